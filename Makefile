@@ -149,7 +149,7 @@ flaky: deps
 # As root much is allowed that is refused to the users whom most agents run as. With ALL=1
 # whole agents and servers are run so, too.
 test-unprivileged:
-	tools/test-unprivileged ./executor ./executor/sandbox ./internal/foreigndir $(if $(ALL),./state ./agent ./server ./server/scheduler ./server/store)
+	tools/test-unprivileged ./executor ./executor/sandbox ./internal/foreigndir $(if $(ALL),./state ./agent ./server ./server/db ./server/scheduler ./server/store)
 
 # Tests as .exe files, in a folder with Debian 13 and its Wine, which tools/wine/make
 # makes once, as root. ALL=1 is the full form: the state file's long tests as well, and all
@@ -163,7 +163,7 @@ test-windows:
 # installer.
 WINDOWS_E2E = TestTwoAgentsAndAQuorum|TestPowerCuts|TestDetachLeavesNothing|TestSetup
 
-WINDOWS_ALL = ./state ./executor ./agent/api ./agent/appinfo ./agent/boincconfig ./agent/boincexport ./agent/control ./agent/control/dashboard ./agent/control/guirpc ./agent/control/metrics ./agent/control/sheet ./agent/doctor ./agent/gpus ./agent/life ./agent/rules ./agent/usage ./agent/view ./internal/httpclient ./internal/load ./internal/logflag ./internal/opencl ./internal/release ./internal/tomlfile ./scheduler_op ./storage ./prefs ./protocol/appipc ./protocol/bxml ./protocol/globalprefs ./boincapi/wasmhost ./server/blob ./server/operate/... ./server/store ./server/upload ./server/web/...
+WINDOWS_ALL = ./state ./executor ./agent/api ./agent/appinfo ./agent/boincconfig ./agent/boincexport ./agent/control ./agent/control/dashboard ./agent/control/guirpc ./agent/control/metrics ./agent/control/sheet ./agent/doctor ./agent/gpus ./agent/life ./agent/rules ./agent/usage ./agent/view ./internal/httpclient ./internal/load ./internal/logflag ./internal/opencl ./internal/release ./internal/tomlfile ./scheduler_op ./storage ./prefs ./protocol/appipc ./protocol/bxml ./protocol/globalprefs ./boincapi/wasmhost ./server/blob ./server/db ./server/operate/... ./server/store ./server/upload ./server/web/...
 
 STEPS ?= 200000
 SEED ?= 1

@@ -32,7 +32,7 @@ JOIN   workunit w ON w.id = l.workunitid
 WHERE  w.has_successor = 1`
 
 var keptFor = `
-SELECT a.resultid, ` + candidateColumns.list() + `
+SELECT a.resultid, ` + candidateColumns.List() + `
 FROM   affinity a JOIN result r ON r.workunitid = a.workunitid JOIN workunit w ON w.id = r.workunitid
 WHERE  a.host_id = $1 AND r.server_state = 2 AND ` + stillNeeded + `
 ORDER  BY r.priority DESC, r.id LIMIT 0 + $2`
@@ -88,7 +88,7 @@ type Kept struct {
 // they should go.
 func (t *View) KeptFor(hostID int64, limit int) ([]Kept, error) {
 	return all(t, func(r row) (k Kept, err error) {
-		k.Candidate, err = candidateColumns.scan(prefixed{r, &k.Predecessor})
+		k.Candidate, err = candidateColumns.Scan(prefixed{r, &k.Predecessor})
 		return k, err
 	}, keptFor, hostID, limit)
 }
@@ -97,7 +97,7 @@ func (t *View) KeptFor(hostID int64, limit int) ([]Kept, error) {
 // that waits for the outcome; the zero time if there is none.
 func (t *View) Chained(hostID int64) (time.Time, error) {
 	return one(t, func(r row) (at time.Time, err error) {
-		err = r.Scan(timeAt{&at})
+		err = r.Scan((*unix)(&at))
 		return at, err
 	}, chained, hostID)
 }

@@ -26,15 +26,15 @@ func (b *APIBatch) Number() int64 { return firstAPIBatch + b.ID }
 
 var apiBatchColumns = columns[APIBatch]{
 	{"id", func(b *APIBatch) any { return &b.ID }},
-	{"create_time", func(b *APIBatch) any { return timeAt{&b.CreateTime} }},
+	{"create_time", func(b *APIBatch) any { return (*unix)(&b.CreateTime) }},
 	{"tokenid", func(b *APIBatch) any { return &b.TokenID }},
 	{"name", func(b *APIBatch) any { return &b.Name }},
 	{"appid", func(b *APIBatch) any { return &b.AppID }},
 	{"expected", func(b *APIBatch) any { return &b.Expected }},
-	{"made", func(b *APIBatch) any { return flagged{&b.Made} }},
+	{"made", func(b *APIBatch) any { return (*flag)(&b.Made) }},
 	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
-	{"retired_time", func(b *APIBatch) any { return timeAt{&b.RetiredTime} }},
-	{"expire_time", func(b *APIBatch) any { return timeAt{&b.ExpireTime} }},
+	{"retired_time", func(b *APIBatch) any { return (*unix)(&b.RetiredTime) }},
+	{"expire_time", func(b *APIBatch) any { return (*unix)(&b.ExpireTime) }},
 }
 
 const (
@@ -57,14 +57,14 @@ WHERE  id = $1 AND made = 0`
 )
 
 var (
-	insertAPIBatch = apiBatchColumns.insertInto("api_batch", "create_time, tokenid, name, appid, expected, webhook, expire_time", "webhook_time")
-	apiBatch       = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE id = $1 AND tokenid = $2`
-	apiBatchByName = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE tokenid = $1 AND name = $2`
-	apiBatches     = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE tokenid = $1 ORDER BY id DESC LIMIT 0 + $2`
-	expiredBatches = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch
+	insertAPIBatch = apiBatchColumns.InsertInto("api_batch", "create_time, tokenid, name, appid, expected, webhook, expire_time", "webhook_time")
+	apiBatch       = `SELECT ` + apiBatchColumns.List() + ` FROM api_batch WHERE id = $1 AND tokenid = $2`
+	apiBatchByName = `SELECT ` + apiBatchColumns.List() + ` FROM api_batch WHERE tokenid = $1 AND name = $2`
+	apiBatches     = `SELECT ` + apiBatchColumns.List() + ` FROM api_batch WHERE tokenid = $1 ORDER BY id DESC LIMIT 0 + $2`
+	expiredBatches = `SELECT ` + apiBatchColumns.List() + ` FROM api_batch
 WHERE  expire_time > 0 AND expire_time <= $1 AND retired_time = 0 ORDER BY expire_time LIMIT 0 + $2`
-	workunitsIn = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
-	apiWorkunit = `SELECT ` + workunitColumns.list() + ` FROM workunit
+	workunitsIn = `SELECT ` + workunitColumns.List() + ` FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
+	apiWorkunit = `SELECT ` + workunitColumns.List() + ` FROM workunit
 WHERE  name IN (SELECT 'api' || id || '_' || $2 FROM api_batch WHERE tokenid = $1 UNION ALL SELECT '' || $2)
 AND    batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1) ORDER BY id DESC LIMIT 1`
 )
@@ -75,7 +75,7 @@ func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
 	if b.Webhook != "" {
 		due = b.CreateTime
 	}
-	return t.insert(insertAPIBatch.query, insertAPIBatch.args(&b, unix(due))...)
+	return t.insert(insertAPIBatch.Query, insertAPIBatch.Args(&b, unix(due))...)
 }
 
 // FillAPIBatch says how many workunits a batch will have that was empty; ErrLost: it was not.
@@ -95,22 +95,22 @@ func (t *Tx) ExpireAPIBatch(id int64, at time.Time) error {
 // ExpiredAPIBatches returns batches that have expired by a time and are not retired, the first
 // first.
 func (t *View) ExpiredAPIBatches(now time.Time, limit int) ([]APIBatch, error) {
-	return all(t, apiBatchColumns.scan, expiredBatches, unix(now), limit)
+	return all(t, apiBatchColumns.Scan, expiredBatches, unix(now), limit)
 }
 
 // APIBatch returns a batch of a token, or ErrNotFound.
 func (t *View) APIBatch(id, tokenID int64) (APIBatch, error) {
-	return one(t, apiBatchColumns.scan, apiBatch, id, tokenID)
+	return one(t, apiBatchColumns.Scan, apiBatch, id, tokenID)
 }
 
 // APIBatchByName returns the batch of a token that its sender called so, or ErrNotFound.
 func (t *View) APIBatchByName(tokenID int64, name string) (APIBatch, error) {
-	return one(t, apiBatchColumns.scan, apiBatchByName, tokenID, name)
+	return one(t, apiBatchColumns.Scan, apiBatchByName, tokenID, name)
 }
 
 // APIBatches returns the newest batches of a token, newest first.
 func (t *View) APIBatches(tokenID int64, limit int) ([]APIBatch, error) {
-	return all(t, apiBatchColumns.scan, apiBatches, tokenID, limit)
+	return all(t, apiBatchColumns.Scan, apiBatches, tokenID, limit)
 }
 
 // UnfinishedOfToken counts workunits without an outcome in the batches of a token but one (0: in
@@ -139,13 +139,13 @@ func (t *Tx) CloseAPIBatch(id int64) error { return t.run(closeAPIBatch, id) }
 
 // WorkunitsIn returns workunits of a batch with ids above after, whole.
 func (t *View) WorkunitsIn(batch, after int64, limit int) ([]Workunit, error) {
-	return all(t, workunitColumns.scan, workunitsIn, batch, after, limit)
+	return all(t, workunitColumns.Scan, workunitsIn, batch, after, limit)
 }
 
 // APIWorkunit returns the newest workunit of a token whose sender called it so, or whose name that
 // is; ErrNotFound: there is none.
 func (t *View) APIWorkunit(tokenID int64, name string) (Workunit, error) {
-	return one(t, workunitColumns.scan, apiWorkunit, tokenID, name)
+	return one(t, workunitColumns.Scan, apiWorkunit, tokenID, name)
 }
 
 // APIBatchOf returns the batch of a token whose Number is in its workunits, or ErrNotFound.
@@ -167,6 +167,6 @@ FROM   workunit w JOIN result r ON r.workunitid = w.id WHERE w.batch = +$1 AND w
 // BatchTimes adds up the results of a batch that were not purged.
 func (t *View) BatchTimes(batch int64) (b BatchTimes, err error) {
 	return one(t, func(r row) (b BatchTimes, err error) {
-		return b, r.Scan(&b.CPUTime, timeAt{&b.LastReport}, &b.Credit)
+		return b, r.Scan(&b.CPUTime, (*unix)(&b.LastReport), &b.Credit)
 	}, batchTimes, batch)
 }

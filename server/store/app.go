@@ -50,55 +50,55 @@ type AppVersion struct {
 
 var appColumns = columns[App]{
 	{"id", func(a *App) any { return &a.ID }},
-	{"create_time", func(a *App) any { return timeAt{&a.CreateTime} }},
+	{"create_time", func(a *App) any { return (*unix)(&a.CreateTime) }},
 	{"name", func(a *App) any { return &a.Name }},
 	{"user_friendly_name", func(a *App) any { return &a.UserFriendlyName }},
-	{"deprecated", func(a *App) any { return flagged{&a.Deprecated} }},
-	{"non_cpu_intensive", func(a *App) any { return flagged{&a.NonCPUIntensive} }},
-	{"fraction_done_exact", func(a *App) any { return flagged{&a.FractionDoneExact} }},
+	{"deprecated", func(a *App) any { return (*flag)(&a.Deprecated) }},
+	{"non_cpu_intensive", func(a *App) any { return (*flag)(&a.NonCPUIntensive) }},
+	{"fraction_done_exact", func(a *App) any { return (*flag)(&a.FractionDoneExact) }},
 	{"validator", func(a *App) any { return &a.Validator }},
 	{"assimilator", func(a *App) any { return &a.Assimilator }},
 	{"trickle", func(a *App) any { return &a.Trickle }},
 	{"homogeneous_redundancy", func(a *App) any { return &a.HomogeneousRedundancy }},
-	{"homogeneous_app_version", func(a *App) any { return flagged{&a.HomogeneousAppVersion} }},
+	{"homogeneous_app_version", func(a *App) any { return (*flag)(&a.HomogeneousAppVersion) }},
 	{"target_nresults", func(a *App) any { return &a.TargetNResults }},
 	{"credit", func(a *App) any { return &a.Credit }},
 	{"weight", func(a *App) any { return &a.Weight }},
-	{"task_time", func(a *App) any { return span{&a.TaskTime} }},
+	{"task_time", func(a *App) any { return (*span)(&a.TaskTime) }},
 }
 
-var insertApp = appColumns.insertInto("app", `create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
+var insertApp = appColumns.InsertInto("app", `create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
 	fraction_done_exact, validator, assimilator, trickle, homogeneous_redundancy, homogeneous_app_version, target_nresults,
 	credit, weight, task_time`)
 
 // InsertApp adds an application and returns its id, or ErrExists.
 func (t *Tx) InsertApp(a App) (int64, error) {
-	id, err := t.insert(insertApp.query, insertApp.args(&a)...)
+	id, err := t.insert(insertApp.Query, insertApp.Args(&a)...)
 	if err != nil {
 		return 0, fmt.Errorf("app %s: %w", a.Name, err)
 	}
 	return id, nil
 }
 
-var saveApp = appColumns.save("app", `user_friendly_name, validator, assimilator, trickle, homogeneous_redundancy,
+var saveApp = appColumns.Save("app", `user_friendly_name, validator, assimilator, trickle, homogeneous_redundancy,
 	homogeneous_app_version, target_nresults, deprecated, credit, weight, task_time, non_cpu_intensive`, "", "")
 
 // SaveApp stores the settings of an application; its name stays.
 func (t *Tx) SaveApp(a App) error {
-	query, args := saveApp.of(&a, &a)
+	query, args := saveApp.Of(&a, &a)
 	return t.execOne(query, args...)
 }
 
-var allApps = `SELECT ` + appColumns.list() + ` FROM app ORDER BY id`
+var allApps = `SELECT ` + appColumns.List() + ` FROM app ORDER BY id`
 
 // Apps returns all applications, oldest first.
-func (t *View) Apps() ([]App, error) { return all(t, appColumns.scan, allApps) }
+func (t *View) Apps() ([]App, error) { return all(t, appColumns.Scan, allApps) }
 
-var appByName = `SELECT ` + appColumns.list() + ` FROM app WHERE name = $1`
+var appByName = `SELECT ` + appColumns.List() + ` FROM app WHERE name = $1`
 
 // AppByName returns an application, or ErrNotFound.
 func (t *View) AppByName(name string) (App, error) {
-	a, err := one(t, appColumns.scan, appByName, name)
+	a, err := one(t, appColumns.Scan, appByName, name)
 	if err != nil {
 		return a, fmt.Errorf("app %s: %w", name, err)
 	}
@@ -130,7 +130,7 @@ func (t *View) Platforms() ([]Platform, error) { return all(t, scanPlatform, all
 
 var appVersionColumns = columns[AppVersion]{
 	{"v.id", func(v *AppVersion) any { return &v.ID }},
-	{"v.create_time", func(v *AppVersion) any { return timeAt{&v.CreateTime} }},
+	{"v.create_time", func(v *AppVersion) any { return (*unix)(&v.CreateTime) }},
 	{"v.appid", func(v *AppVersion) any { return &v.AppID }},
 	{"v.version_num", func(v *AppVersion) any { return &v.VersionNum }},
 	{"p.id", func(v *AppVersion) any { return &v.Platform.ID }},
@@ -140,8 +140,8 @@ var appVersionColumns = columns[AppVersion]{
 	{"v.xml_doc", func(v *AppVersion) any { return &v.XMLDoc }},
 	{"v.min_core_version", func(v *AppVersion) any { return &v.MinCoreVersion }},
 	{"v.max_core_version", func(v *AppVersion) any { return &v.MaxCoreVersion }},
-	{"v.deprecated", func(v *AppVersion) any { return flagged{&v.Deprecated} }},
-	{"v.plain", func(v *AppVersion) any { return flagged{&v.Plain} }},
+	{"v.deprecated", func(v *AppVersion) any { return (*flag)(&v.Deprecated) }},
+	{"v.plain", func(v *AppVersion) any { return (*flag)(&v.Plain) }},
 }
 
 const insertAppVersion = `
@@ -153,7 +153,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 // number, platform and plan class are taken.
 func (t *Tx) InsertAppVersion(v AppVersion) (int64, error) {
 	return t.insert(insertAppVersion, unix(v.CreateTime), v.AppID, v.VersionNum, v.Platform.ID, v.PlanClass,
-		v.XMLDoc, v.MinCoreVersion, v.MaxCoreVersion, flag(v.Plain))
+		v.XMLDoc, v.MinCoreVersion, v.MaxCoreVersion, flag(v.Plain).Int())
 }
 
 const deprecateVersion = `UPDATE app_version SET deprecated = 1 WHERE id = $1`
@@ -165,20 +165,20 @@ func (t *Tx) DeprecateVersion(id int64) error { return t.execOne(deprecateVersio
 const stopApp = `UPDATE app SET deprecated = $2 WHERE id = $1`
 
 // StopApp ends the sending of an application's work, or, with stop false, resumes it.
-func (t *Tx) StopApp(id int64, stop bool) error { return t.execOne(stopApp, id, flag(stop)) }
+func (t *Tx) StopApp(id int64, stop bool) error { return t.execOne(stopApp, id, flag(stop).Int()) }
 
 var liveAppVersions = `
-SELECT ` + appVersionColumns.list() + `
+SELECT ` + appVersionColumns.List() + `
 FROM   app_version v JOIN platform p ON p.id = v.platformid JOIN app a ON a.id = v.appid
 WHERE  v.deprecated = 0 AND a.deprecated = 0 AND p.deprecated = 0
 ORDER  BY v.appid, v.version_num DESC, v.id`
 
 var allAppVersions = `
-SELECT ` + appVersionColumns.list() + ` FROM app_version v JOIN platform p ON p.id = v.platformid ORDER BY v.id`
+SELECT ` + appVersionColumns.List() + ` FROM app_version v JOIN platform p ON p.id = v.platformid ORDER BY v.id`
 
 // AllAppVersions returns every version, those too that are not sent any more.
 func (t *View) AllAppVersions() ([]AppVersion, error) {
-	return all(t, appVersionColumns.scan, allAppVersions)
+	return all(t, appVersionColumns.Scan, allAppVersions)
 }
 
 const planClasses = `SELECT id, plan_class FROM app_version WHERE plan_class <> ''`
@@ -186,7 +186,7 @@ const planClasses = `SELECT id, plan_class FROM app_version WHERE plan_class <> 
 // PlanClasses returns the plan classes of all versions that have one, by their ids.
 func (t *View) PlanClasses() (map[int64]string, error) {
 	classes := make(map[int64]string)
-	err := t.q.query(t.ctx, planClasses, nil, func(r rows) error {
+	err := t.db.Query(planClasses, nil, func(r rows) error {
 		var id int64
 		var class string
 		err := r.Scan(&id, &class)
@@ -207,7 +207,7 @@ func (t *Tx) SetVersionDoc(id int64, old, doc string) error {
 // AppVersions returns the versions that may be sent, those of an application
 // together and the newest first.
 func (t *View) AppVersions() ([]AppVersion, error) {
-	return all(t, appVersionColumns.scan, liveAppVersions)
+	return all(t, appVersionColumns.Scan, liveAppVersions)
 }
 
 const appsChanged = `SELECT stamp FROM catalog`

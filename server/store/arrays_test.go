@@ -8,17 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A connection plans each change once, maybe while tables are empty. Rows must be found by
 // their ids all the same, one by one.
 func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
 	url := testpg.Start(t).Database(t)
-	st, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
+	OpenFor(t, url)
 	c := connectAsStore(t, url)
 	exec := func(query string) {
 		t.Helper()
@@ -27,7 +24,6 @@ func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
 		}
 	}
 	tx := new(Tx)
-	p := new(postgres)
 	for _, filled := range []bool{false, true} {
 		if filled {
 			// As many as make an index from end to end dear, none of them unsent.
@@ -48,8 +44,7 @@ func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
 			{"result", reported, arguments},
 			{"workunit", transitionBy, []any{int64(1), int64(1)}},
 		} {
-			q := p.prepareEach(change.query, [][]any{change.args})
-			for _, text := range []string{q.query, q.must} {
+			for _, text := range db.PostgresChanges(change.query, change.args) {
 				exec("PREPARE x AS " + text)
 				rows, err := c.Query(t.Context(), "EXPLAIN EXECUTE x("+strings.TrimSuffix(strings.Repeat("NULL,", strings.Count(text, "::")), ",")+")")
 				if err != nil {

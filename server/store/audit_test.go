@@ -17,12 +17,8 @@ func TestAudit(t *testing.T) {
 }
 
 func audit(t *testing.T, where string) {
-	s, err := store.Open(t.Context(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	err = s.Update(t.Context(), func(tx *store.Tx) error {
+	s := store.OpenFor(t, where)
+	update(t, s, func(tx *store.Tx) error {
 		for i, e := range []store.AuditEntry{
 			{Actor: "ada", Action: "work cancel", Detail: "1"},
 			{Actor: "bob", Action: "work retry", Error: strings.Repeat("x", 10_000)},
@@ -35,9 +31,6 @@ func audit(t *testing.T, where string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		name   string
 		filter store.AuditFilter
@@ -50,7 +43,7 @@ func audit(t *testing.T, where string) {
 		{"of an action", store.AuditFilter{Action: "work cancel", Limit: 9}, "work cancel"},
 		{"of late", store.AuditFilter{Since: time.Unix(100, 0), Limit: 9}, "workshop work retry"},
 	} {
-		err := s.View(t.Context(), func(tx *store.View) error {
+		view(t, s, func(tx *store.View) error {
 			list, err := tx.ListAudit(tt.filter)
 			var got []string
 			for _, e := range list {
@@ -64,9 +57,6 @@ func audit(t *testing.T, where string) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 	for _, query := range []string{`UPDATE audit SET actor = 'eve'`, `DELETE FROM audit WHERE id = 1`} {
 		err := s.Update(t.Context(), func(tx *store.Tx) error { return store.Exec(tx, query) })

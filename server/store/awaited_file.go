@@ -46,7 +46,7 @@ func (t *Tx) FileArrived(old Workunit, name, xmlDoc string) (last bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if err := t.execOne(describeInput, old.ID, xmlDoc, flag(n > 0), old.XMLDoc); err != nil {
+	if err := t.execOne(describeInput, old.ID, xmlDoc, flag(n > 0).Int(), old.XMLDoc); err != nil {
 		return false, fmt.Errorf("workunit %s: %w", old.Name, err)
 	}
 	return n == 0, nil

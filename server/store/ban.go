@@ -68,12 +68,12 @@ func (t *Tx) EraseUser(id int64, e Erased, now time.Time) error {
 }
 
 var inProgressOfUser = `
-SELECT ` + resultColumns.list() + ` FROM result
+SELECT ` + resultColumns.List() + ` FROM result
 WHERE  server_state = 4 AND hostid IN (SELECT id FROM host WHERE userid = $1) ORDER BY id LIMIT 0 + $2`
 
 // InProgressOfUser returns results in progress on the hosts of an account.
 func (t *View) InProgressOfUser(userID int64, limit int) ([]Result, error) {
-	return all(t, resultColumns.scan, inProgressOfUser, userID, limit)
+	return all(t, resultColumns.Scan, inProgressOfUser, userID, limit)
 }
 
 // A UserFilter says which accounts are listed. What is zero does not matter.
@@ -94,8 +94,8 @@ func (t *View) ListUsers(f UserFilter) ([]User, error) {
 		// Not LIKE, in which an address may hold a pattern.
 		w.and("replace(lower(name || ' ' || email_addr), $, '') <> lower(name || ' ' || email_addr)", f.Search)
 	}
-	query, args := w.newest(userColumns.list(), `"user"`, f.Limit)
-	return all(t, userColumns.scan, query, args...)
+	query, args := w.newest(userColumns.List(), `"user"`, f.Limit)
+	return all(t, userColumns.Scan, query, args...)
 }
 
 // A HostFilter says which hosts are listed. What is zero does not matter.
@@ -118,8 +118,8 @@ func (t *View) ListHosts(f HostFilter) ([]Host, error) {
 	if !f.Since.IsZero() {
 		w.and("rpc_time >= $", unix(f.Since))
 	}
-	query, args := w.newest(hostColumns.list(), "host", f.Limit)
-	return all(t, hostColumns.scan, query, args...)
+	query, args := w.newest(hostColumns.List(), "host", f.Limit)
+	return all(t, hostColumns.Scan, query, args...)
 }
 
 const hostsOfUsers = `SELECT userid, count(*), max(rpc_time) FROM host WHERE userid IN ` + ids + ` GROUP BY userid`
@@ -136,7 +136,7 @@ func (t *View) HostsOfUsers(list []int64) (map[int64]UserHosts, error) {
 	_, err := all(t, func(r row) (struct{}, error) {
 		var id int64
 		var h UserHosts
-		err := r.Scan(&id, &h.Count, timeAt{&h.Last})
+		err := r.Scan(&id, &h.Count, (*unix)(&h.Last))
 		out[id] = h
 		return struct{}{}, err
 	}, hostsOfUsers, jsonList(list))

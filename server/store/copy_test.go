@@ -15,12 +15,8 @@ import (
 // PostgreSQL does not take.
 func filled(t *testing.T, where string) {
 	t.Helper()
-	s, err := store.Open(t.Context(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	err = s.Update(t.Context(), func(tx *store.Tx) error {
+	s := store.OpenFor(t, where)
+	update(t, s, func(tx *store.Tx) error {
 		for _, query := range []string{
 			`INSERT INTO platform (create_time, name, user_friendly_name) VALUES (1, 'p', 'P')`,
 			`INSERT INTO app (create_time, name, user_friendly_name, validator, assimilator, weight) VALUES (1, 'a', 'A', 'trivial', 'copy', 0.1)`,
@@ -50,20 +46,13 @@ func filled(t *testing.T, where string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // next returns the number of a workunit that is made now.
 func next(t *testing.T, where string) (id int64) {
 	t.Helper()
-	s, err := store.Open(t.Context(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	err = s.Update(t.Context(), func(tx *store.Tx) (err error) {
+	s := store.OpenFor(t, where)
+	update(t, s, func(tx *store.Tx) (err error) {
 		id, err = tx.InsertWorkunit(store.Workunit{
 			CreateTime: time.Unix(1000, 0), AppID: 1, Name: "next", RscFpopsEst: 1, RscFpopsBound: 1, RscMemoryBound: 1, RscDiskBound: 1,
 			TransitionTime: store.Never, DelayBound: time.Hour, MinQuorum: 1, TargetNResults: 1, MaxErrorResults: 1,
@@ -71,9 +60,6 @@ func next(t *testing.T, where string) (id int64) {
 		}, nil)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return id
 }
 
@@ -123,12 +109,8 @@ func TestCopy(t *testing.T) {
 
 // Who copies is not interfered with, and who dies while copying is for a while only.
 func TestDeletionIsHeld(t *testing.T) {
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	err = s.Update(t.Context(), func(tx *store.Tx) error {
+	s := store.OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
+	update(t, s, func(tx *store.Tx) error {
 		held := func(at int64, want bool) {
 			t.Helper()
 			if got, err := tx.DeletionHeld(time.Unix(at, 0)); err != nil || got != want {
@@ -158,7 +140,4 @@ func TestDeletionIsHeld(t *testing.T) {
 		held(150, false)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

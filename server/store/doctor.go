@@ -146,7 +146,7 @@ func (t *View) Doctor() (wrong []Violation, err error) {
 }
 
 func (t *View) intact() ([]Violation, error) {
-	damage, err := t.q.damage(t.ctx, "")
+	damage, err := t.db.Damage()
 	if err != nil || len(damage) == 0 {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func scanName(r row) (name string, err error) {
 // guarded returns the tables whose trigger is missing.
 func (t *View) guarded() (missing []string, err error) {
 	for _, g := range guards() {
-		there, err := t.q.trigger(t.ctx, g.table+"_moves")
+		there, err := t.db.HasTrigger(g.table + "_moves")
 		if err != nil {
 			return nil, err
 		}

@@ -32,9 +32,9 @@ ORDER  BY h.id`
 // version of an application that it has computed with; rows of a host follow each other. It reads
 // all hosts.
 func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) error {
-	return t.q.query(t.ctx, hostSpeeds, []any{unix(since), appID}, func(r rows) error {
+	return t.db.Query(hostSpeeds, []any{unix(since), appID}, func(r rows) error {
 		var h HostSpeed
-		err := r.Scan(&h.HostID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.Platforms, &h.Unsuited,
+		err := r.Scan(&h.HostID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.Platforms, &h.Unsuited,
 			&h.AppVersionID, &h.Samples, &h.Elapsed, &h.Turnaround)
 		if err == nil {
 			each(h)
@@ -95,5 +95,5 @@ const batchStart = `SELECT COALESCE(min(create_time), 0) FROM workunit WHERE bat
 
 // BatchStart returns when the first workunit of a batch was made, of those that were not purged.
 func (t *View) BatchStart(batch int64) (at time.Time, err error) {
-	return one(t, func(r row) (at time.Time, err error) { return at, r.Scan(timeAt{&at}) }, batchStart, batch)
+	return one(t, func(r row) (at time.Time, err error) { return at, r.Scan((*unix)(&at)) }, batchStart, batch)
 }

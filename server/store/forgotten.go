@@ -29,6 +29,6 @@ func (t *Tx) Forget(f Forgotten) error {
 // Forgotten returns what was deleted since a time, of one kind.
 func (t *View) Forgotten(kind int, since time.Time) ([]Forgotten, error) {
 	return all(t, func(r row) (f Forgotten, err error) {
-		return f, r.Scan(&f.Kind, &f.ID, &f.CPID, timeAt{&f.CreateTime})
+		return f, r.Scan(&f.Kind, &f.ID, &f.CPID, (*unix)(&f.CreateTime))
 	}, forgotten, kind, unix(since))
 }

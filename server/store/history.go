@@ -32,7 +32,7 @@ const fields = 4
 
 func (c cause) line(move string) string {
 	b := make([]byte, 0, 128)
-	b = strconv.AppendInt(b, seconds(c.at), 10)
+	b = strconv.AppendInt(b, unix(c.at).Int(), 10)
 	for _, s := range []string{c.by, c.why, move} {
 		b = append(b, '\t')
 		b = append(b, s...)
@@ -123,7 +123,7 @@ func (c cause) result(old, r Result) string {
 // the transitioner looks next is none.
 func (c cause) workunit(old, w Workunit) string {
 	var m move
-	m.number("need_validate", flag(old.NeedValidate), flag(w.NeedValidate))
+	m.number("need_validate", flag(old.NeedValidate).Int(), flag(w.NeedValidate).Int())
 	m.number("canonical_resultid", old.CanonicalResultID, w.CanonicalResultID)
 	m.number("error_mask", int64(old.ErrorMask), int64(w.ErrorMask))
 	changed(&m, "assimilate_state", old.AssimilateState, w.AssimilateState)

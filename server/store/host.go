@@ -53,14 +53,14 @@ type Host struct {
 
 var hostColumns = columns[Host]{
 	{"id", func(h *Host) any { return &h.ID }},
-	{"create_time", func(h *Host) any { return timeAt{&h.CreateTime} }},
+	{"create_time", func(h *Host) any { return (*unix)(&h.CreateTime) }},
 	{"userid", func(h *Host) any { return &h.UserID }},
 	{"rpc_seqno", func(h *Host) any { return &h.RPCSeqno }},
-	{"rpc_time", func(h *Host) any { return timeAt{&h.RPCTime} }},
+	{"rpc_time", func(h *Host) any { return (*unix)(&h.RPCTime) }},
 	{"host_cpid", func(h *Host) any { return &h.HostCPID }},
 	{"total_credit", func(h *Host) any { return &h.TotalCredit }},
 	{"expavg_credit", func(h *Host) any { return &h.ExpavgCredit }},
-	{"expavg_time", func(h *Host) any { return timeAt{&h.ExpavgTime} }},
+	{"expavg_time", func(h *Host) any { return (*unix)(&h.ExpavgTime) }},
 	{"venue", func(h *Host) any { return &h.Venue }},
 	{"timezone", func(h *Host) any { return &h.Timezone }},
 	{"domain_name", func(h *Host) any { return &h.DomainName }},
@@ -92,28 +92,28 @@ var hostColumns = columns[Host]{
 	{"sticky_hash", func(h *Host) any { return &h.StickyHash }},
 	{"file_orders", func(h *Host) any { return &h.FileOrders }},
 	{"platforms", func(h *Host) any { return &h.Platforms }},
-	{"m_usable", func(h *Host) any { return endless{&h.UsableMemory} }},
-	{"d_usable", func(h *Host) any { return endless{&h.UsableDisk} }},
+	{"m_usable", func(h *Host) any { return (*endless)(&h.UsableMemory) }},
+	{"d_usable", func(h *Host) any { return (*endless)(&h.UsableDisk) }},
 	{"unsuited", func(h *Host) any { return &h.Unsuited }},
 	{"coprocs", func(h *Host) any { return &h.Coprocs }},
 	{"client_version", func(h *Host) any { return &h.Client }},
 	{"label", func(h *Host) any { return &h.Label }},
-	{"hidden", func(h *Host) any { return flagged{&h.Hidden} }},
+	{"hidden", func(h *Host) any { return (*flag)(&h.Hidden) }},
 }
 
-var insertHost = hostColumns.insertInto("host", "create_time, userid, host_cpid, venue, max_results_day")
+var insertHost = hostColumns.InsertInto("host", "create_time, userid, host_cpid, venue, max_results_day")
 
 // InsertHost adds a host of a user and returns its id. UpdateHost stores what
 // the host tells about itself.
 func (t *Tx) InsertHost(h Host) (int64, error) {
-	id, err := t.insert(insertHost.query, insertHost.args(&h)...)
+	id, err := t.insert(insertHost.Query, insertHost.Args(&h)...)
 	if err != nil {
 		return 0, fmt.Errorf("new host of user %d: %w", h.UserID, err)
 	}
 	return id, nil
 }
 
-var updateHost = hostColumns.save("host", `rpc_seqno, rpc_time, host_cpid, timezone, domain_name, last_ip_addr,
+var updateHost = hostColumns.Save("host", `rpc_seqno, rpc_time, host_cpid, timezone, domain_name, last_ip_addr,
 	external_ip_addr, on_frac, connected_frac, active_frac, p_ncpus, p_vendor, p_model, p_fpops, p_iops, p_membw, os_name,
 	os_version, m_nbytes, m_cache, m_swap, d_total, d_free, d_boinc_used_total, d_boinc_used_project, n_bwup, n_bwdown,
 	max_results_day, nresults_today, sticky_hash, platforms, m_usable, d_usable, unsuited, coprocs, client_version`, "",
@@ -123,21 +123,21 @@ var updateHost = hostColumns.save("host", `rpc_seqno, rpc_time, host_cpid, timez
 // which are the validator's. It returns ErrLost if another request of the host
 // was answered since old was read.
 func (t *Tx) UpdateHost(old, h Host) error {
-	query, args := updateHost.of(&old, &h)
+	query, args := updateHost.Of(&old, &h)
 	return t.execOne(query, args...)
 }
 
-var hostByID = `SELECT ` + hostColumns.list() + ` FROM host WHERE id = $1`
+var hostByID = `SELECT ` + hostColumns.List() + ` FROM host WHERE id = $1`
 
 // Host returns a host, or ErrNotFound.
-func (t *View) Host(id int64) (Host, error) { return one(t, hostColumns.scan, hostByID, id) }
+func (t *View) Host(id int64) (Host, error) { return one(t, hostColumns.Scan, hostByID, id) }
 
-var hostsToChange = `SELECT ` + hostColumns.list() + ` FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
+var hostsToChange = `SELECT ` + hostColumns.List() + ` FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
 // HostsToChange returns hosts by their ids and keeps other transactions from changing
 // them until this one ends. Early in a transaction it meets fewer others.
 func (t *Tx) HostsToChange(list []int64) (map[int64]Host, error) {
-	hosts, err := all(t.View, hostColumns.scan, hostsToChange, jsonList(list))
+	hosts, err := all(t.View, hostColumns.Scan, hostsToChange, jsonList(list))
 	out := make(map[int64]Host, len(hosts))
 	for _, h := range hosts {
 		out[h.ID] = h
@@ -148,13 +148,13 @@ func (t *Tx) HostsToChange(list []int64) (map[int64]Host, error) {
 const holdHosts = `SELECT id FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
 // HoldHost keeps other transactions from changing a host until this one ends.
-func (t *Tx) HoldHost(id int64) error { return t.q.hold(t.ctx, holdHosts, []int64{id}) }
+func (t *Tx) HoldHost(id int64) error { return t.tx.Hold(holdHosts, []int64{id}) }
 
-var hostsOfUser = `SELECT ` + hostColumns.list() + ` FROM host WHERE userid = $1 ORDER BY id DESC LIMIT 0 + $2`
+var hostsOfUser = `SELECT ` + hostColumns.List() + ` FROM host WHERE userid = $1 ORDER BY id DESC LIMIT 0 + $2`
 
 // HostsOfUser returns the newest hosts of an account, newest first.
 func (t *View) HostsOfUser(userID int64, limit int) ([]Host, error) {
-	return all(t, hostColumns.scan, hostsOfUser, userID, limit)
+	return all(t, hostColumns.Scan, hostsOfUser, userID, limit)
 }
 
 const addHostCredit = `
@@ -173,11 +173,11 @@ const (
 	mergeResults = `UPDATE result SET hostid = $2 WHERE hostid = $1`
 )
 
-var hostsAfter = `SELECT ` + hostColumns.list() + ` FROM host WHERE id > $1 AND userid <> 0 ORDER BY id LIMIT 0 + $2`
+var hostsAfter = `SELECT ` + hostColumns.List() + ` FROM host WHERE id > $1 AND userid <> 0 ORDER BY id LIMIT 0 + $2`
 
 // SetHostOwn changes what a host's owner says of it. It returns ErrLost if it is not of that user.
 func (t *Tx) SetHostOwn(id, userID int64, label, venue string, hidden bool) error {
-	return t.execOne(setHostOwn, id, userID, label, venue, flag(hidden))
+	return t.execOne(setHostOwn, id, userID, label, venue, flag(hidden).Int())
 }
 
 // MergeHost ends the record of a host of which nothing is in progress, as the computer has gone on
@@ -193,5 +193,5 @@ func (t *Tx) MergeHost(id, userID, into int64) error {
 // HostsAfter returns hosts with larger ids than after, in the order of these, without those that
 // were merged into others.
 func (t *View) HostsAfter(after int64, limit int) ([]Host, error) {
-	return all(t, hostColumns.scan, hostsAfter, after, limit)
+	return all(t, hostColumns.Scan, hostsAfter, after, limit)
 }

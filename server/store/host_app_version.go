@@ -44,21 +44,21 @@ var hostAppVersionColumns = columns[HostAppVersion]{
 const newDay = `UPDATE host_app_version SET n_jobs_today = 0 WHERE host_id = $1 AND n_jobs_today > 0`
 
 var (
-	hostAppVersion      = `SELECT ` + hostAppVersionColumns.list() + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
-	hostAppVersions     = `SELECT ` + hostAppVersionColumns.list() + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
+	hostAppVersion      = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
+	hostAppVersions     = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
 	heldHostAppVersions = hostAppVersions + ` /* FOR UPDATE */`
-	saveHostAppVersion  = hostAppVersionColumns.replace("host_app_version", 2)
+	saveHostAppVersion  = hostAppVersionColumns.Replace("host_app_version", 2)
 )
 
 // HostAppVersions returns what a host has earned with each app version.
 func (t *View) HostAppVersions(hostID int64) ([]HostAppVersion, error) {
-	return all(t, hostAppVersionColumns.scan, hostAppVersions, hostID)
+	return all(t, hostAppVersionColumns.Scan, hostAppVersions, hostID)
 }
 
 // HostAppVersion returns what a host has earned with an app version; of one it
 // never had, a row that is not stored yet.
 func (t *View) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
-	h, err := one(t, hostAppVersionColumns.scan, hostAppVersion, hostID, versionID)
+	h, err := one(t, hostAppVersionColumns.Scan, hostAppVersion, hostID, versionID)
 	if errors.Is(err, ErrNotFound) {
 		return HostAppVersion{HostID: hostID, AppVersionID: versionID}, nil
 	}
@@ -68,12 +68,12 @@ func (t *View) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 // HostAppVersionsToChange is HostAppVersions, and keeps other transactions from changing
 // them until this one ends.
 func (t *Tx) HostAppVersionsToChange(hostID int64) ([]HostAppVersion, error) {
-	return all(t.View, hostAppVersionColumns.scan, heldHostAppVersions, hostID)
+	return all(t.View, hostAppVersionColumns.Scan, heldHostAppVersions, hostID)
 }
 
 // SaveHostAppVersion stores h, which was read in this transaction.
 func (t *Tx) SaveHostAppVersion(h HostAppVersion) error {
-	err := t.run(saveHostAppVersion.query, saveHostAppVersion.args(&h)...)
+	err := t.run(saveHostAppVersion.Query, saveHostAppVersion.Args(&h)...)
 	if err != nil {
 		return fmt.Errorf("host %d with app version %d: %w", h.HostID, h.AppVersionID, err)
 	}

@@ -47,7 +47,7 @@ func (t *View) HostFiles(hostID int64) ([]HostFile, error) {
 // host has it.
 func (t *View) HeardOfFile(name string) (time.Time, error) {
 	return one(t, func(r row) (at time.Time, err error) {
-		err = r.Scan(timeAt{&at})
+		err = r.Scan((*unix)(&at))
 		return at, err
 	}, heardOfFile, name)
 }
@@ -99,7 +99,7 @@ func (t *Tx) AddFileOrder(o FileOrder) (int64, error) {
 }
 
 func scanFileOrder(r row) (o FileOrder, err error) {
-	return o, r.Scan(&o.ID, timeAt{&o.CreateTime}, &o.HostID, &o.Action, &o.Name, &o.XML, timeAt{&o.DoneTime}, &o.Status)
+	return o, r.Scan(&o.ID, (*unix)(&o.CreateTime), &o.HostID, &o.Action, &o.Name, &o.XML, (*unix)(&o.DoneTime), &o.Status)
 }
 
 // FileOrders returns what a host has still to do, oldest first.

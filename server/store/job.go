@@ -1,9 +1,6 @@
 package store
 
-import (
-	"fmt"
-	"strconv"
-)
+import "fmt"
 
 // A Job is a workunit with its results, oldest first.
 type Job struct {
@@ -19,9 +16,9 @@ const (
 )
 
 var (
-	workunitsByID = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE id IN ` + ids
-	resultsByID   = `SELECT ` + resultColumns.list() + ` FROM result WHERE id IN ` + ids
-	resultsOfAll  = `SELECT ` + resultColumns.list() + ` FROM result WHERE workunitid IN ` + ids + ` ORDER BY id`
+	workunitsByID = `SELECT ` + workunitColumns.List() + ` FROM workunit WHERE id IN ` + ids
+	resultsByID   = `SELECT ` + resultColumns.List() + ` FROM result WHERE id IN ` + ids
+	resultsOfAll  = `SELECT ` + resultColumns.List() + ` FROM result WHERE workunitid IN ` + ids + ` ORDER BY id`
 )
 
 // Job returns a workunit with its results, or ErrNotFound.
@@ -48,7 +45,7 @@ func (t *View) Jobs(list []int64) (map[int64]Job, error) {
 	for id, wu := range wus {
 		jobs[id] = Job{Workunit: wu}
 	}
-	results, err := all(t, resultColumns.scan, resultsOfAll, jsonList(list))
+	results, err := all(t, resultColumns.Scan, resultsOfAll, jsonList(list))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +62,7 @@ func (t *View) Workunits(list []int64) (map[int64]Workunit, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	wus, err := all(t, workunitColumns.scan, workunitsByID, jsonList(list))
+	wus, err := all(t, workunitColumns.Scan, workunitsByID, jsonList(list))
 	out := make(map[int64]Workunit, len(wus))
 	for _, wu := range wus {
 		out[wu.ID] = wu
@@ -75,21 +72,10 @@ func (t *View) Workunits(list []int64) (map[int64]Workunit, error) {
 
 // Results returns results by their ids. One that is not there is left out.
 func (t *View) Results(list []int64) (map[int64]Result, error) {
-	results, err := all(t, resultColumns.scan, resultsByID, jsonList(list))
+	results, err := all(t, resultColumns.Scan, resultsByID, jsonList(list))
 	out := make(map[int64]Result, len(results))
 	for _, r := range results {
 		out[r.ID] = r
 	}
 	return out, err
-}
-
-func jsonList(list []int64) string {
-	b := []byte{'['}
-	for i, id := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, id, 10)
-	}
-	return string(append(b, ']'))
 }

@@ -101,7 +101,7 @@ func (w *where) rare(column string, value int64) {
 // may read the whole table.
 func (t *View) ListWorkunits(f WorkunitFilter) ([]Workunit, error) {
 	query, args := f.query()
-	return all(t, workunitColumns.scan, query, args...)
+	return all(t, workunitColumns.Scan, query, args...)
 }
 
 func (f *WorkunitFilter) query() (query string, args []any) {
@@ -127,14 +127,14 @@ func (f *WorkunitFilter) query() (query string, args []any) {
 		w.and("EXISTS (SELECT 1 FROM result r WHERE r.workunitid = workunit.id AND r.hostid = $)", f.HostID)
 	}
 	w.made(f.Before, f.Since)
-	return w.newest(workunitColumns.list(), "workunit", f.Limit)
+	return w.newest(workunitColumns.List(), "workunit", f.Limit)
 }
 
 // ListResults returns the newest results that a filter lets through, newest first. It may
 // read the whole table.
 func (t *View) ListResults(f ResultFilter) ([]Result, error) {
 	query, args := f.query()
-	return all(t, resultColumns.scan, query, args...)
+	return all(t, resultColumns.Scan, query, args...)
 }
 
 func (f *ResultFilter) query() (query string, args []any) {
@@ -153,23 +153,23 @@ func (f *ResultFilter) query() (query string, args []any) {
 	w.equal("app_version_id", f.VersionID)
 	w.equal("workunitid", f.WorkunitID)
 	w.made(f.Before, f.Since)
-	return w.newest(resultColumns.list(), "result", f.Limit)
+	return w.newest(resultColumns.List(), "result", f.Limit)
 }
 
 var (
-	overOfHost = `SELECT ` + resultColumns.list() + ` FROM result WHERE server_state = 5 AND hostid = $1 AND ($3 = 0 OR id < $3) ORDER BY id DESC LIMIT 0 + $2`
-	nowOfHost  = `SELECT ` + resultColumns.list() + ` FROM result WHERE server_state = 4 AND hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
+	overOfHost = `SELECT ` + resultColumns.List() + ` FROM result WHERE server_state = 5 AND hostid = $1 AND ($3 = 0 OR id < $3) ORDER BY id DESC LIMIT 0 + $2`
+	nowOfHost  = `SELECT ` + resultColumns.List() + ` FROM result WHERE server_state = 4 AND hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
 )
 
 // OverOfHost returns the newest results that a host has ended with, newest first, and of these
 // the ones before an id, if that is not 0.
 func (t *View) OverOfHost(hostID, before int64, limit int) ([]Result, error) {
-	return all(t, resultColumns.scan, overOfHost, hostID, limit, before)
+	return all(t, resultColumns.Scan, overOfHost, hostID, limit, before)
 }
 
 // NowOfHost returns results that are in progress on a host, newest first.
 func (t *View) NowOfHost(hostID int64, limit int) ([]Result, error) {
-	return all(t, resultColumns.scan, nowOfHost, hostID, limit)
+	return all(t, resultColumns.Scan, nowOfHost, hostID, limit)
 }
 
 const batchList = `
@@ -194,7 +194,7 @@ func (t *View) Batches(limit int) ([]BatchSummary, error) {
 	return all(t, func(r row) (s BatchSummary, err error) {
 		var last int64
 		err = r.Scan(&s.Batch, &s.Total, &s.Unfinished, &s.Canonical, &s.Error, &s.Assimilate, &s.Credit,
-			timeAt{&s.CreateTime}, &s.AppID, &last)
+			(*unix)(&s.CreateTime), &s.AppID, &last)
 		if s.AppID != last {
 			s.AppID = 0
 		}

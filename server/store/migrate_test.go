@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
-
 	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/server/speed"
 	"github.com/starling-grid/starling/server/store"
@@ -48,12 +46,8 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	err = s.View(t.Context(), func(tx *store.View) error {
+	s := store.OpenFor(t, path)
+	view(t, s, func(tx *store.View) error {
 		for at, want := range map[int64]int{1999: 0, 2000: 1} {
 			if ids, err := tx.Purgeable(time.Unix(at, 0), 9); err != nil || len(ids) != want {
 				t.Errorf("at %d: %v, %v; want %d", at, ids, err, want)
@@ -69,9 +63,6 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // What hosts had earned before run times were learnt stays, and is learnt with from
@@ -79,21 +70,21 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 func TestADatabaseWithoutSpeedsIsBroughtUpToDate(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "project.db")
-		withoutSpeeds(t, path, "sqlite", path, goose.DialectSQLite3)
+		withoutSpeeds(t, path, "sqlite")
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		url := testpg.Start(t).Database(t)
-		withoutSpeeds(t, url, "pgx", url, goose.DialectPostgres)
+		withoutSpeeds(t, url, "pgx")
 	})
 }
 
-func withoutSpeeds(t *testing.T, where, driver, name string, dialect goose.Dialect) {
+func withoutSpeeds(t *testing.T, where, driver string) {
 	t.Helper()
-	db, err := sql.Open(driver, name)
-	if err != nil {
+	if err := store.MigrateTo(t.Context(), where, "018"); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.MigrateTo(t.Context(), dialect, db, 18); err != nil {
+	db, err := sql.Open(driver, where)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{
@@ -110,23 +101,16 @@ func withoutSpeeds(t *testing.T, where, driver, name string, dialect goose.Diale
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := store.OpenFor(t, where)
 	want := store.HostAppVersion{HostID: 7, AppVersionID: 3, MaxJobsPerDay: 100, NJobsToday: 2, ConsecutiveValid: 11}
-	err = s.Update(t.Context(), func(tx *store.Tx) error {
+	update(t, s, func(tx *store.Tx) error {
 		if got, err := tx.HostAppVersion(7, 3); err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}
 		want.Elapsed, want.Vote = speed.Average{N: 1, Mean: 1e-9}, 100
 		return tx.SaveHostAppVersion(want)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = s.View(t.Context(), func(tx *store.View) error {
+	view(t, s, func(tx *store.View) error {
 		if got, err := tx.HostAppVersion(7, 3); err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}
@@ -138,7 +122,4 @@ func withoutSpeeds(t *testing.T, where, driver, name string, dialect goose.Diale
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -113,33 +111,6 @@ var appended = []string{"audit"}
 
 // catalogTables are those whose changes advance catalog.stamp.
 var catalogTables = []string{"platform", "app", "app_version"}
-
-// enforce makes the triggers, unless the database has just these. begin starts
-// a transaction that no other process is in.
-func enforce(ctx context.Context, db *sql.DB, begin []string, triggers []string) error {
-	want := strings.Join(triggers, "\n")
-	const installed = `SELECT COALESCE((SELECT sql FROM legal_moves), '')`
-	var have string
-	if err := db.QueryRowContext(ctx, installed).Scan(&have); err != nil || have == want {
-		return err
-	}
-	c, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	defer func() { _, _ = c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }()
-	for _, q := range slices.Concat(begin, triggers, []string{"DELETE FROM legal_moves"}) {
-		if _, err := c.ExecContext(ctx, q); err != nil {
-			return fmt.Errorf("triggers: %w", err)
-		}
-	}
-	if _, err := c.ExecContext(ctx, "INSERT INTO legal_moves (sql) VALUES ($1)", want); err != nil {
-		return fmt.Errorf("triggers: %w", err)
-	}
-	_, err = c.ExecContext(ctx, "COMMIT")
-	return err
-}
 
 // refused turns the refusal of a trigger or of a row's CHECK into ErrIllegal.
 func refused(err error) error {

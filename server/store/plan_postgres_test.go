@@ -10,19 +10,15 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A server is busy from its first minute on, when PostgreSQL knows nothing of its tables
 // yet: what is asked with each request must not be read from end to end, or sorted.
 func TestPostgresNeedsNoStatistics(t *testing.T) {
 	url := testpg.Start(t).Database(t)
-	s, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := OpenFor(t, url)
 	c := connectAsStore(t, url)
-	p := s.db.(*postgres)
 	must := func(text string, args ...any) {
 		t.Helper()
 		if _, err := c.Exec(t.Context(), text, args...); err != nil {
@@ -88,11 +84,7 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 		{workunitsByID, []any{"[]"}},
 		{msgsToHost, []any{int64(1), int64(1)}},
 	} {
-		texts := []string{p.prepare(tt.query).query}
-		if tt.args != nil {
-			texts = append(texts, p.prepareMany(tt.query, tt.args))
-		}
-		for j, text := range texts {
+		for j, text := range db.PostgresQueries(tt.query, tt.args) {
 			name := fmt.Sprintf("q%d_%d", i, j)
 			if _, err := c.Exec(t.Context(), "PREPARE "+name+" AS "+text); err != nil {
 				t.Fatalf("%s: %v", text, err)
@@ -131,12 +123,7 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 // connectAsStore opens a connection with the settings of a store's own ones.
 func connectAsStore(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
-	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	new(lineage).watch(config)
-	c, err := pgx.ConnectConfig(t.Context(), config)
+	c, err := db.ConnectPostgres(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,11 +10,7 @@ import (
 // A daemon looks at its queue once a second and more: what is not in it must cost
 // nothing, however many rows there are.
 func TestQueuesAreReadByTheirIndex(t *testing.T) {
-	st, err := Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
+	st := OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
 	failed, invalid := ClientError, Invalid
 	failures, _ := (&ResultFilter{Outcome: &failed, AppID: 1, Limit: 9}).query()
 	doubts, _ := (&ResultFilter{Validate: &invalid, Limit: 9}).query()
@@ -46,57 +42,29 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		sendable:        "result_unsent",
 		chained:         "result_over_hostid",
 	} {
-		err := st.View(t.Context(), func(tx *View) error {
-			args := make([]any, strings.Count(query, "$"))
-			for i := range args {
-				args[i] = "1" // a number, or a list of ids
-			}
-			plan, err := all(tx, func(r row) (s string, err error) {
-				var n int64
-				return s, r.Scan(&n, &n, &n, &s)
-			}, "EXPLAIN QUERY PLAN "+query, args...)
-			end := " " // and what of the index is read
-			if query == sendable {
-				end = ";" // all of it, until there is enough
-			}
-			if text := strings.Join(plan, "; "); !strings.Contains(text, "INDEX "+index+end) {
-				t.Errorf("%s\n\tplan: %s, want index %s", query, text, index)
-			}
-			return err
-		})
-		if err != nil {
-			t.Errorf("%s: %v", query, err)
+		end := " " // and the part of the index that is read
+		if query == sendable {
+			end = ";" // all of it, until there is enough
+		}
+		if text := strings.Join(plan(t, st, query), "; "); !strings.Contains(text, "INDEX "+index+end) {
+			t.Errorf("%s\n\tplan: %s, want index %s", query, text, index)
 		}
 	}
 }
 
 // Counts are asked for by pages and metrics: none may read the rows that are finished.
 func TestCountsReadNoFinishedRows(t *testing.T) {
-	st, err := Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
+	st := OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
 	queries := []string{countWorkunits, countResults, queueCounts}
 	for _, w := range waits {
 		queries = append(queries, w.query)
 	}
 	for _, query := range queries {
-		err := st.View(t.Context(), func(tx *View) error {
-			plan, err := all(tx, func(r row) (s string, err error) {
-				var n int64
-				return s, r.Scan(&n, &n, &n, &s)
-			}, "EXPLAIN QUERY PLAN "+query, []any{1, 1}[:strings.Count(query, "$")]...)
-			for _, step := range plan {
-				words := strings.Fields(step) // SCAN table USING INDEX index
-				if words[0] == "SCAN" && slices.Contains([]string{"workunit", "result", "w", "r"}, words[1]) && !strings.Contains(step, " INDEX ") {
-					t.Errorf("%s\n\tplan: %s", query, step)
-				}
+		for _, step := range plan(t, st, query) {
+			words := strings.Fields(step) // SCAN table USING INDEX index
+			if words[0] == "SCAN" && slices.Contains([]string{"workunit", "result", "w", "r"}, words[1]) && !strings.Contains(step, " INDEX ") {
+				t.Errorf("%s\n\tplan: %s", query, step)
 			}
-			return err
-		})
-		if err != nil {
-			t.Errorf("%s: %v", query, err)
 		}
 	}
 }
@@ -104,22 +72,28 @@ func TestCountsReadNoFinishedRows(t *testing.T) {
 // Each scheduler counts the votes every few seconds: that must not read the rows of
 // all hosts.
 func TestVotesAreCountedByTheirIndex(t *testing.T) {
-	st, err := Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
+	st := OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
+	if text := strings.Join(plan(t, st, versionVotes), "; "); !strings.Contains(text, "COVERING INDEX host_app_version_vote") {
+		t.Errorf("plan: %s", text)
 	}
-	t.Cleanup(func() { _ = st.Close() })
-	err = st.View(t.Context(), func(tx *View) error {
-		plan, err := all(tx, func(r row) (s string, err error) {
+}
+
+// plan returns the steps of SQLite's plan for a query.
+func plan(t *testing.T, s *Store, query string) (steps []string) {
+	t.Helper()
+	args := make([]any, strings.Count(query, "$"))
+	for i := range args {
+		args[i] = "1" // a number, or a list of ids
+	}
+	err := s.View(t.Context(), func(v *View) (err error) {
+		steps, err = all(v, func(r row) (s string, err error) {
 			var n int64
 			return s, r.Scan(&n, &n, &n, &s)
-		}, "EXPLAIN QUERY PLAN "+versionVotes)
-		if text := strings.Join(plan, "; "); !strings.Contains(text, "COVERING INDEX host_app_version_vote") {
-			t.Errorf("plan: %s", text)
-		}
+		}, "EXPLAIN QUERY PLAN "+query, args...)
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Errorf("%s: %v", query, err)
 	}
+	return steps
 }

@@ -47,7 +47,7 @@ func (t *View) Record(id int64) (rec Record, err error) {
 // maps returns rows by the names of their columns, whatever those are.
 func (t *View) maps(query string, args ...any) (out []map[string]any, err error) {
 	out = []map[string]any{}
-	err = t.q.query(t.ctx, query, args, func(r rows) error {
+	err = t.db.Query(query, args, func(r rows) error {
 		names, err := r.Columns()
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ FROM   result WHERE id > (SELECT COALESCE(max(id), 0) FROM result) - $1`
 // RecentResults calls each for the last n results that were made and are not purged, in no
 // order. What it costs depends on n alone.
 func (t *View) RecentResults(n int64, each func(RecentResult)) error {
-	return t.q.query(t.ctx, recentResults, []any{n}, func(r rows) error {
+	return t.db.Query(recentResults, []any{n}, func(r rows) error {
 		var x RecentResult
 		err := r.Scan(&x.HostID, &x.Created, &x.Sent, &x.Received, &x.ServerState, &x.Outcome, &x.ValidateState)
 		if err == nil {

@@ -49,7 +49,7 @@ type Result struct {
 
 var resultColumns = columns[Result]{
 	{"id", func(x *Result) any { return &x.ID }},
-	{"create_time", func(x *Result) any { return timeAt{&x.CreateTime} }},
+	{"create_time", func(x *Result) any { return (*unix)(&x.CreateTime) }},
 	{"workunitid", func(x *Result) any { return &x.WorkunitID }},
 	{"appid", func(x *Result) any { return &x.AppID }},
 	{"name", func(x *Result) any { return &x.Name }},
@@ -65,9 +65,9 @@ var resultColumns = columns[Result]{
 	{"userid", func(x *Result) any { return &x.UserID }},
 	{"app_version_id", func(x *Result) any { return &x.AppVersionID }},
 	{"app_version_num", func(x *Result) any { return &x.VersionNum }},
-	{"sent_time", func(x *Result) any { return timeAt{&x.SentTime} }},
-	{"report_deadline", func(x *Result) any { return timeAt{&x.ReportDeadline} }},
-	{"received_time", func(x *Result) any { return timeAt{&x.ReceivedTime} }},
+	{"sent_time", func(x *Result) any { return (*unix)(&x.SentTime) }},
+	{"report_deadline", func(x *Result) any { return (*unix)(&x.ReportDeadline) }},
+	{"received_time", func(x *Result) any { return (*unix)(&x.ReceivedTime) }},
 	{"cpu_time", func(x *Result) any { return &x.CPUTime }},
 	{"elapsed_time", func(x *Result) any { return &x.ElapsedTime }},
 	{"xml_doc_out", func(x *Result) any { return &x.XMLDocOut }},
@@ -82,13 +82,13 @@ var resultColumns = columns[Result]{
 	{"peak_disk_usage", func(x *Result) any { return &x.PeakDisk }},
 }
 
-var insertResult = resultColumns.insertInto("result",
+var insertResult = resultColumns.InsertInto("result",
 	"create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state", "kind", "history")
 
 // InsertResult adds a result that is Inactive or Unsent, and returns its id, or
 // ErrExists when the name is taken.
 func (t *Tx) InsertResult(r Result) (int64, error) {
-	id, err := t.insert(insertResult.query, t.newResult(r)...)
+	id, err := t.insert(insertResult.Query, t.newResult(r)...)
 	if err != nil {
 		return 0, fmt.Errorf("result %s: %w", r.Name, err)
 	}
@@ -97,33 +97,33 @@ func (t *Tx) InsertResult(r Result) (int64, error) {
 
 // AddResult is InsertResult for those who have no use for the id.
 func (t *Tx) AddResult(r Result) error {
-	if err := t.add(insertResult.query, t.newResult(r)...); err != nil {
+	if err := t.add(insertResult.Query, t.newResult(r)...); err != nil {
 		return fmt.Errorf("result %s: %w", r.Name, err)
 	}
 	return nil
 }
 
 func (t *Tx) newResult(r Result) []any {
-	return insertResult.args(&r, r.Kind, t.cause.line("created "+r.ServerState.String()))
+	return insertResult.Args(&r, r.Kind, t.cause.line("created "+r.ServerState.String()))
 }
 
 var (
-	resultByID    = `SELECT ` + resultColumns.list() + ` FROM result WHERE id = $1`
-	resultByName  = `SELECT ` + resultColumns.list() + ` FROM result WHERE name = $1`
-	resultsOf     = `SELECT ` + resultColumns.list() + ` FROM result WHERE workunitid = $1 ORDER BY id`
-	resultsOfHost = `SELECT ` + resultColumns.list() + ` FROM result WHERE hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
-	inProgressOf  = `SELECT ` + resultColumns.list() + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
+	resultByID    = `SELECT ` + resultColumns.List() + ` FROM result WHERE id = $1`
+	resultByName  = `SELECT ` + resultColumns.List() + ` FROM result WHERE name = $1`
+	resultsOf     = `SELECT ` + resultColumns.List() + ` FROM result WHERE workunitid = $1 ORDER BY id`
+	resultsOfHost = `SELECT ` + resultColumns.List() + ` FROM result WHERE hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
+	inProgressOf  = `SELECT ` + resultColumns.List() + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
 )
 
 // Result returns a result, or ErrNotFound.
-func (t *View) Result(id int64) (Result, error) { return one(t, resultColumns.scan, resultByID, id) }
+func (t *View) Result(id int64) (Result, error) { return one(t, resultColumns.Scan, resultByID, id) }
 
 // ResultByName returns a result, or ErrNotFound.
 func (t *View) ResultByName(name string) (Result, error) {
-	return one(t, resultColumns.scan, resultByName, name)
+	return one(t, resultColumns.Scan, resultByName, name)
 }
 
-var resultsByName = `SELECT ` + resultColumns.list() + ` FROM result WHERE name IN ` + names
+var resultsByName = `SELECT ` + resultColumns.List() + ` FROM result WHERE name IN ` + names
 
 // ResultsByName returns results by their names. One that is not there is left out.
 func (t *View) ResultsByName(list []string) (map[string]Result, error) {
@@ -136,7 +136,7 @@ func (t *View) ResultsByName(list []string) (map[string]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	results, err := all(t, resultColumns.scan, resultsByName, string(text))
+	results, err := all(t, resultColumns.Scan, resultsByName, string(text))
 	out := make(map[string]Result, len(results))
 	for _, r := range results {
 		out[r.Name] = r
@@ -146,18 +146,18 @@ func (t *View) ResultsByName(list []string) (map[string]Result, error) {
 
 // ResultsOf returns a workunit's results, oldest first.
 func (t *View) ResultsOf(workunitID int64) ([]Result, error) {
-	return all(t, resultColumns.scan, resultsOf, workunitID)
+	return all(t, resultColumns.Scan, resultsOf, workunitID)
 }
 
 // ResultsOfHost returns the newest results of a host, newest first. It may read the
 // whole table.
 func (t *View) ResultsOfHost(hostID int64, limit int) ([]Result, error) {
-	return all(t, resultColumns.scan, resultsOfHost, hostID, limit)
+	return all(t, resultColumns.Scan, resultsOfHost, hostID, limit)
 }
 
 // InProgressOf returns the results that a host is to report, oldest first.
 func (t *View) InProgressOf(hostID int64) ([]Result, error) {
-	return all(t, resultColumns.scan, inProgressOf, hostID)
+	return all(t, resultColumns.Scan, inProgressOf, hostID)
 }
 
 const inProgressNames = `SELECT name FROM result WHERE hostid = $1 AND server_state = 4`
@@ -188,7 +188,7 @@ func (t *Tx) Send(list ...Result) error {
 	return t.execEach(sendResult, rows)
 }
 
-var saveResult = resultColumns.save("result", `client_state, exit_status, received_time, cpu_time, elapsed_time, xml_doc_out,
+var saveResult = resultColumns.Save("result", `client_state, exit_status, received_time, cpu_time, elapsed_time, xml_doc_out,
 	stderr_out, claimed_credit, peak_working_set_size, peak_swap_size, peak_disk_usage`,
 	"server_state, outcome, hostid, report_deadline, validate_state, file_delete_state, granted_credit",
 	"+server_state, outcome, validate_state, +file_delete_state, granted_credit", "history = history || ?")
@@ -227,7 +227,7 @@ func (t *Tx) SaveResults(list []ResultChange) error {
 }
 
 func (t *Tx) saveResult(old, r Result) (query string, args []any) {
-	return saveResult.of(&old, &r, t.cause.result(old, r))
+	return saveResult.Of(&old, &r, t.cause.result(old, r))
 }
 
 const countInProgress = `

@@ -26,7 +26,7 @@ func (w *Workunit) Set(s WorkunitSettings) {
 	w.DelayBound, w.Credit = s.DelayBound, s.Credit
 }
 
-var setWorkunit = workunitColumns.save("workunit",
+var setWorkunit = workunitColumns.Save("workunit",
 	"priority, max_error_results, max_total_results, max_success_results, delay_bound, credit", "",
 	`canonical_resultid, error_mask, priority, max_error_results, max_total_results, max_success_results, delay_bound,
 	credit`,
@@ -50,7 +50,7 @@ func (t *Tx) SetWorkunit(old Workunit, s WorkunitSettings, now time.Time) error 
 	m.number("max_success_results", int64(old.MaxSuccessResults), int64(s.MaxSuccessResults))
 	m.number("delay_bound", int64(old.DelayBound/time.Second), int64(s.DelayBound/time.Second))
 	m.text("credit", fmt.Sprint(old.Credit), fmt.Sprint(s.Credit))
-	query, args := setWorkunit.of(&old, &w, unix(now), unix(now), t.cause.line(string(m.b)))
+	query, args := setWorkunit.Of(&old, &w, unix(now), unix(now), t.cause.line(string(m.b)))
 	err := t.execOne(query, args...)
 	if err == nil && s.Priority != old.Priority {
 		err = t.run(setPriorityOf, old.ID, s.Priority)

@@ -132,7 +132,7 @@ FROM   workunit WHERE file_delete_state <> 2 AND (canonical_resultid <> 0 OR err
 // workunitCounts counts all workunits. What it costs depends on those whose files are not deleted.
 func (t *View) workunitCounts() ([]workunitCount, error) {
 	return all(t, func(r row) (c workunitCount, err error) {
-		err = r.Scan(&c.app, flagged{&c.canonical}, flagged{&c.error}, &c.assimilate, flagged{&c.settled}, &c.n)
+		err = r.Scan(&c.app, (*flag)(&c.canonical), (*flag)(&c.error), &c.assimilate, (*flag)(&c.settled), &c.n)
 		return c, err
 	}, countWorkunits)
 }
@@ -168,7 +168,7 @@ FROM  (SELECT min(id) AS first, count(*) AS n FROM result WHERE server_state = 2
 // resultCounts counts all results. What it costs depends on those whose files are not deleted.
 func (t *View) resultCounts() ([]resultCount, error) {
 	return all(t, func(r row) (c resultCount, err error) {
-		err = r.Scan(&c.app, &c.version, &c.state, &c.outcome, &c.valid, flagged{&c.granted}, &c.n)
+		err = r.Scan(&c.app, &c.version, &c.state, &c.outcome, &c.valid, (*flag)(&c.granted), &c.n)
 		return c, err
 	}, countResults)
 }

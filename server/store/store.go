@@ -1,181 +1,125 @@
-// Package store is the server's database: BOINC's tables, with every query that
-// is run against them.
+// Package store is the server's database: BOINC's tables, with every query on them.
+// Package db is the engine below it.
 //
-// Work is done in transactions: Update for changes, View for a consistent look.
-// A change of state is a compare-and-set on what its caller saw, so that daemons
-// and other processes may race without locks: the loser gets ErrLost and looks
-// again. Time comes from the caller; no query asks the database for it.
+// Every query runs in a transaction: Update makes changes, View only reads.
+// A change of state is a compare-and-set on the state that its caller saw, so that daemons
+// and other processes may race without locks: the loser gets ErrLost and reads
+// again. Time comes from the caller, and never from the database.
 //
-// The package decides nothing. What follows from a state is known by the
-// transitioner, validator, scheduler and so on.
+// The package makes no decisions. These are up to the transitioner, validator, scheduler
+// and so on.
 package store
 
 import (
 	"context"
-	"database/sql"
-	"embed"
-	"errors"
-	"fmt"
-	"io/fs"
-	"strings"
 	"time"
 
-	"github.com/pressly/goose/v3"
+	"github.com/starling-grid/starling/server/db"
 )
 
+// Errors of the engine.
 var (
-	// ErrNotFound is returned when no row has the id or name asked for.
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = db.ErrNotFound // no row has the id or name asked for
 	// ErrLost is returned by a compare-and-set when the row is no longer as the
 	// caller saw it. Nothing was changed.
-	ErrLost = errors.New("changed by another process")
-	// ErrExists is returned when a row with the same unique name is there.
-	ErrExists = errors.New("already exists")
-	// ErrBusy is returned by Update when it met other transactions again and again.
-	// Nothing was changed; later it may go through.
-	ErrBusy = errors.New("gave up after conflicts with other transactions; nothing was changed")
+	ErrLost   = db.ErrLost
+	ErrExists = db.ErrExists // a row has the same unique name
+	// ErrBusy is returned by Update after repeated conflicts with other transactions.
+	// Nothing was changed, and a later attempt may succeed.
+	ErrBusy = db.ErrBusy
 	// ErrUnreachable is returned when the database server does not answer. The text of the error
-	// says whether something may have been changed.
-	ErrUnreachable = errors.New("the database cannot be reached")
-	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("store is closed")
+	// includes whether something may have been changed.
+	ErrUnreachable = db.ErrUnreachable
+	ErrClosed      = db.ErrClosed    // after Close
+	ErrFull        = db.ErrFull      // the disk is full
+	ErrUnwritten   = db.ErrUnwritten // the database's file cannot be written
+	ErrNotEmpty    = db.ErrNotEmpty  // the target of Copy has rows
+
+	// A PostgreSQL server is not used though it can be reached.
+	ErrStandby, ErrReplaced, ErrPooler = db.ErrStandby, db.ErrReplaced, db.ErrPooler
 )
 
 // Never is the transition time of a workunit that waits for an event only. It
 // is the last second of the year 9999; BOINC's own number comes due in 2038.
 var Never = time.Unix(253402300799, 0)
 
-//go:embed migrations/*.sql
-var migrations embed.FS
-
 // A Store is an open database. It is safe for concurrent use, and several
 // processes may have the same database open.
 type Store struct {
-	db    database
+	db    *db.DB
 	shard Shard
 }
 
-// A database is SQLite or PostgreSQL. Queries are written in what both
-// understand; the rest is here and in the files named after them.
-type database interface {
-	view(ctx context.Context, fn func(tx *Tx) error) error
-	update(ctx context.Context, fn func(tx *Tx) error) error
-	close() error
-}
-
-// Open opens a database, makes its tables if there are none, and brings them up
-// to date. It returns ErrNewer if they are newer than this program. where is the URL of a PostgreSQL database (postgres://…), which
+// Open opens a database, makes its tables if it has none, and brings them up to date. It returns ErrNewer
+// if they are newer than this program. where is the URL of a PostgreSQL database (postgres://…), which
 // exists, or the path of an SQLite file, which is made. The caller closes it.
 func Open(ctx context.Context, where string) (*Store, error) {
-	if IsURL(where) {
-		db, err := openPostgres(ctx, where)
-		if err != nil {
-			return nil, fmt.Errorf("open database: %w", err)
-		}
-		return &Store{db: db}, nil
-	}
-	db, err := openSQLite(ctx, where)
+	return opened(db.Open(ctx, where, schema))
+}
+
+// OpenMemory is Open for tests that make millions of changes: an SQLite database in
+// memory, which Close ends. View must not be called within Update.
+func OpenMemory(ctx context.Context) (*Store, error) { return opened(db.OpenMemory(ctx, schema)) }
+
+func opened(d *db.DB, err error) (*Store, error) {
 	if err != nil {
-		return nil, fmt.Errorf("open database %s: %w", where, explain(err))
+		return nil, err
 	}
-	return &Store{db: db}, nil
+	return &Store{db: d}, nil
 }
 
 // IsURL reports whether Open takes where for the URL of a PostgreSQL database.
-func IsURL(where string) bool {
-	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
-}
+func IsURL(where string) bool { return db.IsURL(where) }
 
-// Close waits for transactions under way, then closes the database.
-func (s *Store) Close() error { return s.db.close() }
+// Close waits for transactions in progress, then closes the database.
+func (s *Store) Close() error { return s.db.Close() }
 
-// A Shard is what one of several like processes handles: the rows whose id is
-// Index modulo Count. The zero Shard is everything.
+// A Shard is the part of one of several equal processes: the rows whose id is
+// Index modulo Count. The zero Shard has all rows.
 type Shard struct{ Index, Count int64 }
 
-// Shard returns a view of the same database in whose queues only the ids of one
-// shard wait. Everything else is as before. It is closed with s.
+// Shard returns a handle on the same database whose queues have only the ids of one
+// shard. Everything else is the same. It is closed with s.
 func (s *Store) Shard(sh Shard) *Store { return &Store{db: s.db, shard: sh} }
 
 // Has reports whether an id is of the shard.
 func (s Shard) Has(id int64) bool { return s.Count <= 1 || id%s.Count == s.Index }
 
 // View runs fn on one consistent state of the database. fn must not keep v,
-// and must not call View or Update. It is run again if there was no connection at its
-// first query.
+// and must not call View or Update. It runs again if its first query finds no connection.
 func (s *Store) View(ctx context.Context, fn func(v *View) error) error {
-	return explain(s.db.view(ctx, s.sharded(func(tx *Tx) error { return fn(tx.View) })))
+	return s.db.View(ctx, func(v *db.View) error { return fn(&View{v, s.shard}) })
 }
 
 // Update runs fn in a transaction that is durable when Update returns nil. If
-// fn returns an error, nothing that it did remains and Update returns that
+// fn returns an error, its changes are undone and Update returns that
 // error. fn must not keep tx, must not call Update, and should be quick: on
-// SQLite all other changes wait for it, on PostgreSQL those of the same rows.
-// It may be run again from its beginning when it met another transaction or a
-// change failed that it did not wait for, so what it sets outside must be set anew
-// each time, and an error that it meets may be one of a run that does not count. Once it has begun, ctx no
-// longer matters.
+// SQLite all other changes wait for it, on PostgreSQL those of the same rows. As every change of
+// a result, or of the outcome of its workunit, writes the workunit's row, that includes both.
+// After a conflict with another transaction, or the failure of a postponed change, it
+// runs again from its beginning. So it must set its results anew each time, and an error
+// that it sees may be of a run that does not count. Once it has begun, ctx no longer matters.
 func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return explain(s.db.update(ctx, s.sharded(fn)))
+	return s.db.Update(ctx, func(tx *db.Tx) error { return fn(&Tx{View: &View{tx.View, s.shard}, tx: tx}) })
 }
 
-func (s *Store) sharded(fn func(tx *Tx) error) func(tx *Tx) error {
-	return func(tx *Tx) error {
-		tx.shard = s.shard
-		return fn(tx)
-	}
-}
+// Joint returns a handle on the same database for many small transactions at a time. On PostgreSQL, where
+// each statement has a fixed cost, those that arrive while others are running share one transaction:
+// equal queries of all participants become one statement, and their changes are made durable together.
+//
+// In View that makes no difference. In Update each query sees the changes that other transactions have
+// committed by then, so a function first holds the rows on which it decides (HoldHost, HoldWorkunits) and
+// then reads them. It takes part as long as it reads before it changes anything, needs the outcome of no
+// change, and changes only rows that no other participant changes, each on the condition that the row
+// exists and is as expected. Otherwise it runs again, in a transaction of its own as with any Store.
+func (s *Store) Joint() *Store { return &Store{db: s.db.Joint(), shard: s.shard} }
 
-// migrate brings a database up to date.
-func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, translate func(string) string, opts ...goose.ProviderOption) error {
-	list, err := migrationList(translate)
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(dialect, db, nil, append(opts, goose.WithGoMigrations(list...))...)
-	if err != nil {
-		return fmt.Errorf("migrations: %w", err)
-	}
-	version, err := p.GetDBVersion(ctx)
-	if err != nil {
-		return fmt.Errorf("migrations: %w", err)
-	}
-	if version > Latest {
-		return Found{Version: version}.Fits()
-	}
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrations: %w", err)
-	}
-	return nil
-}
+// Check reads the whole database, if it is a file, and returns ErrDamaged if it is
+// not what SQLite wrote.
+func (s *Store) Check(ctx context.Context) error { return s.db.Check(ctx) }
 
-// migrationList returns the migrations in the words of a dialect. The database gets each file
-// as a whole, within a transaction; goose's own reader, which divides files into statements,
-// takes longer than the database needs for them.
-func migrationList(translate func(string) string) (list []*goose.Migration, err error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		version, err := goose.NumericComponent(name)
-		if err != nil {
-			return nil, err
-		}
-		text, err := migrations.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		up := func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := tx.ExecContext(ctx, translate(string(text))); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			return nil
-		}
-		list = append(list, goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, nil))
-	}
-	return list, nil
+// CheckTables is Check of one table after the other, which delays no other transaction, with a call of
+// next before each of them. done of all were checked by then. It returns the first error of next.
+func (s *Store) CheckTables(ctx context.Context, next func(table string, done, all int) error) error {
+	return s.db.CheckTables(ctx, next)
 }

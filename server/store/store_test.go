@@ -36,12 +36,23 @@ func TestJoint(t *testing.T) {
 	})
 }
 
-func open(t *testing.T, where, driver, name string) (*store.Store, *sql.DB) {
+func view(t *testing.T, s *store.Store, fn func(*store.View) error) {
 	t.Helper()
-	s, err := store.Open(t.Context(), where)
-	if err != nil {
+	if err := s.View(t.Context(), fn); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func update(t *testing.T, s *store.Store, fn func(*store.Tx) error) {
+	t.Helper()
+	if err := s.Update(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T, where, driver, name string) (*store.Store, *sql.DB) {
+	t.Helper()
+	s := store.OpenFor(t, where)
 	raw, err := sql.Open(driver, name)
 	if err != nil {
 		t.Fatal(err)
@@ -53,34 +64,19 @@ func open(t *testing.T, where, driver, name string) (*store.Store, *sql.DB) {
 // Operators add work from another process while the server runs.
 func TestTwoProcessesShareADatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "project.db")
-	open := func() *store.Store {
-		s, err := store.Open(t.Context(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		return s
-	}
-	a, b := open(), open()
+	a, b := store.OpenFor(t, path), store.OpenFor(t, path)
 	w := storetest.Fill(t, a)
 	storetest.Add(t, b, w.Workunit("x"), 1)
-	err := a.View(t.Context(), func(tx *store.View) error {
+	view(t, a, func(tx *store.View) error {
 		_, err := tx.WorkunitByName("x")
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
 }
 
 // Views that all hold a connection while each needs another one to prepare its
 // first statement would wait for each other for ever.
 func TestManyFirstViewsAtOnce(t *testing.T) {
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := store.OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
 	const n = 32
 	done := make(chan error, n)
 	for range n {
@@ -104,7 +100,6 @@ func TestManyFirstViewsAtOnce(t *testing.T) {
 // A change that meets others each time is given up in the end, and may be tried again.
 func TestPostgresGivesUpWhatMeetsOthersEachTime(t *testing.T) {
 	s, _ := open(t, testpg.Start(t).Database(t), "pgx", "")
-	defer func() { _ = s.Close() }()
 	w := storetest.Fill(t, s)
 	earn := func(tx *store.Tx) error { return tx.AddHostCredit(w.Host.ID, 1, 0, storetest.T0, 0) }
 	tries := 0
@@ -121,22 +116,18 @@ func TestPostgresGivesUpWhatMeetsOthersEachTime(t *testing.T) {
 	if !errors.Is(err, store.ErrBusy) || tries < 2 {
 		t.Errorf("after %d tries: %v, want ErrBusy", tries, err)
 	}
-	err = s.View(t.Context(), func(tx *store.View) error {
+	view(t, s, func(tx *store.View) error {
 		h, err := tx.Host(w.Host.ID)
 		if h.TotalCredit != float64(tries) {
 			t.Errorf("credit %v, want that of the %d others", h.TotalCredit, tries)
 		}
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
 }
 
 // A conflict that shows only at the commit lets the transaction run again.
 func TestPostgresMeetsAnotherAtTheCommit(t *testing.T) {
 	s, _ := open(t, testpg.Start(t).Database(t), "pgx", "")
-	defer func() { _ = s.Close() }()
 	w := storetest.Fill(t, s)
 	earn := func(tx *store.Tx) error { return tx.AddHostCredit(w.Host.ID, 1, 0, storetest.T0, 0) }
 	tries := 0
@@ -161,7 +152,6 @@ func TestPostgresMeetsAnotherAtTheCommit(t *testing.T) {
 // that comes too late to have them as it saw them runs again.
 func TestPostgresKeepsRowsToChange(t *testing.T) {
 	s, _ := open(t, testpg.Start(t).Database(t), "pgx", "")
-	defer func() { _ = s.Close() }()
 	w := storetest.Fill(t, s)
 	tries := 0
 	err := s.Update(t.Context(), func(tx *store.Tx) error {

@@ -19,7 +19,7 @@ type Team struct {
 
 var teamColumns = columns[Team]{
 	{"id", func(t *Team) any { return &t.ID }},
-	{"create_time", func(t *Team) any { return timeAt{&t.CreateTime} }},
+	{"create_time", func(t *Team) any { return (*unix)(&t.CreateTime) }},
 	{"userid", func(t *Team) any { return &t.UserID }},
 	{"name", func(t *Team) any { return &t.Name }},
 	{"url", func(t *Team) any { return &t.URL }},
@@ -35,17 +35,17 @@ const (
 )
 
 var (
-	insertTeam = teamColumns.insertInto("team", "create_time, userid, name, url, description", "name_key")
-	teamByID   = `SELECT ` + teamColumns.list() + ` FROM team WHERE id = $1`
-	teamByName = `SELECT ` + teamColumns.list() + ` FROM team WHERE name_key = $1`
-	teamAfter  = `SELECT ` + teamColumns.list() + ` FROM team WHERE id > $1 ORDER BY id LIMIT 0 + $2`
-	members    = `SELECT ` + userColumns.list() + ` FROM "user" WHERE teamid = $1 AND teamid <> 0 ORDER BY total_credit DESC, id LIMIT 0 + $2`
+	insertTeam = teamColumns.InsertInto("team", "create_time, userid, name, url, description", "name_key")
+	teamByID   = `SELECT ` + teamColumns.List() + ` FROM team WHERE id = $1`
+	teamByName = `SELECT ` + teamColumns.List() + ` FROM team WHERE name_key = $1`
+	teamAfter  = `SELECT ` + teamColumns.List() + ` FROM team WHERE id > $1 ORDER BY id LIMIT 0 + $2`
+	members    = `SELECT ` + userColumns.List() + ` FROM "user" WHERE teamid = $1 AND teamid <> 0 ORDER BY total_credit DESC, id LIMIT 0 + $2`
 )
 
 // InsertTeam adds a team and returns its id, or ErrExists if there is one of that name, in
 // capitals or not.
 func (t *Tx) InsertTeam(x Team) (int64, error) {
-	id, err := t.insert(insertTeam.query, insertTeam.args(&x, strings.ToLower(x.Name))...)
+	id, err := t.insert(insertTeam.Query, insertTeam.Args(&x, strings.ToLower(x.Name))...)
 	if err != nil {
 		return 0, fmt.Errorf("team %s: %w", x.Name, err)
 	}
@@ -53,16 +53,16 @@ func (t *Tx) InsertTeam(x Team) (int64, error) {
 }
 
 // Team returns a team, or ErrNotFound.
-func (t *View) Team(id int64) (Team, error) { return one(t, teamColumns.scan, teamByID, id) }
+func (t *View) Team(id int64) (Team, error) { return one(t, teamColumns.Scan, teamByID, id) }
 
 // TeamByName returns the team of that name, in capitals or not, or ErrNotFound.
 func (t *View) TeamByName(name string) (Team, error) {
-	return one(t, teamColumns.scan, teamByName, strings.ToLower(name))
+	return one(t, teamColumns.Scan, teamByName, strings.ToLower(name))
 }
 
 // TeamsAfter returns teams with larger ids than after, in the order of these.
 func (t *View) TeamsAfter(after int64, limit int) ([]Team, error) {
-	return all(t, teamColumns.scan, teamAfter, after, limit)
+	return all(t, teamColumns.Scan, teamAfter, after, limit)
 }
 
 // SetTeam changes who leads a team and what it says of itself.
@@ -79,5 +79,5 @@ func (t *Tx) JoinTeam(userID, teamID int64) error { return t.execOne(setTeamID, 
 
 // Members returns the members of a team who earned most, the most first.
 func (t *View) Members(teamID int64, limit int) ([]User, error) {
-	return all(t, userColumns.scan, members, teamID, limit)
+	return all(t, userColumns.Scan, members, teamID, limit)
 }

@@ -16,13 +16,13 @@ type Token struct {
 
 var tokenColumns = columns[Token]{
 	{"id", func(t *Token) any { return &t.ID }},
-	{"create_time", func(t *Token) any { return timeAt{&t.CreateTime} }},
+	{"create_time", func(t *Token) any { return (*unix)(&t.CreateTime) }},
 	{"name", func(t *Token) any { return &t.Name }},
 	{"hash", func(t *Token) any { return &t.Hash }},
-	{"apps", func(t *Token) any { return spaced{&t.Apps} }},
+	{"apps", func(t *Token) any { return (*spaced)(&t.Apps) }},
 	{"quota", func(t *Token) any { return &t.Quota }},
-	{"used_time", func(t *Token) any { return timeAt{&t.UsedTime} }},
-	{"revoked_time", func(t *Token) any { return timeAt{&t.RevokedTime} }},
+	{"used_time", func(t *Token) any { return (*unix)(&t.UsedTime) }},
+	{"revoked_time", func(t *Token) any { return (*unix)(&t.RevokedTime) }},
 }
 
 const (
@@ -31,23 +31,23 @@ const (
 )
 
 var (
-	insertToken = tokenColumns.insertInto("token", "create_time, name, hash, apps, quota")
-	tokenByHash = `SELECT ` + tokenColumns.list() + ` FROM token WHERE hash = $1 AND revoked_time = 0`
-	tokens      = `SELECT ` + tokenColumns.list() + ` FROM token ORDER BY id`
+	insertToken = tokenColumns.InsertInto("token", "create_time, name, hash, apps, quota")
+	tokenByHash = `SELECT ` + tokenColumns.List() + ` FROM token WHERE hash = $1 AND revoked_time = 0`
+	tokens      = `SELECT ` + tokenColumns.List() + ` FROM token ORDER BY id`
 )
 
 // InsertToken adds a token and returns its id, or ErrExists if there is one of its name.
 func (t *Tx) InsertToken(x Token) (int64, error) {
-	return t.insert(insertToken.query, insertToken.args(&x)...)
+	return t.insert(insertToken.Query, insertToken.Args(&x)...)
 }
 
 // TokenByHash returns a token that was not revoked, or ErrNotFound.
 func (t *View) TokenByHash(hash string) (Token, error) {
-	return one(t, tokenColumns.scan, tokenByHash, hash)
+	return one(t, tokenColumns.Scan, tokenByHash, hash)
 }
 
 // Tokens returns all tokens, revoked ones too.
-func (t *View) Tokens() ([]Token, error) { return all(t, tokenColumns.scan, tokens) }
+func (t *View) Tokens() ([]Token, error) { return all(t, tokenColumns.Scan, tokens) }
 
 // TokenUsed notes that a token was used, to the minute.
 func (t *Tx) TokenUsed(id int64, now time.Time) error {

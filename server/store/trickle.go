@@ -38,35 +38,35 @@ func (t *Tx) AddMsgFromHost(m MsgFromHost) (bool, error) {
 
 var msgFromHostColumns = columns[MsgFromHost]{
 	{"m.id", func(m *MsgFromHost) any { return &m.ID }},
-	{"m.create_time", func(m *MsgFromHost) any { return timeAt{&m.CreateTime} }},
+	{"m.create_time", func(m *MsgFromHost) any { return (*unix)(&m.CreateTime) }},
 	{"m.hostid", func(m *MsgFromHost) any { return &m.HostID }},
 	{"m.resultid", func(m *MsgFromHost) any { return &m.ResultID }},
 	{"m.appid", func(m *MsgFromHost) any { return &m.AppID }},
 	{"m.result_name", func(m *MsgFromHost) any { return &m.ResultName }},
-	{"m.sent_time", func(m *MsgFromHost) any { return timeAt{&m.SentTime} }},
+	{"m.sent_time", func(m *MsgFromHost) any { return (*unix)(&m.SentTime) }},
 	{"m.variety", func(m *MsgFromHost) any { return &m.Variety }},
-	{"m.handled", func(m *MsgFromHost) any { return flagged{&m.Handled} }},
+	{"m.handled", func(m *MsgFromHost) any { return (*flag)(&m.Handled) }},
 	{"m.xml", func(m *MsgFromHost) any { return &m.XML }},
 }
 
 const handledMsg = `UPDATE msg_from_host SET handled = 1 WHERE id = $1 AND handled = 0`
 
 var (
-	msgsFromHost = `SELECT ` + msgFromHostColumns.list() + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT 0 + $2`
+	msgsFromHost = `SELECT ` + msgFromHostColumns.List() + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT 0 + $2`
 	msgsToHandle = `
-SELECT ` + msgFromHostColumns.list() + ` FROM msg_from_host m JOIN app a ON a.id = m.appid
+SELECT ` + msgFromHostColumns.List() + ` FROM msg_from_host m JOIN app a ON a.id = m.appid
 WHERE  m.handled = 0 AND a.trickle <> '' AND m.id > $3 AND m.id % $1 = $2 ORDER BY m.id LIMIT 0 + $4`
 )
 
 // MsgsFromHost returns messages with ids above after, oldest first.
 func (t *View) MsgsFromHost(after int64, limit int) ([]MsgFromHost, error) {
-	return all(t, msgFromHostColumns.scan, msgsFromHost, after, limit)
+	return all(t, msgFromHostColumns.Scan, msgsFromHost, after, limit)
 }
 
 // MsgsToHandle returns messages for the handlers of their applications, with
 // ids above after. Those of applications without one wait.
 func (t *View) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
-	return all(t, msgFromHostColumns.scan, msgsToHandle, append(t.shard.args(), after, limit)...)
+	return all(t, msgFromHostColumns.Scan, msgsToHandle, append(t.shard.args(), after, limit)...)
 }
 
 // MsgHandled notes that a message was handled, or returns ErrLost if it was
@@ -119,7 +119,7 @@ WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT 0 + $2`
 // MsgsToHost returns messages that a host has not been sent, oldest first.
 func (t *View) MsgsToHost(hostID int64, limit int) ([]MsgToHost, error) {
 	return all(t, func(r row) (m MsgToHost, err error) {
-		return m, r.Scan(&m.ID, timeAt{&m.CreateTime}, &m.HostID, &m.ResultID, &m.ResultName, &m.XML)
+		return m, r.Scan(&m.ID, (*unix)(&m.CreateTime), &m.HostID, &m.ResultID, &m.ResultName, &m.XML)
 	}, msgsToHost, hostID, limit)
 }
 

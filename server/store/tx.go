@@ -1,262 +1,64 @@
 package store
 
-import (
-	"context"
-	"database/sql/driver"
-	"fmt"
-	"math"
-	"strings"
-	"time"
-)
+import "github.com/starling-grid/starling/server/db"
 
 // A View reads the database in a transaction. It belongs to the function that Store.View or
 // Update called and is not safe for concurrent use.
 type View struct {
-	ctx   context.Context
-	q     queries
+	db    *db.View
 	shard Shard
 }
 
-// A Tx is a transaction of Update: it reads as a View does, and changes rows.
+// A Tx is a transaction of Update. It reads as a View does, and changes rows.
 type Tx struct {
 	*View
+	tx    *db.Tx
 	cause cause // of the moves made in it
 }
 
-// queries run within a transaction, on SQLite or PostgreSQL.
-type queries interface {
-	// exec runs a change and returns how many rows it met.
-	exec(ctx context.Context, query string, args []any) (int64, error)
-	// query calls each for every row.
-	query(ctx context.Context, query string, args []any, each func(rows) error) error
-	// together runs looks, each of which asks one query and does so again when it is run
-	// again; t is the transaction that they ask.
-	together(t *View, looks []func() error) error
-	// insert runs an INSERT and returns the new row's id, or ErrExists.
-	insert(ctx context.Context, query string, args []any) (int64, error)
-	// deferExec takes a change whose outcome the transaction can do without, so that it
-	// is made at some time before whatever comes next is seen. one demands that it
-	// meets exactly one row. It returns false if the change is to be made now.
-	deferExec(query string, args []any, one bool) bool
-	// each runs a change of the row with id $1 for each of several rows of arguments, of
-	// the same types, and returns how many rows it met in all.
-	each(ctx context.Context, query string, list [][]any) (int64, error)
-	// deferEach is deferExec for each. one demands that as many rows are met as there are in
-	// list.
-	deferEach(query string, list [][]any, one bool) bool
-	// hold runs a query that keeps other transactions from changing the rows with some ids.
-	hold(ctx context.Context, query string, ids []int64) error
-	lockFiles(ctx context.Context) error
-	// trigger reports whether a trigger is there and works.
-	trigger(ctx context.Context, name string) (bool, error)
-	// damage returns what is wrong with the part of the database's file that is a table's, if the
-	// file is ours; "": with any of it.
-	damage(ctx context.Context, table string) ([]string, error)
+// Parts of the engine that all tables use.
+type (
+	row            = db.Row
+	rows           = db.Rows
+	columns[T any] = db.Columns[T]
+	unix           = db.Unix
+	span           = db.Span
+	flag           = db.Flag
+	endless        = db.Endless
+	spaced         = db.Words
+)
+
+func scanID(r row) (int64, error)      { return db.ScanID(r) }
+func scanString(r row) (string, error) { return db.ScanString(r) }
+func jsonList(ids []int64) string      { return db.JSONList(ids) }
+
+func all[T any](t *View, scan func(row) (T, error), query string, args ...any) ([]T, error) {
+	return db.All(t.db, scan, query, args...)
 }
 
-// exec runs a change and returns how many rows it met.
-func (t *Tx) exec(query string, args ...any) (int64, error) { return t.q.exec(t.ctx, query, args) }
-
-// insert runs an INSERT and returns the new row's id, or ErrExists when its name
-// is taken.
-func (t *Tx) insert(query string, args ...any) (int64, error) { return t.q.insert(t.ctx, query, args) }
-
-// add is insert where the id is of no interest.
-func (t *Tx) add(query string, args ...any) error {
-	if t.q.deferExec(query, args, false) {
-		return nil
-	}
-	_, err := t.insert(query, args...)
-	return err
+func one[T any](t *View, scan func(row) (T, error), query string, args ...any) (T, error) {
+	return db.One(t.db, scan, query, args...)
 }
 
-// run is exec where it is of no interest how many rows the change meets.
-func (t *Tx) run(query string, args ...any) error {
-	if t.q.deferExec(query, args, false) {
-		return nil
-	}
-	_, err := t.exec(query, args...)
-	return err
-}
+func (t *Tx) exec(query string, args ...any) (int64, error)   { return t.tx.Exec(query, args...) }
+func (t *Tx) insert(query string, args ...any) (int64, error) { return t.tx.Insert(query, args...) }
+func (t *Tx) add(query string, args ...any) error             { return t.tx.Add(query, args...) }
+func (t *Tx) run(query string, args ...any) error             { return t.tx.Run(query, args...) }
 
-// Together runs looks, of which none needs what another finds, on one way to the database
-// and back. Each calls one of the methods of t that read, whose error it returns, and sets
-// only what that returns: it may be run twice. Together returns the first error.
-func (t *View) Together(looks ...func() error) error { return t.q.together(t, looks) }
+// execOne runs a compare-and-set. It returns ErrLost unless that affects exactly one row.
+func (t *Tx) execOne(query string, args ...any) error { return refused(t.tx.ExecOne(query, args...)) }
 
-// queue runs a query for ids that wait. Its first two parameters are the shard.
+// execEach is execOne for each of several rows of arguments, see db.Tx.ExecEach.
+func (t *Tx) execEach(query string, list [][]any) error { return refused(t.tx.ExecEach(query, list)) }
+
+// Together runs reads that do not need each other's results in one round trip to the database. Each
+// calls one of the methods of t that read, returns its error, and sets only its result: it may run
+// twice. Together returns the first error.
+func (t *View) Together(reads ...func() error) error { return t.db.Together(reads...) }
+
+// queue runs a query for waiting ids. Its first two parameters are the shard.
 func (t *View) queue(query string, args ...any) ([]int64, error) {
 	return all(t, scanID, query, append(t.shard.args(), args...)...)
 }
 
 func (s Shard) args() []any { return []any{max(s.Count, 1), s.Index} }
-
-// execOne runs a compare-and-set that has to meet exactly one row.
-func (t *Tx) execOne(query string, args ...any) error {
-	if t.q.deferExec(query, args, true) {
-		return nil
-	}
-	switch n, err := t.exec(query, args...); {
-	case err != nil:
-		return refused(err)
-	case n != 1:
-		return ErrLost
-	}
-	return nil
-}
-
-// execEach is execOne for each of several rows of arguments, of which no two may be about
-// the same row. After an error some may have been changed: the caller gives the
-// transaction up.
-func (t *Tx) execEach(query string, list [][]any) error {
-	switch {
-	case len(list) == 0:
-		return nil
-	case len(list) == 1: // quicker so
-		return t.execOne(query, list[0]...)
-	case t.q.deferEach(query, list, true):
-		return nil
-	}
-	switch n, err := t.q.each(t.ctx, query, list); {
-	case err != nil:
-		return refused(err)
-	case n != int64(len(list)):
-		return ErrLost
-	}
-	return nil
-}
-
-// all runs a query and returns what scan makes of each row.
-func all[T any](t *View, scan func(row) (T, error), query string, args ...any) (out []T, err error) {
-	err = t.q.query(t.ctx, query, args, func(r rows) error {
-		v, err := scan(r)
-		out = append(out, v)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// one is all for a query of one row; without a row it returns ErrNotFound.
-func one[T any](t *View, scan func(row) (T, error), query string, args ...any) (T, error) {
-	list, err := all(t, scan, query, args...)
-	var zero T
-	switch {
-	case err != nil:
-		return zero, err
-	case len(list) == 0:
-		return zero, ErrNotFound
-	}
-	return list[0], nil
-}
-
-type row interface{ Scan(dest ...any) error }
-
-// rows are at one of the rows of a query.
-type rows interface {
-	row
-	Columns() ([]string, error)
-}
-
-func scanID(r row) (id int64, err error) { return id, r.Scan(&id) }
-
-func scanString(r row) (s string, err error) { return s, r.Scan(&s) }
-
-// unix stores a time as Unix seconds, the zero time as 0.
-type unix time.Time
-
-func (u unix) Value() (driver.Value, error) { return seconds(time.Time(u)), nil }
-
-func seconds(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.Unix()
-}
-
-// timeAt lets a time be scanned from Unix seconds.
-type timeAt struct{ t *time.Time }
-
-func (s timeAt) Scan(src any) error {
-	n, ok := src.(int64)
-	if !ok {
-		return fmt.Errorf("time is a %T", src)
-	}
-	*s.t = time.Time{}
-	if n != 0 {
-		*s.t = time.Unix(n, 0)
-	}
-	return nil
-}
-
-func (s timeAt) value() any { return seconds(*s.t) }
-
-// span lets a duration be scanned from seconds, whole or not.
-type span struct{ d *time.Duration }
-
-func (s span) Scan(src any) error {
-	switch v := src.(type) {
-	case int64:
-		*s.d = time.Duration(v) * time.Second
-	case float64:
-		*s.d = time.Duration(v * float64(time.Second))
-	default:
-		return fmt.Errorf("duration is a %T", src)
-	}
-	return nil
-}
-
-func (s span) value() any { return int64(*s.d / time.Second) }
-
-// flagged lets a flag be scanned.
-type flagged struct{ b *bool }
-
-func (f flagged) Scan(src any) error {
-	n, ok := src.(int64)
-	if !ok {
-		return fmt.Errorf("flag is a %T", src)
-	}
-	*f.b = n != 0
-	return nil
-}
-
-func (f flagged) value() any { return flag(*f.b) }
-
-// endless lets a number be scanned that finite has stored.
-type endless struct{ f *float64 }
-
-func (e endless) Scan(src any) error {
-	v, ok := src.(float64)
-	if !ok {
-		return fmt.Errorf("number is a %T", src)
-	}
-	if *e.f = v; v >= math.MaxFloat64 {
-		*e.f = math.Inf(1)
-	}
-	return nil
-}
-
-func (e endless) value() any { return finite(*e.f) }
-
-// spaced lets words be scanned that have spaces between them.
-type spaced struct{ list *[]string }
-
-func (s spaced) Scan(src any) error {
-	text, ok := src.(string)
-	if !ok {
-		return fmt.Errorf("text is a %T", src)
-	}
-	*s.list = strings.Fields(text)
-	return nil
-}
-
-func (s spaced) value() any { return strings.Join(*s.list, " ") }
-
-func flag(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}

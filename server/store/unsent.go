@@ -41,19 +41,19 @@ var candidateColumns = columns[Candidate]{
 	{"w.xml_doc", func(c *Candidate) any { return &c.XMLDoc }},
 	{"r.appid", func(c *Candidate) any { return &c.AppID }},
 	{"r.priority", func(c *Candidate) any { return &c.Priority }},
-	{"r.create_time", func(c *Candidate) any { return timeAt{&c.CreateTime} }},
+	{"r.create_time", func(c *Candidate) any { return (*unix)(&c.CreateTime) }},
 	{"w.rsc_fpops_est", func(c *Candidate) any { return &c.RscFpopsEst }},
 	{"w.rsc_memory_bound", func(c *Candidate) any { return &c.RscMemoryBound }},
 	{"w.rsc_disk_bound", func(c *Candidate) any { return &c.RscDiskBound }},
-	{"w.delay_bound", func(c *Candidate) any { return span{&c.DelayBound} }},
+	{"w.delay_bound", func(c *Candidate) any { return (*span)(&c.DelayBound) }},
 	{"w.hr_class", func(c *Candidate) any { return &c.HRClass }},
 	{"w.app_version_id", func(c *Candidate) any { return &c.AppVersionID }},
 	{"w.batch", func(c *Candidate) any { return &c.Batch }},
 	{"w.rsc_bandwidth_bound", func(c *Candidate) any { return &c.RscBandwidthBound }},
-	{"w.last_chance", func(c *Candidate) any { return flagged{&c.LastChance} }},
+	{"w.last_chance", func(c *Candidate) any { return (*flag)(&c.LastChance) }},
 	{"w.target_type", func(c *Candidate) any { return &c.Target.Type }},
 	{"w.target_id", func(c *Candidate) any { return &c.Target.ID }},
-	{"w.reserved_until", func(c *Candidate) any { return timeAt{&c.ReservedUntil} }},
+	{"w.reserved_until", func(c *Candidate) any { return (*unix)(&c.ReservedUntil) }},
 }
 
 // stillNeeded is true of workunits that still need results; the transitioner clears those
@@ -155,7 +155,7 @@ const inOrder = ` ORDER BY r.priority DESC, r.id LIMIT 0 + `
 
 var (
 	fromUnsent = `
-SELECT ` + candidateColumns.list() + `
+SELECT ` + candidateColumns.List() + `
 FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority = +$2 AND r.id > +$3)) AND ` + stillNeeded
 	unsent   = fromUnsent + inOrder + `$4`
@@ -181,14 +181,14 @@ func (s Slice) of(whole, part string, args []any) (string, []any) {
 	if s.Count <= 1 {
 		return whole, args
 	}
-	return part, append(args, s.Count, s.Index, flag(!s.Others))
+	return part, append(args, s.Count, s.Index, flag(!s.Others).Int())
 }
 
 // Unsent returns results of a kind and slice, of workunits that still need them, which come
 // after a place, in order.
 func (t *View) Unsent(kind int64, after Place, limit int, of Slice) ([]Candidate, error) {
 	query, args := of.of(unsent, unsentOf, []any{kind, after.Priority, after.ID, limit})
-	return all(t, candidateColumns.scan, query, args...)
+	return all(t, candidateColumns.Scan, query, args...)
 }
 
 // A Fit is what a host can do, for UnsentFits.
@@ -217,7 +217,7 @@ func (t *View) UnsentFits(kind int64, after Place, f Fit, limit int, of Slice) (
 		kind, after.Priority, after.ID, limit,
 		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID), below, unix(f.BelowSince),
 	})
-	return all(t, candidateColumns.scan, query, args...)
+	return all(t, candidateColumns.Scan, query, args...)
 }
 
 func finite(x float64) float64 { return min(x, math.MaxFloat64) }
@@ -233,7 +233,7 @@ const (
 // limit.
 func (t *Tx) SortUnsent(limit int) (int, error) {
 	var results, workunits []int64
-	err := t.q.query(t.ctx, unsorted, []any{limit}, func(r rows) error {
+	err := t.db.Query(unsorted, []any{limit}, func(r rows) error {
 		var id, wu int64
 		err := r.Scan(&id, &wu)
 		results, workunits = append(results, id), append(workunits, wu)

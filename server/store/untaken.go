@@ -19,9 +19,9 @@ FROM   host WHERE rpc_time >= $1 AND userid <> 0 AND max_results_day >= 0`
 // ActiveHosts calls each for every host that may get work and has asked since a time. It
 // reads all hosts.
 func (t *View) ActiveHosts(since time.Time, each func(ActiveHost)) error {
-	return t.q.query(t.ctx, activeHosts, []any{unix(since)}, func(r rows) error {
+	return t.db.Query(activeHosts, []any{unix(since)}, func(r rows) error {
 		var h ActiveHost
-		err := r.Scan(&h.Platforms, &h.MemBytes, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac,
+		err := r.Scan(&h.Platforms, &h.MemBytes, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac,
 			&h.OSName, &h.Vendor, &h.Model, &h.Unsuited)
 		if err == nil {
 			each(h)
@@ -50,9 +50,9 @@ GROUP  BY w.appid`
 // asked since a time, as each has had one of the workunit, or, if perUser is set, its user has.
 // Where more than mostHad wait, it looks at some of them only.
 func (t *View) HadByAll(since time.Time, perUser bool, each func(Need)) error {
-	return t.q.query(t.ctx, hadByAll, []any{unix(since), flag(perUser), mostHad}, func(r rows) error {
+	return t.db.Query(hadByAll, []any{unix(since), flag(perUser).Int(), mostHad}, func(r rows) error {
 		var n Need
-		err := r.Scan(&n.AppID, &n.Results, timeAt{&n.Oldest})
+		err := r.Scan(&n.AppID, &n.Results, (*unix)(&n.Oldest))
 		if err == nil {
 			each(n)
 		}
@@ -82,10 +82,10 @@ GROUP  BY 1, 2, 3, 4, 5, 6, 7, w.hr_class`
 // UnsentNeeds calls each with what the Unsent results of a kind need. It reads all of
 // them.
 func (t *View) UnsentNeeds(kind int64, each func(Need)) error {
-	return t.q.query(t.ctx, unsentNeeds, []any{kind}, func(r rows) error {
+	return t.db.Query(unsentNeeds, []any{kind}, func(r rows) error {
 		var n Need
-		err := r.Scan(&n.AppID, &n.AppVersionID, &n.Memory, &n.Disk, &n.Bandwidth, &n.FpopsEst, span{&n.DelayBound},
-			&n.Results, timeAt{&n.Oldest}, &n.HRClass)
+		err := r.Scan(&n.AppID, &n.AppVersionID, &n.Memory, &n.Disk, &n.Bandwidth, &n.FpopsEst, (*span)(&n.DelayBound),
+			&n.Results, (*unix)(&n.Oldest), &n.HRClass)
 		if err == nil {
 			each(n)
 		}

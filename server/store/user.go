@@ -36,7 +36,7 @@ func (u *User) Banned() bool { return !u.BannedTime.IsZero() || !u.DeletedTime.I
 
 var userColumns = columns[User]{
 	{"id", func(u *User) any { return &u.ID }},
-	{"create_time", func(u *User) any { return timeAt{&u.CreateTime} }},
+	{"create_time", func(u *User) any { return (*unix)(&u.CreateTime) }},
 	{"email_addr", func(u *User) any { return &u.EmailAddr }},
 	{"name", func(u *User) any { return &u.Name }},
 	{"authenticator", func(u *User) any { return &u.Authenticator }},
@@ -47,23 +47,23 @@ var userColumns = columns[User]{
 	{"project_prefs", func(u *User) any { return &u.ProjectPrefs }},
 	{"total_credit", func(u *User) any { return &u.TotalCredit }},
 	{"expavg_credit", func(u *User) any { return &u.ExpavgCredit }},
-	{"expavg_time", func(u *User) any { return timeAt{&u.ExpavgTime} }},
-	{"banned_time", func(u *User) any { return timeAt{&u.BannedTime} }},
+	{"expavg_time", func(u *User) any { return (*unix)(&u.ExpavgTime) }},
+	{"banned_time", func(u *User) any { return (*unix)(&u.BannedTime) }},
 	{"ban_reason", func(u *User) any { return &u.BanReason }},
-	{"deleted_time", func(u *User) any { return timeAt{&u.DeletedTime} }},
+	{"deleted_time", func(u *User) any { return (*unix)(&u.DeletedTime) }},
 	{"teamid", func(u *User) any { return &u.TeamID }},
-	{"hide_hosts", func(u *User) any { return flagged{&u.HideHosts} }},
-	{"no_export", func(u *User) any { return flagged{&u.NoExport} }},
-	{"confirmed_time", func(u *User) any { return timeAt{&u.ConfirmedTime} }},
+	{"hide_hosts", func(u *User) any { return (*flag)(&u.HideHosts) }},
+	{"no_export", func(u *User) any { return (*flag)(&u.NoExport) }},
+	{"confirmed_time", func(u *User) any { return (*unix)(&u.ConfirmedTime) }},
 }
 
-var insertUser = userColumns.insertInto(`"user"`, `create_time, email_addr, name, authenticator, passwd_hash,
+var insertUser = userColumns.InsertInto(`"user"`, `create_time, email_addr, name, authenticator, passwd_hash,
 	cross_project_id, venue, global_prefs, project_prefs`)
 
 // InsertUser adds an account and returns its id, or ErrExists when the e-mail
 // address is taken.
 func (t *Tx) InsertUser(u User) (int64, error) {
-	id, err := t.insert(insertUser.query, insertUser.args(&u)...)
+	id, err := t.insert(insertUser.Query, insertUser.Args(&u)...)
 	if err != nil {
 		return 0, fmt.Errorf("user %s: %w", u.EmailAddr, err)
 	}
@@ -71,30 +71,30 @@ func (t *Tx) InsertUser(u User) (int64, error) {
 }
 
 var (
-	userByID    = `SELECT ` + userColumns.list() + ` FROM "user" WHERE id = $1`
-	userByEmail = `SELECT ` + userColumns.list() + ` FROM "user" WHERE email_addr = $1`
-	userByKey   = `SELECT ` + userColumns.list() + ` FROM "user" WHERE authenticator = $1`
+	userByID    = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id = $1`
+	userByEmail = `SELECT ` + userColumns.List() + ` FROM "user" WHERE email_addr = $1`
+	userByKey   = `SELECT ` + userColumns.List() + ` FROM "user" WHERE authenticator = $1`
 )
 
 // User returns an account, or ErrNotFound.
-func (t *View) User(id int64) (User, error) { return one(t, userColumns.scan, userByID, id) }
+func (t *View) User(id int64) (User, error) { return one(t, userColumns.Scan, userByID, id) }
 
 // UserByEmail returns an account, or ErrNotFound. email is in lower case.
 func (t *View) UserByEmail(email string) (User, error) {
-	return one(t, userColumns.scan, userByEmail, email)
+	return one(t, userColumns.Scan, userByEmail, email)
 }
 
 // UserByKey returns the account with this key, or ErrNotFound. Weak keys are
 // not known here.
 func (t *View) UserByKey(key protocol.Authenticator) (User, error) {
-	return one(t, userColumns.scan, userByKey, string(key))
+	return one(t, userColumns.Scan, userByKey, string(key))
 }
 
-var usersToChange = `SELECT ` + userColumns.list() + ` FROM "user" WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
+var usersToChange = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
 // UsersToChange is for accounts what HostsToChange is for hosts.
 func (t *Tx) UsersToChange(list []int64) (map[int64]User, error) {
-	users, err := all(t.View, userColumns.scan, usersToChange, jsonList(list))
+	users, err := all(t.View, userColumns.Scan, usersToChange, jsonList(list))
 	out := make(map[int64]User, len(users))
 	for _, u := range users {
 		out[u.ID] = u
@@ -141,7 +141,7 @@ const (
 	confirmEmail    = `UPDATE "user" SET confirmed_time = $3 WHERE id = $1 AND email_addr = $2`
 )
 
-var usersAfter = `SELECT ` + userColumns.list() + ` FROM "user" WHERE id > $1 ORDER BY id LIMIT 0 + $2`
+var usersAfter = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id > $1 ORDER BY id LIMIT 0 + $2`
 
 // SetProjectPrefs replaces a user's preferences for the project, or returns ErrLost if they are no
 // longer old.
@@ -157,7 +157,7 @@ func (t *Tx) SetUserName(id int64, name string) error { return t.execOne(setUser
 
 // SetPrivacy says what others may see of a user.
 func (t *Tx) SetPrivacy(id int64, hideHosts, noExport bool) error {
-	return t.execOne(setPrivacy, id, flag(hideHosts), flag(noExport))
+	return t.execOne(setPrivacy, id, flag(hideHosts).Int(), flag(noExport).Int())
 }
 
 // SetEmail replaces an account's address and the password's hash, of which the address is a part.
@@ -178,5 +178,5 @@ func (t *Tx) ConfirmEmail(id int64, email string, now time.Time) error {
 
 // UsersAfter returns accounts with larger ids than after, in the order of these.
 func (t *View) UsersAfter(after int64, limit int) ([]User, error) {
-	return all(t, userColumns.scan, usersAfter, after, limit)
+	return all(t, userColumns.Scan, usersAfter, after, limit)
 }

@@ -9,7 +9,7 @@ const (
 	endExpired  = `DELETE FROM web_session WHERE expires <= $1`
 )
 
-var userOfSession = `SELECT ` + userColumns.list() + ` FROM "user" WHERE id = (SELECT userid FROM web_session WHERE hash = $1 AND expires > $2)`
+var userOfSession = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id = (SELECT userid FROM web_session WHERE hash = $1 AND expires > $2)`
 
 // AddSession keeps a visit of a user to the web pages until it expires, under a hash of
 // what the browser holds. Those that have expired at now go.
@@ -22,7 +22,7 @@ func (t *Tx) AddSession(hash string, userID int64, now, expires time.Time) error
 
 // UserOfSession returns whose visit it is at now, or ErrNotFound.
 func (t *View) UserOfSession(hash string, now time.Time) (User, error) {
-	return one(t, userColumns.scan, userOfSession, hash, unix(now))
+	return one(t, userColumns.Scan, userOfSession, hash, unix(now))
 }
 
 // EndSession ends a visit, if there is one of that hash.

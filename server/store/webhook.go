@@ -22,7 +22,7 @@ WHERE  b.webhook_time > 0 AND b.webhook_time <= $1 AND b.made = 1 AND t.revoked_
 // are not made yet, and those of revoked tokens, are left out.
 func (t *View) DueWebhooks(now time.Time, limit int) ([]Webhook, error) {
 	return all(t, func(r row) (w Webhook, err error) {
-		return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.TokenID, &w.Name, &w.AppID, &w.Expected, flagged{&w.Made}, &w.Webhook, &w.TokenHash, timeAt{&w.Due}, &w.Tries)
+		return w, r.Scan(&w.ID, (*unix)(&w.CreateTime), &w.TokenID, &w.Name, &w.AppID, &w.Expected, (*flag)(&w.Made), &w.Webhook, &w.TokenHash, (*unix)(&w.Due), &w.Tries)
 	}, dueWebhooks, unix(now), limit)
 }
 

@@ -54,7 +54,7 @@ type Workunit struct {
 
 var workunitColumns = columns[Workunit]{
 	{"id", func(w *Workunit) any { return &w.ID }},
-	{"create_time", func(w *Workunit) any { return timeAt{&w.CreateTime} }},
+	{"create_time", func(w *Workunit) any { return (*unix)(&w.CreateTime) }},
 	{"appid", func(w *Workunit) any { return &w.AppID }},
 	{"name", func(w *Workunit) any { return &w.Name }},
 	{"xml_doc", func(w *Workunit) any { return &w.XMLDoc }},
@@ -64,17 +64,17 @@ var workunitColumns = columns[Workunit]{
 	{"rsc_fpops_bound", func(w *Workunit) any { return &w.RscFpopsBound }},
 	{"rsc_memory_bound", func(w *Workunit) any { return &w.RscMemoryBound }},
 	{"rsc_disk_bound", func(w *Workunit) any { return &w.RscDiskBound }},
-	{"delay_bound", func(w *Workunit) any { return span{&w.DelayBound} }},
+	{"delay_bound", func(w *Workunit) any { return (*span)(&w.DelayBound) }},
 	{"min_quorum", func(w *Workunit) any { return &w.MinQuorum }},
 	{"target_nresults", func(w *Workunit) any { return &w.TargetNResults }},
 	{"max_error_results", func(w *Workunit) any { return &w.MaxErrorResults }},
 	{"max_total_results", func(w *Workunit) any { return &w.MaxTotalResults }},
 	{"max_success_results", func(w *Workunit) any { return &w.MaxSuccessResults }},
 	{"result_template_file", func(w *Workunit) any { return &w.ResultTemplateFile }},
-	{"need_validate", func(w *Workunit) any { return flagged{&w.NeedValidate} }},
+	{"need_validate", func(w *Workunit) any { return (*flag)(&w.NeedValidate) }},
 	{"canonical_resultid", func(w *Workunit) any { return &w.CanonicalResultID }},
 	{"canonical_credit", func(w *Workunit) any { return &w.CanonicalCredit }},
-	{"transition_time", func(w *Workunit) any { return timeAt{&w.TransitionTime} }},
+	{"transition_time", func(w *Workunit) any { return (*unix)(&w.TransitionTime) }},
 	{"error_mask", func(w *Workunit) any { return &w.ErrorMask }},
 	{"file_delete_state", func(w *Workunit) any { return &w.FileDeleteState }},
 	{"assimilate_state", func(w *Workunit) any { return &w.AssimilateState }},
@@ -82,20 +82,20 @@ var workunitColumns = columns[Workunit]{
 	{"app_version_id", func(w *Workunit) any { return &w.AppVersionID }},
 	{"transitioner_flags", func(w *Workunit) any { return &w.TransitionerFlags }},
 	{"rsc_bandwidth_bound", func(w *Workunit) any { return &w.RscBandwidthBound }},
-	{"awaiting", func(w *Workunit) any { return flagged{&w.Awaiting} }},
+	{"awaiting", func(w *Workunit) any { return (*flag)(&w.Awaiting) }},
 	{"predecessor", func(w *Workunit) any { return &w.Predecessor }},
-	{"predecessor_pending", func(w *Workunit) any { return flagged{&w.PredecessorPending} }},
-	{"has_successor", func(w *Workunit) any { return flagged{&w.HasSuccessor} }},
+	{"predecessor_pending", func(w *Workunit) any { return (*flag)(&w.PredecessorPending) }},
+	{"has_successor", func(w *Workunit) any { return (*flag)(&w.HasSuccessor) }},
 	{"credit", func(w *Workunit) any { return &w.Credit }},
 	{"retries", func(w *Workunit) any { return &w.Retries }},
 	{"retried_resultid", func(w *Workunit) any { return &w.RetriedResultID }},
-	{"last_chance", func(w *Workunit) any { return flagged{&w.LastChance} }},
+	{"last_chance", func(w *Workunit) any { return (*flag)(&w.LastChance) }},
 	{"target_type", func(w *Workunit) any { return &w.Target.Type }},
 	{"target_id", func(w *Workunit) any { return &w.Target.ID }},
-	{"mod_time", func(w *Workunit) any { return timeAt{&w.ModTime} }},
+	{"mod_time", func(w *Workunit) any { return (*unix)(&w.ModTime) }},
 }
 
-var insertWorkunit = workunitColumns.insertInto("workunit", `create_time, appid, name, xml_doc, batch, priority,
+var insertWorkunit = workunitColumns.InsertInto("workunit", `create_time, appid, name, xml_doc, batch, priority,
 	rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults,
 	max_error_results, max_total_results, max_success_results, result_template_file, transition_time,
 	transitioner_flags, rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, credit, target_type, target_id`,
@@ -106,7 +106,7 @@ const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES 
 // InsertWorkunit adds a workunit with the physical names of its input files,
 // and returns its id, or ErrExists when the name is taken.
 func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
-	id, err := t.insert(insertWorkunit.query, insertWorkunit.args(&w, t.cause.line("created"))...)
+	id, err := t.insert(insertWorkunit.Query, insertWorkunit.Args(&w, t.cause.line("created"))...)
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}
@@ -119,13 +119,13 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 }
 
 var (
-	workunitByID   = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE id = $1`
-	workunitByName = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE name = $1`
+	workunitByID   = `SELECT ` + workunitColumns.List() + ` FROM workunit WHERE id = $1`
+	workunitByName = `SELECT ` + workunitColumns.List() + ` FROM workunit WHERE name = $1`
 )
 
 // Workunit returns a workunit, or ErrNotFound.
 func (t *View) Workunit(id int64) (Workunit, error) {
-	w, err := one(t, workunitColumns.scan, workunitByID, id)
+	w, err := one(t, workunitColumns.Scan, workunitByID, id)
 	if err != nil {
 		return w, fmt.Errorf("workunit %d: %w", id, err)
 	}
@@ -134,7 +134,7 @@ func (t *View) Workunit(id int64) (Workunit, error) {
 
 // WorkunitByName returns a workunit, or ErrNotFound.
 func (t *View) WorkunitByName(name string) (Workunit, error) {
-	w, err := one(t, workunitColumns.scan, workunitByName, name)
+	w, err := one(t, workunitColumns.Scan, workunitByName, name)
 	if err != nil {
 		return w, fmt.Errorf("workunit %s: %w", name, err)
 	}
@@ -145,7 +145,7 @@ func (t *View) WorkunitByName(name string) (Workunit, error) {
 // any index but a unique one, SQLite prepares the query anew for each value, to see
 // whether that index would do. The plus signs keep it from that, here and where
 // queries are many, and in all queries the 0 + from the same for LIMIT.
-var saveWorkunit = workunitColumns.save("workunit", `canonical_credit, hr_class, app_version_id, retried_resultid`,
+var saveWorkunit = workunitColumns.Save("workunit", `canonical_credit, hr_class, app_version_id, retried_resultid`,
 	`need_validate, canonical_resultid, transition_time, error_mask, file_delete_state, assimilate_state, target_nresults, min_quorum,
 	retries, last_chance, mod_time`,
 	`+need_validate, canonical_resultid, +transition_time, error_mask, +file_delete_state, +assimilate_state,
@@ -162,7 +162,7 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 		w.AssimilateState == AssimilateDone && old.AssimilateState != AssimilateDone {
 		w.ModTime = t.cause.at
 	}
-	query, args := saveWorkunit.of(&old, &w, t.cause.workunit(old, w))
+	query, args := saveWorkunit.Of(&old, &w, t.cause.workunit(old, w))
 	err := t.execOne(query, args...)
 	if err == nil && w.Kind() != old.Kind() {
 		err = t.run(setKindOf, old.ID, w.Kind())
@@ -181,7 +181,7 @@ func (t *Tx) HoldWorkunits(list []int64) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return t.q.hold(t.ctx, holdWorkunits, list)
+	return t.tx.Hold(holdWorkunits, list)
 }
 
 const transitionBy = `
@@ -268,7 +268,7 @@ func (t *View) CanonicalToTake(after int64, limit int) ([]int64, error) {
 // LockFiles keeps other transactions from adding workunits and from deleting
 // their input files, until this one ends: a file that was seen stays, or stays
 // away. It must come first in an Update.
-func (t *Tx) LockFiles() error { return t.q.lockFiles(t.ctx) }
+func (t *Tx) LockFiles() error { return t.tx.Lock("workunit_file") }
 
 const filesOfWorkunit = `SELECT name FROM workunit_file WHERE workunitid = $1 ORDER BY name`
 

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -15,8 +16,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// A Census says how many rows each table of a database has, and what is in them. It is the
-// same for the same rows on SQLite and PostgreSQL, in whatever order they lie.
+// A Census has the number of rows of each table of a database, and a sum of their contents. It is the
+// same for the same rows on SQLite and PostgreSQL, in any order.
 type Census map[string]TableSum
 
 // A TableSum is the census of one table.
@@ -27,21 +28,18 @@ type TableSum struct {
 
 // Differences names the tables in which two databases differ.
 func (c Census) Differences(other Census) (tables []string) {
-	for name, sum := range c {
-		if other[name] != sum {
+	all := make(Census)
+	maps.Copy(all, c)
+	maps.Copy(all, other)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if c[name] != other[name] {
 			tables = append(tables, name)
 		}
 	}
-	for name := range other {
-		if _, ok := c[name]; !ok {
-			tables = append(tables, name)
-		}
-	}
-	slices.Sort(tables)
 	return tables
 }
 
-// Rows is how many rows all tables have.
+// Rows returns the number of rows of all tables.
 func (c Census) Rows() (n int64) {
 	for _, sum := range c {
 		n += sum.Rows
@@ -56,7 +54,7 @@ type sum struct {
 	buf    []byte
 }
 
-// add takes a row in: numbers, texts, or nothing.
+// add adds a row of numbers, texts and NULLs.
 func (s *sum) add(row []any) error {
 	s.buf = s.buf[:0]
 	for _, v := range row {
@@ -88,30 +86,30 @@ func (s *sum) table() TableSum {
 	return TableSum{Rows: s.rows, Sum: hex.EncodeToString(b[:])}
 }
 
-// A tableShape is a table whose rows make up a project.
+// A tableShape is a table that is copied.
 type tableShape struct {
 	name    string
 	columns []string // in quotes
 	serial  bool     // the database numbers the rows by the column id
 }
 
-// derived are tables that each database has for itself, or for a while.
-var derived = []string{"goose_db_version", "legal_moves", "deletion_hold", "front", "sqlite_sequence"}
+// derived are tables of the engine, which each database has for itself.
+var derived = []string{"goose_db_version", "sqlite_sequence"}
 
-// shapes returns the tables of a database of this program's version, each after those to
-// which its rows refer, and catalog last: rows of other tables change it as they come.
-func shapes(ctx context.Context) (out []tableShape, err error) {
+// shapes returns the tables of a database of this program's version that are copied. Each comes after
+// those to which its rows refer, and Schema.Stamp last.
+func (s *Schema) shapes(ctx context.Context) (out []tableShape, err error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if err := migrate(ctx, goose.DialectSQLite3, db, asWritten); err != nil {
+	if err := s.migrate(ctx, goose.DialectSQLite3, db); err != nil {
 		return nil, err
 	}
 	rows, err := db.QueryContext(ctx, `SELECT m.name, c.name, m.sql FROM sqlite_master m JOIN pragma_table_info(m.name) c
-WHERE m.type = 'table' ORDER BY m.name = 'catalog', m.rowid, c.cid`)
+WHERE m.type = 'table' ORDER BY m.name = $1, m.rowid, c.cid`, s.Stamp)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +119,7 @@ WHERE m.type = 'table' ORDER BY m.name = 'catalog', m.rowid, c.cid`)
 		if err := rows.Scan(&table, &column, &text); err != nil {
 			return nil, err
 		}
-		if slices.Contains(derived, table) {
+		if table == s.TriggerTable || slices.Contains(derived, table) || slices.Contains(s.Private, table) {
 			continue
 		}
 		if n := len(out); n == 0 || out[n-1].name != table {
@@ -136,11 +134,16 @@ WHERE m.type = 'table' ORDER BY m.name = 'catalog', m.rowid, c.cid`)
 
 func (t tableShape) list() string { return strings.Join(t.columns, ", ") }
 
-// read calls each with every row of the table, which is good until each returns.
-func (t tableShape) read(ctx context.Context, c *sql.Conn, each func(row []any) error) error {
+// read calls each with every row of the table, which is valid until each returns.
+func (t tableShape) read(ctx context.Context, c *sql.Conn, each func(row []any) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("table %s: %w", t.name, err)
+		}
+	}()
 	rows, err := c.QueryContext(ctx, `SELECT `+t.list()+` FROM "`+t.name+`"`) //nolint:gosec // names of our own
 	if err != nil {
-		return fmt.Errorf("table %s: %w", t.name, err)
+		return err
 	}
 	defer rows.Close()
 	row, into := make([]any, len(t.columns)), make([]any, len(t.columns))
@@ -149,37 +152,34 @@ func (t tableShape) read(ctx context.Context, c *sql.Conn, each func(row []any) 
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
-			return fmt.Errorf("table %s: %w", t.name, err)
+			return err
 		}
 		if err := each(clean(row)); err != nil {
-			return fmt.Errorf("table %s: %w", t.name, err)
+			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("table %s: %w", t.name, err)
-	}
-	return nil
+	return rows.Err()
 }
 
 // TakeCensus counts what a database of this program's version holds. where is as for Open.
-// It sees one state of the database, also beside servers.
-func TakeCensus(ctx context.Context, where string) (Census, error) {
-	tables, err := shapes(ctx)
+// It sees one state of the database, even while servers use it.
+func TakeCensus(ctx context.Context, where string, s Schema) (Census, error) {
+	tables, err := s.shapes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	src, err := openSource(ctx, where)
+	src, err := s.openEnd(ctx, where, true)
 	if err != nil {
 		return nil, err
 	}
 	defer src.close()
 	out := make(Census)
 	for _, t := range tables {
-		var s sum
-		if err := t.read(ctx, src.c, s.add); err != nil {
+		var sum sum
+		if err := t.read(ctx, src.c, sum.add); err != nil {
 			return nil, err
 		}
-		out[t.name] = s.table()
+		out[t.name] = sum.table()
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"cmp"
@@ -7,48 +7,48 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pending are the changes of a transaction that have yet to go to PostgreSQL, in order.
+// pending has the changes of a transaction that PostgreSQL has not received, in order.
 //
-// A daemon changes a hundred workunits and their results in one transaction, row by row,
-// with the same few statements. Each statement costs the server more than the row does, so
+// A daemon changes hundreds of rows in one transaction, row by row, with the same few
+// statements. Each statement costs the server more than the row does, so
 // changes of rows by their ids with one statement become one change of many, and so do
-// additions (prepareEach). A change goes earlier for that than its caller made it, but
-// never past another change of the same row, and never past a statement that may concern
+// additions (prepareEach). This moves a change to an earlier place than its caller made it, but
+// never before another change of the same row, and never before a statement that may affect
 // any row.
 type pending struct {
 	list   []change
-	newest map[group]int // of a statement: its place in list
-	last   map[place]int // what changes a row last, likewise
+	newest map[group]int  // the last place of a statement in list
+	last   map[rowKey]int // the place of the last change of a row
 }
 
 // A change is one statement with the arguments of each of its rows.
 type change struct {
-	query string
-	one   bool // each row has to be met
-	byID  bool
-	rows  [][]any
+	group
+	byID bool
+	rows [][]any
 }
 
+// A group has all changes with one statement.
 type group struct {
 	query string
-	one   bool
+	one   bool // each row must exist and be as expected
 }
 
-// A place is a row, by its id or by what is known of it.
-type place struct {
+// A rowKey identifies a row by its id or by the columns of a unique key.
+type rowKey struct {
 	table string
-	id    [2]any
+	key   [2]any
 }
 
-func placeOf(s shape, args []any) place {
-	p := place{table: s.table}
-	for i := range min(s.keys, len(p.id)) {
-		p.id[i] = plain(args[i])
+func keyOf(s shape, args []any) rowKey {
+	k := rowKey{table: s.table}
+	for i := range min(s.keys, len(k.key)) {
+		k.key[i] = plain(args[i])
 	}
-	return p
+	return k
 }
 
-// add takes a statement, to be run with each of rows.
+// add adds a statement that runs with each of rows.
 func (w *pending) add(p *postgres, query string, one bool, rows [][]any) {
 	s := p.shape(query)
 	for _, args := range rows {
@@ -56,8 +56,8 @@ func (w *pending) add(p *postgres, query string, one bool, rows [][]any) {
 		switch {
 		case !uniform(args):
 		case s.table != "" && s.free:
-			at = w.change(group{query, one}, placeOf(s, args))
-		case s.free: // others cannot concern it: nobody knows its id yet
+			at = w.change(group{query, one}, keyOf(s, args))
+		case s.free: // other changes cannot affect a row with a new id
 			at = w.group(group{query, one})
 		case s.table != "" || s.adds:
 			if n := len(w.list); n > 0 && w.list[n-1].query == query && w.list[n-1].one == one && !w.list[n-1].has(args) {
@@ -65,16 +65,16 @@ func (w *pending) add(p *postgres, query string, one bool, rows [][]any) {
 			}
 		}
 		if at < 0 {
-			w.newest, w.last = nil, nil // nothing goes past it
+			w.newest, w.last = nil, nil // no change moves before it
 			at = len(w.list)
-			w.list = append(w.list, change{query: query, one: one, byID: s.table != "" && !s.adds})
+			w.list = append(w.list, change{group: group{query, one}, byID: s.table != "" && !s.adds})
 		}
 		w.list[at].rows = append(w.list[at].rows, args)
 	}
 }
 
 // change returns the place in the list for a change of a row.
-func (w *pending) change(g group, row place) int {
+func (w *pending) change(g group, row rowKey) int {
 	at := w.group(g)
 	if before, ok := w.last[row]; ok && before >= at {
 		delete(w.newest, g)
@@ -88,19 +88,18 @@ func (w *pending) change(g group, row place) int {
 // group returns the place in the list of the newest statement of a group.
 func (w *pending) group(g group) int {
 	if w.newest == nil {
-		w.newest, w.last = make(map[group]int), make(map[place]int)
+		w.newest, w.last = make(map[group]int), make(map[rowKey]int)
 	}
 	at, ok := w.newest[g]
 	if !ok {
 		at = len(w.list)
-		w.list = append(w.list, change{query: g.query, one: g.one})
+		w.list = append(w.list, change{group: g})
 		w.newest[g] = at
 	}
 	return at
 }
 
-// uniform reports whether arguments may be of several rows: they are of types of which
-// there are arrays.
+// uniform reports whether arguments are of types of which PostgreSQL has arrays.
 func uniform(args []any) bool {
 	for _, a := range args {
 		if _, ok := simple(a); !ok {
@@ -110,7 +109,7 @@ func uniform(args []any) bool {
 	return len(args) > 0
 }
 
-// has reports whether a row with the same key is in c: its id, or else the first two
+// has reports whether c has a row with the same key, which is its id or else the first two
 // arguments.
 func (c *change) has(args []any) bool {
 	key := min(2, len(args))
@@ -120,12 +119,12 @@ func (c *change) has(args []any) bool {
 	return slices.ContainsFunc(c.rows, func(row []any) bool { return slices.Equal(row[:key], args[:key]) })
 }
 
-// batch moves all of it to the end of a batch, in order.
+// batch moves all changes to the end of a batch, in order.
 func (w *pending) batch(p *postgres, b *pgx.Batch) {
 	for i := range w.list {
 		c := &w.list[i]
 		if len(c.rows) > 1 {
-			if c.byID { // so that transactions which change the same rows do not wait for each other in a circle
+			if c.byID { // in one order, so that transactions that change the same rows do not deadlock
 				slices.SortFunc(c.rows, func(x, y []any) int { return cmp.Compare(plain(x[0]).(int64), plain(y[0]).(int64)) })
 			}
 			q := p.prepareEach(c.query, c.rows)

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// surveyTime is the longest time in which another server may answer.
+// surveyTime is the maximum time for the answer of another server.
 const surveyTime = 2 * time.Second
 
 // Reasons for which a PostgreSQL server is not used though it can be reached.
@@ -24,9 +24,9 @@ var (
 )
 
 // sessionSettings keep the planner from guessing. It plans each query once per connection, maybe
-// while tables are still empty, and would read them from end to end later; each query that is
-// asked often has an index made for it. To the planner that looks costly, so that it would compile
-// each query, or start processes that read the whole index between them.
+// while tables are still empty, and would read whole tables later. Each frequent query has an index made
+// for it. The planner overestimates the cost of that, so it would compile
+// each query, or start processes that share a scan of the whole index.
 //
 // They are sent when a connection starts, so that a pooler refuses them instead of losing them.
 var sessionSettings = map[string]string{
@@ -90,7 +90,7 @@ func (l *lineage) watch(c *pgx.ConnConfig) {
 	}
 }
 
-// judge returns why a server at p is not used.
+// judge returns the reason for which a server at p is not used, or nil.
 func (l *lineage) judge(p standing) error {
 	switch newest := l.learn(p); {
 	case p.pooled:
@@ -114,7 +114,7 @@ func (l *lineage) learn(p standing) int64 {
 	return l.timeline[p.cluster]
 }
 
-// servers returns, for each server that c names, the ways to connect to it.
+// servers returns the ways to connect to each server in c.
 func servers(c *pgx.ConnConfig) map[string][]*pgconn.Config {
 	all := make(map[string][]*pgconn.Config)
 	for _, f := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
@@ -126,8 +126,8 @@ func servers(c *pgx.ConnConfig) map[string][]*pgconn.Config {
 	return all
 }
 
-// survey learns from all servers, if there are several: a process that has not yet spoken to the
-// new primary would take the old one for it. It passes over servers that do not answer in time.
+// survey learns from all servers, if there are several. A process that has not connected to the
+// new primary would mistake the old one for it. Servers that do not answer in time are skipped.
 func (l *lineage) survey(ctx context.Context, everyone map[string][]*pgconn.Config) {
 	if len(everyone) == 1 {
 		return
@@ -154,7 +154,7 @@ func (l *lineage) survey(ctx context.Context, everyone map[string][]*pgconn.Conf
 }
 
 // refusedSettings reports whether err is a pooler's answer to settings that come with the
-// connection: a violation of the protocol, which PostgreSQL itself never calls them.
+// connection: a violation of the protocol. PostgreSQL does not answer them with that error.
 func refusedSettings(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.Code == "08P01"

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// memory is a database that is gone with its process. It has one connection, on
-// which looks wait their turn among changes.
-type memory struct{ writer *writer }
+// memory is a database that ends with its process. It has one connection, on
+// which views and updates run one after the other.
+type memory struct{ *writer }
 
 // OpenMemory is Open for tests that make millions of changes: an SQLite database in
 // memory, which Close ends. View must not be called within Update.
-func OpenMemory(ctx context.Context) (*Store, error) {
-	name := fmt.Sprintf("file:/starling-%d?vfs=memdb", memories.Add(1))
+func OpenMemory(ctx context.Context, s Schema) (*DB, error) {
+	name := fmt.Sprintf("file:/memory-%d?vfs=memdb", memories.Add(1))
 	// It lasts as long as one connection to it.
 	db, err := sql.Open("sqlite", name)
 	if err != nil {
@@ -26,23 +26,17 @@ func OpenMemory(ctx context.Context) (*Store, error) {
 		return nil, err
 	}
 	defer keep.Close()
-	if err := prepareSQLite(ctx, name); err != nil {
-		return nil, fmt.Errorf("open database in memory: %w", err)
+	var c *conn
+	if err = s.prepareSQLite(ctx, name); err == nil {
+		c, err = openConn(name, "foreign_keys(1)")
 	}
-	c, err := openConn(name, "foreign_keys(1)")
 	if err != nil {
 		return nil, fmt.Errorf("open database in memory: %w", err)
 	}
-	return &Store{db: memory{startWriter(c)}}, nil
+	return &DB{memory{startWriter(c)}, s}, nil
 }
 
 // memories numbers the databases in memory.
 var memories atomic.Int64
 
 func (m memory) view(ctx context.Context, fn func(tx *Tx) error) error { return m.update(ctx, fn) }
-
-func (m memory) update(ctx context.Context, fn func(tx *Tx) error) error {
-	return m.writer.update(ctx, fn)
-}
-
-func (m memory) close() error { return m.writer.close() }

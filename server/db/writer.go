@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// maxGroup bounds how many changes share one commit.
+// maxGroup is the maximum number of changes that share one commit.
 const maxGroup = 128
 
 // A writer runs all changes of this process, one after the other, on one
 // connection. Changes that wait at the same time share a transaction, each
-// within a savepoint, so that the cost of making it durable is shared too; a
+// within a savepoint, so that they share the cost of making it durable. A
 // caller gets its answer only when that commit is on disk.
 type writer struct {
 	conn *conn
@@ -46,7 +46,7 @@ func (w *writer) close() (err error) {
 
 func (w *writer) update(ctx context.Context, fn func(tx *Tx) error) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // select would toss for it
+		return context.Cause(ctx) // select would choose at random
 	}
 	j := job{fn: fn, done: make(chan error, 1)}
 	select {
@@ -71,12 +71,12 @@ func (w *writer) run() {
 	}
 }
 
-// group runs j and what else is waiting in one transaction.
+// group runs j and other waiting jobs in one transaction.
 func (w *writer) group(j job) {
 	// A cancelled statement would make SQLite roll the whole group back, so no
 	// caller's context reaches the connection.
-	tx := &Tx{View: &View{ctx: context.Background(), q: w.conn}}
-	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
+	tx := newTx(context.Background(), w.conn)
+	if _, err := tx.Exec("BEGIN IMMEDIATE"); err != nil {
 		j.done <- fmt.Errorf("start a transaction: %w", err)
 		return
 	}
@@ -90,7 +90,7 @@ func (w *writer) group(j job) {
 		failed, broken := w.attempt(tx, j.fn)
 		switch {
 		case broken != nil:
-			_, _ = tx.exec("ROLLBACK")
+			_, _ = tx.Exec("ROLLBACK")
 			j.done <- errors.Join(failed, broken)
 			finish(broken)
 			return
@@ -106,32 +106,31 @@ func (w *writer) group(j job) {
 		}
 		break
 	}
-	_, err := tx.exec("COMMIT")
+	_, err := tx.Exec("COMMIT")
 	if err != nil {
 		err = fmt.Errorf("commit: %w", err)
-		_, _ = tx.exec("ROLLBACK")
+		_, _ = tx.Exec("ROLLBACK")
 	}
 	finish(err)
 }
 
-// attempt runs fn within a savepoint. failed is fn's own error, whose changes
-// are undone; broken means that the transaction as a whole is lost.
+// attempt runs fn within a savepoint. failed is fn's error, whose changes
+// are undone. broken means that the whole transaction is lost.
 func (w *writer) attempt(tx *Tx, fn func(*Tx) error) (failed, broken error) {
-	if _, err := tx.exec("SAVEPOINT one"); err != nil {
+	if _, err := tx.Exec("SAVEPOINT one"); err != nil {
 		return nil, err
 	}
-	tx.cause = cause{} // the callers of a group each have their own
 	if failed = protect(tx, fn); failed != nil {
-		if _, err := tx.exec("ROLLBACK TO one"); err != nil {
+		if _, err := tx.Exec("ROLLBACK TO one"); err != nil {
 			return failed, err
 		}
 	}
-	_, broken = tx.exec("RELEASE one")
+	_, broken = tx.Exec("RELEASE one")
 	return failed, broken
 }
 
-// protect turns a panic of one caller's fn into that caller's error: the other
-// callers of the group and the rest of the server go on.
+// protect turns a panic of one caller's fn into that caller's error, so that the other
+// callers of the group and the rest of the server continue.
 func protect(tx *Tx, fn func(*Tx) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

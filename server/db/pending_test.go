@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"fmt"
@@ -11,24 +11,24 @@ import (
 // Changes of one transaction are made of as few statements as their order allows.
 func TestChangesAreJoined(t *testing.T) {
 	const (
-		save     = `UPDATE workunit SET priority = $2 WHERE id = $1 AND priority = +$3`
-		result   = `UPDATE result SET priority = $2 WHERE id = $1`
-		checks   = `UPDATE result SET priority = $2 WHERE id = $1 AND EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND w.priority = 0)`
-		anything = `UPDATE result SET priority = 0 WHERE workunitid = $1`
-		insert   = `INSERT INTO result (workunitid, name) VALUES ($1, $2)`
-		upsert   = `INSERT INTO host_app_version (host_id, app_version_id, vote) VALUES ($1, $2, $3) ON CONFLICT (host_id, app_version_id) DO UPDATE SET vote = excluded.vote`
+		save     = `UPDATE parent SET priority = $2 WHERE id = $1 AND priority = +$3`
+		child    = `UPDATE child SET priority = $2 WHERE id = $1`
+		checks   = `UPDATE child SET priority = $2 WHERE id = $1 AND EXISTS (SELECT 1 FROM parent p WHERE p.id = child.parentid AND p.priority = 0)`
+		anything = `UPDATE child SET priority = 0 WHERE parentid = $1`
+		insert   = `INSERT INTO child (parentid, name) VALUES ($1, $2)`
+		upsert   = `INSERT INTO vote (parentid, childid, n) VALUES ($1, $2, $3) ON CONFLICT (parentid, childid) DO UPDATE SET n = excluded.n`
 	)
-	names := map[string]string{save: "save", result: "result", checks: "checks", anything: "anything", insert: "insert", upsert: "upsert"}
+	names := map[string]string{save: "save", child: "child", checks: "checks", anything: "anything", insert: "insert", upsert: "upsert"}
 	for _, tt := range []struct {
 		name    string
 		changes []string // with the id of a row
 		want    string   // statements with their rows
 	}{
-		{"a daemon's batch", []string{result + " 1", save + " 1", result + " 2", save + " 2"}, "result 1 2; save 1 2"},
+		{"a daemon's batch", []string{child + " 1", save + " 1", child + " 2", save + " 2"}, "child 1 2; save 1 2"},
 		{"additions between", []string{insert + " 1", save + " 1", insert + " 2", save + " 2"}, "insert 1 2; save 1 2"},
 		{"ids out of order", []string{save + " 9", save + " 3"}, "save 3 9"},
 		{"one row twice", []string{save + " 1", save + " 2", save + " 1", save + " 3"}, "save 1 2; save 1 3"},
-		{"another change of the row between", []string{result + " 1", checks + " 1", result + " 1"}, "result 1; checks 1; result 1"},
+		{"another change of the row between", []string{child + " 1", checks + " 1", child + " 1"}, "child 1; checks 1; child 1"},
 		{"a change that concerns others", []string{save + " 1", anything + " 1", save + " 2"}, "save 1; anything 1; save 2"},
 		{"a change that reads others", []string{save + " 1", checks + " 1", checks + " 2", save + " 2"}, "save 1; checks 1 2; save 2"},
 		{"replacements in a row", []string{upsert + " 1", upsert + " 2", save + " 1", upsert + " 3"}, "upsert 1 2; save 1; upsert 3"},

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// busyTime is how long a connection waits for others, which may be writers of other
+// busyTime is the maximum time for which a connection waits for others, which may be writers of other
 // processes that insert in bulk.
 const busyTime = time.Minute
 
@@ -22,11 +22,10 @@ type conn struct {
 	stmts map[string]*stmt
 }
 
-// A stmt is a prepared query. The parameters are those of the database, in its order: of
-// each the place among the arguments.
+// A stmt is a prepared query.
 type stmt struct {
 	*sqlite.Stmt
-	parameters []int
+	parameters []int // in the database's order: the index of each in the arguments
 	running    bool
 }
 
@@ -61,7 +60,7 @@ func (c *conn) stmt(query string) (*stmt, error) {
 	}
 	st := &stmt{Stmt: prepared, parameters: make([]int, prepared.BindParamCount())}
 	for i := range st.parameters {
-		// They are named $1, $2 and so on, or are a plain question mark each.
+		// They are named $1, $2 and so on, or each is a plain question mark.
 		st.parameters[i] = i
 		if name := prepared.BindParamName(i + 1); name != "" {
 			n, err := strconv.Atoi(name[1:])
@@ -75,8 +74,8 @@ func (c *conn) stmt(query string) (*stmt, error) {
 	return st, nil
 }
 
-// run calls each for every row of a query, if it is not nil.
-func (c *conn) run(ctx context.Context, query string, args []any, each func(rows) error) (err error) {
+// query calls each for every row, if it is not nil.
+func (c *conn) query(ctx context.Context, query string, args []any, each func(Rows) error) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -90,12 +89,12 @@ func (c *conn) run(ctx context.Context, query string, args []any, each func(rows
 		return err
 	}
 	if st.running {
-		panic("store: a query within itself: " + query)
+		panic("db: a query within itself: " + query)
 	}
 	st.running = true
 	defer func() {
 		st.running = false
-		_ = st.Reset() // it tells the error of the last step once more
+		_ = st.Reset() // it returns the error of the last step again
 	}()
 	if err := st.bind(args); err != nil {
 		return err
@@ -107,7 +106,7 @@ func (c *conn) run(ctx context.Context, query string, args []any, each func(rows
 		if each == nil {
 			continue
 		}
-		if err := each(found{st.Stmt}); err != nil {
+		if err := each(sqliteRow{st.Stmt}); err != nil {
 			return err
 		}
 	}
@@ -131,18 +130,14 @@ func (st *stmt) bind(args []any) error {
 }
 
 func (c *conn) exec(ctx context.Context, query string, args []any) (int64, error) {
-	if err := c.run(ctx, query, args, nil); err != nil {
+	if err := c.query(ctx, query, args, nil); err != nil {
 		return 0, err
 	}
 	return int64(c.Changes()), nil
 }
 
-func (c *conn) query(ctx context.Context, query string, args []any, each func(rows) error) error {
-	return c.run(ctx, query, args, each)
-}
-
 func (c *conn) insert(ctx context.Context, query string, args []any) (int64, error) {
-	err := c.run(ctx, query, args, nil)
+	err := c.query(ctx, query, args, nil)
 	if code := sqlite.ErrCode(err); code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey {
 		return 0, ErrExists
 	}
@@ -152,44 +147,29 @@ func (c *conn) insert(ctx context.Context, query string, args []any) (int64, err
 	return c.LastInsertRowID(), nil
 }
 
-// deferExec has nothing to gain where there is no way to the database.
-func (c *conn) deferExec(string, []any, bool) bool { return false }
+// Without round trips, together and postpone would save nothing.
+func (c *conn) together(_ *View, reads []func() error) error { return oneByOne(reads) }
+func (c *conn) postpone(string, [][]any, bool) bool          { return false }
 
-// together has nothing to gain where there is no way to the database.
-func (c *conn) together(_ *View, looks []func() error) error { return inTurn(looks) }
-
-func inTurn(looks []func() error) error {
-	for _, look := range looks {
-		if err := look(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// each runs the prepared change again and again: with the database in the process, one
-// statement for all takes as long for ten rows and longer for one.
-func (c *conn) each(ctx context.Context, query string, list [][]any) (met int64, err error) {
+// each runs the prepared change for each row. With the database in the process, one
+// statement for all rows takes as long for ten rows and longer for one.
+func (c *conn) each(ctx context.Context, query string, list [][]any) (affected int64, err error) {
 	for _, args := range list {
 		n, err := c.exec(ctx, query, args)
-		if met += n; err != nil {
-			return met, err
+		if affected += n; err != nil {
+			return affected, err
 		}
 	}
-	return met, nil
+	return affected, nil
 }
 
-func (c *conn) deferEach(string, [][]any, bool) bool { return false }
-
-// hold has nothing to do, as there is one writer at a time.
+// There is one writer at a time, so hold and lock do nothing.
 func (c *conn) hold(context.Context, string, []int64) error { return nil }
-
-// lockFiles has nothing to do, as there is one writer at a time.
-func (c *conn) lockFiles(context.Context) error { return nil }
+func (c *conn) lock(context.Context, string) error          { return nil }
 
 func (c *conn) trigger(ctx context.Context, name string) (there bool, err error) {
 	err = c.query(ctx, "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = $1", []any{name},
-		func(rows) error { there = true; return nil })
+		func(Rows) error { there = true; return nil })
 	return there, err
 }
 
@@ -198,8 +178,8 @@ func (c *conn) damage(ctx context.Context, table string) (found []string, err er
 	if table != "" {
 		what = `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
 	}
-	err = c.query(ctx, "PRAGMA quick_check("+what+")", nil, func(r rows) error {
-		s, err := scanString(r)
+	err = c.query(ctx, "PRAGMA quick_check("+what+")", nil, func(r Rows) error {
+		s, err := ScanString(r)
 		if s != "ok" {
 			found = append(found, s)
 		}
@@ -208,8 +188,8 @@ func (c *conn) damage(ctx context.Context, table string) (found []string, err er
 	return found, err
 }
 
-// readers are the connections for looking. Whoever holds one needs no second,
-// so that any number of looks at a time gets on.
+// readers are the connections for views. A view needs only one, so that any number of views
+// makes progress.
 type readers struct {
 	free chan *conn
 	n    int
@@ -227,11 +207,10 @@ func openReaders(path string, n int) (*readers, error) {
 	return r, nil
 }
 
-// close waits for looks under way.
+// close waits for views in progress.
 func (r *readers) close() (err error) {
-	for range r.n {
+	for ; r.n > 0; r.n-- {
 		err = errors.Join(err, (<-r.free).Close())
 	}
-	r.n = 0
 	return err
 }

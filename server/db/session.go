@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -8,26 +8,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A session is one transaction on a connection to PostgreSQL. As each way to the
-// server and back takes longer than most queries, changes wait until one is asked
-// whose answer is needed, and go with it; the last go with the COMMIT.
+// A session is one transaction on a connection to PostgreSQL. A round trip to the
+// server takes longer than most queries. Therefore changes wait for the next query whose
+// answer is needed, and are sent with it, the last ones with the COMMIT.
 //
-// That such a change failed, or met no row, shows only after its caller went on,
-// who might have gone another way. So the transaction is undone then and runs
-// again with each change made at once.
+// Such a change may fail, or affect no row, after its caller has continued as if it had
+// succeeded. Then the transaction is undone, and runs again with each change made at once.
 type session struct {
 	p       *postgres
 	conn    *pgx.Conn
 	begin   string  // "" once it has started
 	waiting pending // changes
 	atOnce  bool    // nothing waits
-	blank   bool    // nothing was read or changed yet
+	blank   bool    // nothing was read or changed
 	failed  error   // what ended the transaction
-	again   error   // why it should run again
-}
-
-func newSession(p *postgres, c *pgx.Conn, begin string) *session {
-	return &session{p: p, conn: c, begin: begin, blank: true}
+	again   error   // the reason for running it again
 }
 
 // end undoes what was not committed.
@@ -42,20 +37,15 @@ func (s *session) end() {
 	}
 }
 
-// A question is a query of which each is given every row.
-type question struct {
+// A request is a query with a function that gets every row.
+type request struct {
 	query string
 	args  []any
 	each  func(pgx.Rows) error
 }
 
-// send sends what waits and then a query, of which each is given every row.
-func (s *session) send(ctx context.Context, query string, args []any, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
-	return s.ask(ctx, []question{{query, args, each}})
-}
-
-// ask sends what waits and then queries. It returns the tag of the last.
-func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandTag, err error) {
+// ask sends the waiting changes and then queries. It returns the tag of the last query.
+func (s *session) ask(ctx context.Context, list ...request) (tag pgconn.CommandTag, err error) {
 	if s.failed != nil {
 		return tag, s.failed
 	}
@@ -84,7 +74,7 @@ func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandT
 		s.blank = false
 		return tag, nil
 	}
-	// PostgreSQL takes nothing more in a transaction after an error but its end.
+	// After an error, PostgreSQL accepts nothing in the transaction except its end.
 	s.failed = err
 	if late || conflict(err) || lost(err) {
 		s.again = err
@@ -92,13 +82,14 @@ func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandT
 	return tag, err
 }
 
-// together asks the queries of all looks at once.
-func (s *session) together(t *View, looks []func() error) error {
-	return together(t, looks, func(answers []*answer) error {
-		_, err := s.ask(t.ctx, s.p.questions(answers))
+func (s *session) together(t *View, reads []func() error) error {
+	return together(t, reads, func(list []*lookup) error {
+		_, err := s.ask(t.ctx, s.p.combine(list)...)
 		return err
 	})
 }
+
+func ignore(pgx.Rows) error { return nil }
 
 func read(answers pgx.BatchResults, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
 	rows, err := answers.Query()
@@ -116,13 +107,13 @@ func read(answers pgx.BatchResults, each func(pgx.Rows) error) (tag pgconn.Comma
 
 // commit makes everything durable.
 func (s *session) commit(ctx context.Context) error {
-	if s.failed != nil { // and fn made light of it
+	if s.failed != nil { // and fn ignored it
 		return fmt.Errorf("commit: %w", s.failed)
 	}
 	if s.blank && len(s.waiting.list) == 0 {
 		return nil // fn did nothing
 	}
-	tag, err := s.send(ctx, "COMMIT", nil, nil)
+	tag, err := s.ask(ctx, request{"COMMIT", nil, nil})
 	switch {
 	case err == nil && tag.String() == "COMMIT":
 		return nil
@@ -135,11 +126,7 @@ func (s *session) commit(ctx context.Context) error {
 	return fmt.Errorf("commit: %w", err)
 }
 
-func (s *session) deferExec(query string, args []any, one bool) bool {
-	return s.deferEach(query, [][]any{args}, one)
-}
-
-func (s *session) deferEach(query string, list [][]any, one bool) bool {
+func (s *session) postpone(query string, list [][]any, one bool) bool {
 	if s.atOnce {
 		return false
 	}
@@ -148,26 +135,29 @@ func (s *session) deferEach(query string, list [][]any, one bool) bool {
 }
 
 func (s *session) each(ctx context.Context, query string, list [][]any) (int64, error) {
-	tag, err := s.send(ctx, s.p.prepareEach(query, list).query, transposed(list), func(pgx.Rows) error { return nil })
+	if len(list) == 1 {
+		return s.exec(ctx, query, list[0]) // faster
+	}
+	tag, err := s.ask(ctx, request{s.p.prepareEach(query, list).query, transposed(list), ignore})
 	return tag.RowsAffected(), err
 }
 
 func (s *session) exec(ctx context.Context, query string, args []any) (int64, error) {
-	tag, err := s.send(ctx, s.p.prepare(query).query, clean(args), func(pgx.Rows) error { return nil })
+	tag, err := s.ask(ctx, request{s.p.prepare(query).query, clean(args), ignore})
 	return tag.RowsAffected(), err
 }
 
-func (s *session) query(ctx context.Context, query string, args []any, each func(rows) error) error {
-	_, err := s.send(ctx, s.p.prepare(query).query, clean(args), func(r pgx.Rows) error { return each(pgRows{r}) })
+func (s *session) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
+	_, err := s.ask(ctx, request{s.p.prepare(query).query, clean(args), func(r pgx.Rows) error { return each(pgRows{r}) }})
 	return err
 }
 
 func (s *session) insert(ctx context.Context, query string, args []any) (id int64, err error) {
 	exists := true
-	_, err = s.send(ctx, s.p.prepare(query).insert, clean(args), func(r pgx.Rows) error {
+	_, err = s.ask(ctx, request{s.p.prepare(query).insert, clean(args), func(r pgx.Rows) error {
 		exists = false
 		return r.Scan(&id)
-	})
+	}})
 	if err == nil && exists {
 		err = ErrExists
 	}
@@ -175,29 +165,24 @@ func (s *session) insert(ctx context.Context, query string, args []any) (id int6
 }
 
 func (s *session) hold(ctx context.Context, query string, ids []int64) error {
-	return s.query(ctx, query, []any{jsonList(ids)}, func(rows) error { return nil })
+	return s.query(ctx, query, []any{JSONList(ids)}, func(Rows) error { return nil })
 }
 
-// lockFiles comes before the transaction's snapshot is taken.
-func (s *session) lockFiles(ctx context.Context) error {
-	_, err := s.exec(ctx, "LOCK TABLE workunit_file IN SHARE ROW EXCLUSIVE MODE", nil)
+// lock runs before the transaction's snapshot is taken.
+func (s *session) lock(ctx context.Context, table string) error {
+	_, err := s.exec(ctx, "LOCK TABLE "+table+" IN SHARE ROW EXCLUSIVE MODE", nil)
 	return err
 }
 
 func (s *session) trigger(ctx context.Context, name string) (there bool, err error) {
 	err = s.query(ctx, "SELECT 1 FROM pg_trigger WHERE tgname = $1 AND tgenabled <> 'D'", []any{name},
-		func(rows) error { there = true; return nil })
+		func(Rows) error { there = true; return nil })
 	return there, err
 }
 
-// damage is the server's business.
+// damage is found by the server.
 func (s *session) damage(context.Context, string) ([]string, error) { return nil, nil }
 
 type pgRows struct{ pgx.Rows }
 
-func (r pgRows) Columns() (names []string, err error) {
-	for _, f := range r.FieldDescriptions() {
-		names = append(names, f.Name)
-	}
-	return names, nil
-}
+func (r pgRows) Columns() ([]string, error) { return fieldNames(r.FieldDescriptions()), nil }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -22,23 +22,22 @@ import (
 )
 
 const (
-	// connections is how many a process opens at most: PostgreSQL by default
+	// connections is the maximum number of a process. By default PostgreSQL
 	// allows a hundred in all, and a project may run a dozen processes.
 	connections = 8
 	idle        = time.Minute
 	connectTime = 10 * time.Second
 
-	conflictTries = 30 // of a transaction that met another
-	lostTries     = 3  // of one whose connection broke
+	conflictTries = 30 // of a transaction that conflicts with another
+	lostTries     = 3  // of a transaction whose connection broke
 	maxPause      = 100 * time.Millisecond
 )
 
 // postgres is a database of a PostgreSQL server. Transactions run side by side,
-// each on a snapshot (repeatable read): of two that change the same row the
-// later one is undone and run again on what the earlier one left, so that a
+// each on a snapshot (repeatable read). Of two that change the same row, the
+// later one is undone and run again on the result of the earlier one, so that a
 // function given to Update sees the same as if it ran alone with the rows that
-// it changes. All who change a result or what becomes of its workunit write the
-// row of the workunit, so this covers a workunit with its results.
+// it changes.
 type postgres struct {
 	db      *sql.DB
 	queries sync.Map // of prepared, by query
@@ -48,13 +47,10 @@ type postgres struct {
 	closed bool
 }
 
-func openPostgres(ctx context.Context, url string) (*postgres, error) {
-	c, err := pgx.ParseConfig(url)
+func openPostgres(ctx context.Context, url string, s Schema) (*postgres, error) {
+	c, err := parseURL(url)
 	if err != nil {
-		return nil, err // tells the URL without its password
-	}
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = connectTime
+		return nil, err
 	}
 	new(lineage).watch(c)
 	db := stdlib.OpenDB(*c)
@@ -62,12 +58,12 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxIdleTime(idle)
 	// Processes that start together migrate one after the other.
-	turn, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 	if err == nil {
-		err = migrate(ctx, goose.DialectPostgres, db, translation.Replace, goose.WithSessionLocker(turn))
+		err = s.migrate(ctx, goose.DialectPostgres, db, goose.WithSessionLocker(locker))
 	}
 	if err == nil {
-		err = enforce(ctx, db, []string{"BEGIN", "LOCK TABLE legal_moves"}, postgresTriggers())
+		err = s.enforce(ctx, db, []string{"BEGIN", "LOCK TABLE " + s.TriggerTable}, s.PostgresTriggers())
 	}
 	if err != nil {
 		_ = db.Close()
@@ -79,41 +75,13 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	return &postgres{db: db}, nil
 }
 
-// postgresTriggers leave the whole condition to the function, which a connection
-// compiles once: that of a trigger is read anew for each statement, which takes
-// longer than all the rest of a change.
-func postgresTriggers() (out []string) {
-	for _, g := range guards() {
-		var body strings.Builder
-		for _, r := range g.refusals {
-			fmt.Fprintf(&body, "IF %s THEN RAISE EXCEPTION '%s'; END IF; ", r.illegal, r.message)
-		}
-		out = append(out,
-			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_moves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF %s THEN %sEND IF; RETURN NEW; END$$",
-				g.table, g.illegal, body.String()),
-			fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves ON %[1]s", g.table),
-			fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s FOR EACH ROW EXECUTE FUNCTION %[1]s_moves()",
-				g.table, g.columns))
+// parseURL parses the URL of a database. Its errors have the URL without its password.
+func parseURL(url string) (*pgx.ConnConfig, error) {
+	c, err := pgx.ParseConfig(url)
+	if err == nil && c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTime
 	}
-	out = append(out, "CREATE OR REPLACE FUNCTION catalog_stamp() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN UPDATE catalog SET stamp = stamp + 1; RETURN NULL; END$$")
-	for _, table := range catalogTables {
-		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_stamp ON %[1]s", table),
-			fmt.Sprintf("CREATE TRIGGER %s_stamp AFTER INSERT OR UPDATE OR DELETE ON %[1]s FOR EACH STATEMENT EXECUTE FUNCTION catalog_stamp()", table))
-	}
-	for _, s := range settleds {
-		for _, c := range s.triggers() {
-			out = append(out,
-				fmt.Sprintf("CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %s; RETURN NULL; END$$", c.name, c.do),
-				fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", c.name, s.table),
-				fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW WHEN (%s) EXECUTE FUNCTION %[1]s()", c.name, c.event, s.table, c.when))
-		}
-	}
-	out = append(out, fmt.Sprintf("CREATE OR REPLACE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION '%v of a row of %%', TG_TABLE_NAME; END$$", ErrIllegal))
-	for _, table := range appended {
-		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_append ON %[1]s", table),
-			fmt.Sprintf("CREATE TRIGGER %s_append BEFORE UPDATE OR DELETE ON %[1]s FOR EACH ROW EXECUTE FUNCTION append_only()", table))
-	}
-	return out
+	return c, err
 }
 
 func (p *postgres) close() error {
@@ -131,10 +99,10 @@ func (p *postgres) view(ctx context.Context, fn func(tx *Tx) error) error {
 		var s *session
 		broken := p.connect(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", func(new *session) {
 			s = new
-			err = fn(&Tx{View: &View{ctx: ctx, q: s}})
+			err = fn(newTx(ctx, s))
 		})
 		if s != nil && s.blank && lost(s.failed) {
-			broken = s.failed // fn has seen nothing yet
+			broken = s.failed // fn has read nothing
 		}
 		switch {
 		case broken == nil:
@@ -168,20 +136,19 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 	}
 }
 
-// pauseFor waits so that two that met do not meet again.
+// pauseFor waits for a random time, so that two transactions do not conflict again.
 func pauseFor(try int) {
 	time.Sleep(rand.N(min(time.Millisecond<<min(try, 10), maxPause))) //nolint:forbidigo // as above
 }
 
-// attempt runs fn once. again is why it should run once more; nothing was
-// changed then. It is a conflict, a lost connection, or what a change failed of
-// that was not made at once.
+// attempt runs fn once. again is the reason for running it again, after which nothing was
+// changed: a conflict, a lost connection, or the error of a postponed change.
 func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error, atOnce bool) (err, again error) {
 	broken := p.connect(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ", func(s *session) {
 		s.atOnce = atOnce
 		// Once it has begun, the caller's context no longer matters.
 		ctx := context.WithoutCancel(ctx)
-		if err = protect(&Tx{View: &View{ctx: ctx, q: s}}, fn); err == nil {
+		if err = protect(newTx(ctx, s), fn); err == nil {
 			err = s.commit(ctx)
 		}
 		again = s.again
@@ -195,8 +162,8 @@ func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error, atOnce bo
 	return err, again
 }
 
-// connect runs fn with a transaction, which begins with its first query. What
-// it has not committed is undone.
+// connect runs fn with a transaction, which begins with its first query. Changes that fn
+// does not commit are undone.
 func (p *postgres) connect(ctx context.Context, begin string, fn func(s *session)) error {
 	if p.closed {
 		return ErrClosed
@@ -210,23 +177,23 @@ func (p *postgres) connect(ctx context.Context, begin string, fn func(s *session
 	}
 	defer c.Close()
 	return c.Raw(func(driver any) error {
-		s := newSession(p, driver.(*stdlib.Conn).Conn(), begin)
+		s := &session{p: p, conn: driver.(*stdlib.Conn).Conn(), begin: begin, blank: true}
 		defer s.end()
 		fn(s)
 		return nil
 	})
 }
 
-// dialect turns queries, which are written for SQLite, into PostgreSQL's words.
+// dialect turns a query, which is written for SQLite, into PostgreSQL's words.
 var dialect = strings.NewReplacer(
-	"+$", "$", // see saveWorkunit
+	"+$", "$", // see Columns.Save
 	"/* FOR UPDATE */", "FOR UPDATE",
-	// An array is looked up by the index, whatever the planner believes of the table.
+	// The rows of an array are found by an index, whatever the planner assumes of the table.
 	"IN (SELECT value FROM json_each($1))", "= ANY (translate($1, '[]', '{}')::bigint[])",
 	"IN (SELECT value /* text */ FROM json_each($1))", "= ANY (ARRAY(SELECT json_array_elements_text($1::json)))",
 )
 
-// prepared is a query as PostgreSQL wants it.
+// prepared has the forms of a query for PostgreSQL.
 type prepared struct{ query, insert, must string }
 
 func (p *postgres) prepare(query string) prepared {
@@ -236,18 +203,17 @@ func (p *postgres) prepare(query string) prepared {
 	text := dialect.Replace(query)
 	q := prepared{
 		query: text,
-		// A name that is taken must not let it fail, since nothing could follow in a
-		// transaction after that.
+		// A name that is taken must not be an error, which would end the transaction.
 		insert: text + " ON CONFLICT DO NOTHING RETURNING id",
-		// A change that meets no row divides by zero, which ends the transaction.
+		// A change that affects no row divides by zero, which ends the transaction.
 		must: "WITH changed AS (" + text + " RETURNING 1) SELECT 1 / count(*) FROM changed",
 	}
 	p.queries.Store(query, q)
 	return q
 }
 
-// clean makes texts fit for PostgreSQL, which takes UTF-8 without zero bytes
-// only. What hosts say of themselves may be anything.
+// clean makes texts fit for PostgreSQL, which accepts only UTF-8 without zero bytes.
+// Texts that come from computers may be anything.
 func clean(args []any) []any {
 	for i, a := range args {
 		if s, ok := a.(string); ok && (strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s)) {
@@ -264,8 +230,8 @@ func conflict(err error) bool {
 	return ok && (e.Code == "40001" || e.Code == "40P01")
 }
 
-// lost reports whether there is no connection, or no more: the server says so
-// as it goes down or starts, or says nothing at all.
+// lost reports whether there is no connection any more: the server is stopping or starting, or does
+// not answer.
 func lost(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(e.Code, "57P") || strings.HasPrefix(e.Code, "08") || e.Code == "53300"
@@ -273,17 +239,12 @@ func lost(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
+	_, ofNet := errors.AsType[net.Error](err)
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || netError(err)
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ofNet && !errors.Is(err, context.Canceled)
 }
 
-func netError(err error) bool {
-	_, ok := errors.AsType[net.Error](err)
-	return ok && !errors.Is(err, context.Canceled)
-}
-
-// translation makes PostgreSQL's words of those of a migration, which is written for SQLite,
-// in what both understand except for these.
+// translation turns a migration, which is written for SQLite, into PostgreSQL's words.
 var translation = strings.NewReplacer(
 	"INTEGER PRIMARY KEY AUTOINCREMENT", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
 	"INTEGER PRIMARY KEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -292,3 +253,7 @@ var translation = strings.NewReplacer(
 	") STRICT, WITHOUT ROWID;", ");",
 	") STRICT;", ");",
 )
+
+// Unreachable reports whether an error means that a database's server does not answer, or not yet, so
+// that it may do so later. It returns false for a file.
+func Unreachable(err error) bool { return err != nil && lost(err) }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"database/sql/driver"
@@ -9,45 +9,40 @@ import (
 )
 
 var (
-	// changeByID are a change of a row by its id: the table, what is set, and on what other
+	// changeByID matches a change of a row by its id: the table, the assignments, and another
 	// condition, if any.
 	changeByID = regexp.MustCompile(`(?s)^\s*UPDATE ("?\w+"?)\s+SET\s+(.*?)\s+WHERE\s+id = \$1(?:\s+AND\s+(.*))?$`)
-	// addition adds a row of nothing but parameters.
+	// addition matches an INSERT of a row of parameters.
 	addition = regexp.MustCompile(`(?s)^\s*INSERT INTO \w+ \([^()]*\)\s+VALUES \([$0-9,\s]+\)`)
-	// replacement is an addition that changes what is there: the table, its columns, and those
-	// by which the row is known.
+	// replacement matches an addition that changes an existing row: the table, its columns, and the
+	// key.
 	replacement = regexp.MustCompile(`(?s)^\s*INSERT INTO (\w+) \(([^()]*)\)\s+VALUES \([$0-9,\s]+\)\s*ON CONFLICT \(([^()]*)\) DO UPDATE`)
 	values      = regexp.MustCompile(`VALUES \([$0-9,\s]+\)`)
 	parameter   = regexp.MustCompile(`\+?\$(\d+)`)
 	comment     = regexp.MustCompile(`--[^\n]*`)
 )
 
-// prepareEach makes of a change of one row by its id, or of an addition of one, a change of
-// many, of which the arguments come as one array for each parameter.
+// prepareEach turns a change of one row by its id, or an addition of one, into a change of
+// many, whose arguments come as one array for each parameter.
 //
-// The rows are looked up by their ids first, one by one, and then met where they lie. A
-// plain join would do as well, but of that the planner, while the tables are small, makes
-// one that reads an index from end to end, and stays with it when they are not. That each
-// id is one, BETWEEN, is no condition: it has the planner expect a single row, for which
-// nothing is dearer than to go where it lies.
+// The rows are found by their ids first, one by one, and then changed by their positions. A
+// plain join would do as well, but while the tables are small, the planner makes one
+// that reads a whole index, and keeps that plan when they grow. The condition BETWEEN
+// is always true. It makes the planner expect a single row, so that it uses the position.
 func (p *postgres) prepareEach(query string, list [][]any) prepared {
 	key := "each " + query
 	if q, ok := p.queries.Load(key); ok {
 		return q.(prepared)
 	}
-	var arrays, names []string
-	for i, a := range list[0] {
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))))
-		names = append(names, fmt.Sprintf("p%d", i+1))
-	}
+	arrays, names := unnest(list[0])
 	if addition.MatchString(query) {
-		q := prepared{query: values.ReplaceAllLiteralString(query, fmt.Sprintf("SELECT * FROM unnest(%s) a(%s)", strings.Join(arrays, ", "), strings.Join(names, ", ")))}
+		q := prepared{query: values.ReplaceAllLiteralString(query, fmt.Sprintf("SELECT * FROM unnest(%s) a(%s)", arrays, names))}
 		p.queries.Store(key, q)
 		return q
 	}
 	part := changeByID.FindStringSubmatch(strings.TrimSpace(comment.ReplaceAllString(query, "")))
 	if part == nil {
-		panic("store: not a change by id: " + query)
+		panic("db: not a change by id: " + query)
 	}
 	of := func(text string) string { return parameter.ReplaceAllString(text, "v.p$1") }
 	table, and := part[1], ""
@@ -58,41 +53,47 @@ func (p *postgres) prepareEach(query string, list [][]any) prepared {
 FROM (SELECT a.*, row.at FROM unnest(%[3]s) a(%[4]s)
       CROSS JOIN LATERAL (SELECT t.ctid AS at FROM %[1]s t WHERE t.id = a.p1 OFFSET 0) row
       WHERE a.p1 BETWEEN 1 AND 9223372036854775807) v
-WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), strings.Join(arrays, ", "), strings.Join(names, ", "), and)
+WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), arrays, names, and)
 	q := prepared{
 		query: text,
 		must: fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE WHEN count(*) = $%d::bigint THEN 1 ELSE 0 END) FROM changed",
-			text, len(names)+1),
+			text, len(list[0])+1),
 	}
 	p.queries.Store(key, q)
 	return q
 }
 
-// prepareMany makes of a query one that is asked with many rows of arguments at once, which
-// come as one array for each parameter. Of each row of an answer the first column tells for
-// which of them it is, beginning with 1.
+// prepareMany turns a query into one for many rows of arguments at once, which
+// come as one array for each parameter. The first column of the answer is the number of the
+// row of arguments, starting with 1.
 func (p *postgres) prepareMany(query string, args []any) string {
 	key := "many " + query
 	if q, ok := p.queries.Load(key); ok {
 		return q.(prepared).query
 	}
-	var arrays, names []string
-	for i, a := range args {
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))))
-		names = append(names, fmt.Sprintf("p%d", i+1))
-	}
+	arrays, names := unnest(args)
 	q := prepared{query: fmt.Sprintf("SELECT a.nr, q.* FROM unnest(%s) WITH ORDINALITY a(%s, nr) CROSS JOIN LATERAL (SELECT * FROM (%s\n) asked OFFSET 0) q",
-		strings.Join(arrays, ", "), strings.Join(names, ", "), parameter.ReplaceAllString(p.prepare(query).query, "a.p$1"))}
+		arrays, names, parameter.ReplaceAllString(p.prepare(query).query, "a.p$1"))}
 	p.queries.Store(key, q)
 	return q.query
 }
 
-// A shape is what a statement does, as far as it matters for making one of several.
+// unnest returns the parameters of the arrays for rows of arguments, and the names p1, p2 and so on of
+// the columns that they become.
+func unnest(args []any) (arrays, names string) {
+	list, named := make([]string, len(args)), make([]string, len(args))
+	for i, a := range args {
+		list[i], named[i] = fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))), fmt.Sprintf("p%d", i+1)
+	}
+	return strings.Join(list, ", "), strings.Join(named, ", ")
+}
+
+// A shape has the properties of a statement that matter for combining several.
 type shape struct {
-	table string // of which it changes one row, by its id or by what is known of it; "" if it does something else
-	keys  int    // as many of its first arguments say which row
-	adds  bool   // it adds a row of nothing but parameters, or changes that if it is there
-	free  bool   // it does one of both and neither reads nor changes any other row
+	table string // in which it changes one row, by its id or another key, or ""
+	keys  int    // the number of its first arguments that are the key
+	adds  bool   // it adds a row of parameters, or changes that row if it exists
+	free  bool   // it changes or adds a row, and neither reads nor changes any other row
 }
 
 func (p *postgres) shape(query string) shape {
@@ -146,16 +147,15 @@ func sqlType(a any) string {
 	return "text"
 }
 
-// plain returns an argument as one of the types that a database knows: int64, float64,
-// string.
+// plain returns an argument as one of a database's types: int64, float64 or string.
 func plain(a any) any {
 	if x, ok := simple(a); ok {
 		return x
 	}
-	panic(fmt.Sprintf("store: argument of type %T", a))
+	panic(fmt.Sprintf("db: argument of type %T", a))
 }
 
-// simple is plain for arguments that may be of other types: it returns false then.
+// simple is plain for arguments of any type. It returns false for other types.
 func simple(a any) (any, bool) {
 	switch v := a.(type) {
 	case int64, float64, string:
@@ -163,7 +163,7 @@ func simple(a any) (any, bool) {
 	case driver.Valuer:
 		x, err := v.Value()
 		if err != nil {
-			panic(err) // those of this package have none
+			panic(err) // the types of this package return no error
 		}
 		return simple(x)
 	}

@@ -1,0 +1,158 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	driver "modernc.org/sqlite"
+	"zombiezen.com/go/sqlite"
+)
+
+// Found is the result of Inspect.
+type Found struct {
+	Empty    bool   // no file, or no tables
+	Identity string // the result of Schema.Identity, "" if there is none
+	Version  int64  // the number of the last migration, 0 if it is empty
+}
+
+// Inspect looks at a database and changes nothing, neither its content nor its
+// tables. where is as for Open. It returns Schema.Damaged if the database cannot be read. Only Check
+// notices damage in the middle of a large file.
+func Inspect(ctx context.Context, where string, s Schema) (Found, error) {
+	if IsURL(where) {
+		f, err := s.inspectPostgres(ctx, where)
+		if err != nil {
+			return f, fmt.Errorf("open database: %w", err)
+		}
+		return f, nil
+	}
+	f, err := s.inspectSQLite(ctx, where)
+	if err != nil {
+		return f, fmt.Errorf("open database %s: %w", where, s.explain(err))
+	}
+	return f, nil
+}
+
+func (s *Schema) inspectSQLite(ctx context.Context, path string) (Found, error) {
+	// SQLite would remove the log next to an empty file, which may contain everything.
+	switch st, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return Found{Empty: true}, nil
+	case err != nil:
+		return Found{}, err
+	case !st.Mode().IsRegular():
+		return Found{}, fmt.Errorf("%s is not a file", filepath.Base(path))
+	case st.Size() == 0:
+		return Found{Empty: true}, nil
+	}
+	db, err := sql.Open("sqlite", dsn(path, "query_only(1)")+"&mode=rw")
+	if err != nil {
+		return Found{}, err
+	}
+	defer db.Close()
+	return s.inspect(ctx, db, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`)
+}
+
+func (s *Schema) inspectPostgres(ctx context.Context, url string) (Found, error) {
+	c, err := parseURL(url)
+	if err != nil {
+		return Found{}, err
+	}
+	db := stdlib.OpenDB(*c)
+	defer db.Close()
+	return s.inspect(ctx, db, `SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)`)
+}
+
+// inspect looks for tables with a query that counts those of a name.
+func (s *Schema) inspect(ctx context.Context, db *sql.DB, tables string) (f Found, err error) {
+	has := func(table string) (n int, err error) {
+		return n, db.QueryRowContext(ctx, tables, table).Scan(&n)
+	}
+	n, err := has("goose_db_version")
+	if err != nil || n == 0 {
+		return Found{Empty: err == nil}, err
+	}
+	// A migration is recorded in its own transaction, and never undone.
+	if err := db.QueryRowContext(ctx, `SELECT COALESCE(max(version_id), 0) FROM goose_db_version`).Scan(&f.Version); err != nil {
+		return f, err
+	}
+	if n, err = has(s.IdentityTable); err != nil || n == 0 {
+		return f, err
+	}
+	return f, db.QueryRowContext(ctx, s.Identity).Scan(&f.Identity)
+}
+
+// Check reads the whole database, if it is a file, and returns Schema.Damaged if it is
+// not what SQLite wrote.
+func (d *DB) Check(ctx context.Context) error { return d.check(ctx, "") }
+
+// check is Check of one table, or of all if table is "".
+func (d *DB) check(ctx context.Context, table string) error {
+	return d.View(ctx, func(v *View) error {
+		damage, err := v.q.damage(v.ctx, table)
+		if err == nil && len(damage) > 0 {
+			err = fmt.Errorf("%w (%s)", d.schema.Damaged, strings.Join(damage, "; "))
+		}
+		return err
+	})
+}
+
+// CheckTables is Check of one table after the other, which delays no other transaction, with a call of
+// next before each of them. done of all were checked by then. CheckTables returns the first error of next.
+func (d *DB) CheckTables(ctx context.Context, next func(table string, done, all int) error) error {
+	var tables []string
+	err := d.View(ctx, func(v *View) (err error) {
+		if _, file := d.engine.(*sqliteFile); file {
+			tables, err = All(v, ScanString, `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
+		}
+		return err
+	})
+	for i, table := range tables {
+		if err == nil {
+			err = next(table, i, len(tables))
+		}
+		if err != nil {
+			return err
+		}
+		err = d.check(ctx, table)
+	}
+	return err
+}
+
+// Errors of a database file's surroundings. Nothing was changed.
+var (
+	ErrFull      = errors.New("the disk is full; nothing was changed. Free some space and the server continues")
+	ErrUnwritten = errors.New("the database cannot be written; nothing was changed: is the file system read-only, or do the files belong to another user?")
+)
+
+// cause returns the error with a remedy for a code of SQLite, or nil.
+func (s *Schema) cause(code sqlite.ResultCode) error {
+	switch code {
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+		return s.Damaged
+	case sqlite.ResultFull:
+		return ErrFull
+	case sqlite.ResultReadOnly, sqlite.ResultCantOpen: // the latter is about the log next to the database
+		return ErrUnwritten
+	}
+	return nil
+}
+
+// explain adds a remedy to an error of SQLite, if there is one.
+func (s *Schema) explain(err error) error {
+	code := sqlite.ErrCode(err)                         // of transactions
+	if e, ok := errors.AsType[*driver.Error](err); ok { // of migrations and copies
+		code = sqlite.ResultCode(e.Code()) //nolint:gosec // SQLite has it as 32 bits
+	}
+	if cause := s.cause(code.ToPrimary()); cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w (%w)", cause, err)
+	}
+	return err
+}

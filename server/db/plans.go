@@ -1,0 +1,36 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The following are for tests of the plans that PostgreSQL makes for the queries of a program.
+
+// PostgresQueries returns the text of a query for PostgreSQL and, if args is not nil, the text that
+// answers several queries with such arguments at once.
+func PostgresQueries(query string, args []any) []string {
+	p := new(postgres)
+	if args == nil {
+		return []string{p.prepare(query).query}
+	}
+	return []string{p.prepare(query).query, p.prepareMany(query, args)}
+}
+
+// PostgresChanges returns the texts that make several changes by id with such arguments at once: without
+// a condition, and on the condition that each affects a row.
+func PostgresChanges(query string, args []any) []string {
+	q := new(postgres).prepareEach(query, [][]any{args})
+	return []string{q.query, q.must}
+}
+
+// ConnectPostgres opens a connection with the settings of a DB's connections.
+func ConnectPostgres(ctx context.Context, url string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	new(lineage).watch(config)
+	return pgx.ConnectConfig(ctx, config)
+}

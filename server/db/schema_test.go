@@ -1,0 +1,59 @@
+package db
+
+import (
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+)
+
+// testSchema has accounts, to which amounts are added.
+var testSchema = Schema{
+	Migrations: fstest.MapFS{"migrations/001_account.sql": {Data: []byte(`
+CREATE TABLE account (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    name    TEXT    NOT NULL UNIQUE,
+    balance INTEGER NOT NULL DEFAULT 0,
+    seen    INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE installed (sql TEXT NOT NULL) STRICT;
+CREATE TABLE mark (identity TEXT NOT NULL) STRICT;
+`)}},
+	SQLiteTriggers:   func() []string { return nil },
+	PostgresTriggers: func() []string { return nil },
+	TriggerTable:     "installed",
+	Identity:         `SELECT COALESCE((SELECT identity FROM mark), '')`,
+	IdentityTable:    "mark",
+}
+
+type account struct{ id, balance, seen int64 }
+
+var accountColumns = Columns[account]{
+	{"id", func(a *account) any { return &a.id }},
+	{"balance", func(a *account) any { return &a.balance }},
+	{"seen", func(a *account) any { return &a.seen }},
+}
+
+const (
+	addAccount  = `INSERT INTO account (name) VALUES ($1)`
+	accountByID = `SELECT id, balance, seen FROM account WHERE id = $1`
+	// pay adds to a balance, and notes what it was.
+	pay = `UPDATE account SET balance = balance + $2, seen = $3 WHERE id = $1`
+)
+
+func accountOf(v *View, id int64) (account, error) {
+	return One(v, accountColumns.Scan, accountByID, id)
+}
+
+// open opens a database with testSchema. where is "" for a new file.
+func open(t *testing.T, where string) *DB {
+	t.Helper()
+	if where == "" {
+		where = filepath.Join(t.TempDir(), "test.db")
+	}
+	d, err := Open(t.Context(), where, testSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}

@@ -1,0 +1,136 @@
+package db
+
+import "context"
+
+// A View reads the database in a transaction. It belongs to the function that DB.View or DB.Update
+// called and is not safe for concurrent use.
+type View struct {
+	ctx context.Context
+	q   queries
+}
+
+// A Tx is a transaction of DB.Update. It reads as a View does, and changes rows.
+type Tx struct{ *View }
+
+func newTx(ctx context.Context, q queries) *Tx { return &Tx{&View{ctx, q}} }
+
+// queries run within a transaction, on SQLite or PostgreSQL.
+type queries interface {
+	// exec runs a change and returns the number of rows that it affects.
+	exec(ctx context.Context, query string, args []any) (int64, error)
+	// query calls each for every row.
+	query(ctx context.Context, query string, args []any, each func(Rows) error) error
+	// together runs reads, each of which asks one query and does so again when it is run
+	// again, in the transaction t.
+	together(t *View, reads []func() error) error
+	// insert runs an INSERT and returns the new row's id, or ErrExists.
+	insert(ctx context.Context, query string, args []any) (int64, error)
+	// each runs a change of the row with id $1 for each of several rows of arguments, of
+	// the same types, and returns the number of rows that all of them affect.
+	each(ctx context.Context, query string, list [][]any) (int64, error)
+	// postpone accepts a change, once for each of several rows of arguments, whose outcome the
+	// transaction does not need, and makes it before the next query runs. one demands that each
+	// affects exactly one row. It returns false if the change must be made now.
+	postpone(query string, list [][]any, one bool) bool
+	// hold runs a query that keeps other transactions from changing the rows with some ids.
+	hold(ctx context.Context, query string, ids []int64) error
+	// lock keeps other transactions from changing a table.
+	lock(ctx context.Context, table string) error
+	// trigger reports whether a trigger exists and is enabled.
+	trigger(ctx context.Context, name string) (bool, error)
+	// damage lists the defects of a table in the database's file, or of the whole file if
+	// table is "". It lists none for a database on a server.
+	damage(ctx context.Context, table string) ([]string, error)
+}
+
+// Query calls each for every row of a query.
+func (t *View) Query(query string, args []any, each func(Rows) error) error {
+	return t.q.query(t.ctx, query, args, each)
+}
+
+// Together runs reads that do not need each other's results in one round trip to the database. Each
+// asks one query, returns its error, and sets only its result: it may be run twice. Together returns
+// the first error.
+func (t *View) Together(reads ...func() error) error { return t.q.together(t, reads) }
+
+// HasTrigger reports whether a trigger exists and is enabled.
+func (t *View) HasTrigger(name string) (bool, error) { return t.q.trigger(t.ctx, name) }
+
+// Damage lists the defects of the database's file, if it is one.
+func (t *View) Damage() ([]string, error) { return t.q.damage(t.ctx, "") }
+
+// All runs a query and returns the result of scan for each row.
+func All[T any](t *View, scan func(Row) (T, error), query string, args ...any) (out []T, err error) {
+	err = t.q.query(t.ctx, query, args, func(r Rows) error {
+		v, err := scan(r)
+		out = append(out, v)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// One is All for a query of one row. Without a row it returns ErrNotFound.
+func One[T any](t *View, scan func(Row) (T, error), query string, args ...any) (T, error) {
+	list, err := All(t, scan, query, args...)
+	if err == nil && len(list) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return list[0], nil
+}
+
+// Exec runs a change and returns the number of rows that it affects.
+func (t *Tx) Exec(query string, args ...any) (int64, error) { return t.q.exec(t.ctx, query, args) }
+
+// Insert runs an INSERT and returns the new row's id, or ErrExists if its name
+// is taken.
+func (t *Tx) Insert(query string, args ...any) (int64, error) { return t.q.insert(t.ctx, query, args) }
+
+// Add is Insert for callers that do not need the id.
+func (t *Tx) Add(query string, args ...any) error {
+	if t.q.postpone(query, [][]any{args}, false) {
+		return nil
+	}
+	_, err := t.Insert(query, args...)
+	return err
+}
+
+// Run is Exec for callers that do not need the number of rows.
+func (t *Tx) Run(query string, args ...any) error {
+	if t.q.postpone(query, [][]any{args}, false) {
+		return nil
+	}
+	_, err := t.Exec(query, args...)
+	return err
+}
+
+// ExecOne runs a compare-and-set. It returns ErrLost unless that affects exactly one row.
+func (t *Tx) ExecOne(query string, args ...any) error { return t.ExecEach(query, [][]any{args}) }
+
+// ExecEach is ExecOne for each of several rows of arguments, of which no two may be about
+// the same row. After an error some may have been changed, so the caller must abandon the
+// transaction.
+func (t *Tx) ExecEach(query string, list [][]any) error {
+	if len(list) == 0 || t.q.postpone(query, list, true) {
+		return nil
+	}
+	n, err := t.q.each(t.ctx, query, list)
+	if err == nil && n != int64(len(list)) {
+		err = ErrLost
+	}
+	return err
+}
+
+// Hold runs a query for the rows with some ids that keeps other transactions from changing them
+// until this one ends.
+func (t *Tx) Hold(query string, ids []int64) error { return t.q.hold(t.ctx, query, ids) }
+
+// Lock keeps other transactions from changing a table until this one ends. It must come first in
+// its transaction.
+func (t *Tx) Lock(table string) error { return t.q.lock(t.ctx, table) }

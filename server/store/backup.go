@@ -1,0 +1,30 @@
+package store
+
+import (
+	"context"
+
+	"github.com/starling-grid/starling/server/db"
+)
+
+// A Census has the number of rows of each table of a database, and a sum of their contents.
+type Census = db.Census
+
+// TakeCensus returns the census of a database of this program's version. where is as for Open.
+// It sees one state of the database, even while servers use it.
+func TakeCensus(ctx context.Context, where string) (Census, error) {
+	return db.TakeCensus(ctx, where, schema)
+}
+
+// Snapshot writes one state of a database into an SQLite file that does not exist, or
+// is empty, and returns its census. The database, which is of this program's version,
+// may be in use at the same time.
+func Snapshot(ctx context.Context, from, path string) (Census, error) {
+	return db.Snapshot(ctx, from, path, schema)
+}
+
+// Copy copies one state of a database into another database, and returns its census. Both are as for
+// Open. from is of this program's version and may be in use. to has no rows, or is a file that does
+// not exist. Copy reads the copy again and compares it. After an error the copy has no rows.
+func Copy(ctx context.Context, from, to string) (Census, error) {
+	return db.Copy(ctx, from, to, schema)
+}
