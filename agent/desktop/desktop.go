@@ -63,17 +63,19 @@ func New() *Session {
 func sessionBus() string { return os.Getenv("DBUS_SESSION_BUS_ADDRESS") }
 
 // Idle returns the answer of the best source that works. The others may be wrong: Xwayland sees the
-// input of its own windows only. Err is set if no source works.
+// input of its own windows only. If no source works, Err is the error of the best that there is.
 func (s *Session) Idle(now time.Time) Reading {
-	var errs []error
+	failed := Reading{Err: errors.New("it is neither a Wayland nor an X11 session")}
 	for _, x := range s.sources {
 		r := s.read(x, now)
 		if r.Err == nil {
 			return r
 		}
-		errs = append(errs, r.Err)
+		if failed.Source == "" && !errors.Is(r.Err, errAbsent) {
+			failed = r
+		}
 	}
-	return Reading{Err: errors.Join(errs...)}
+	return failed
 }
 
 // Readings returns the answers of all sources, best first.
