@@ -8,7 +8,7 @@ LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSIO
 export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages release installer image demo test test-all flaky test-unprivileged test-windows test-image test-packages test-release failover handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages release installer image demo test test-all flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -22,6 +22,7 @@ help:
 	@echo "make flaky       make test again and again, beside a load (FLAKY_ROUNDS=10 FLAKY_PROCS='1 2 4')"
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
 	@echo "make test-windows [ALL=1]  tests of Windows programs, by Wine; ALL=1: those that take long, too"
+	@echo "make test-desktops  presence in real Wayland compositors, from Debian 13 in a folder, as root"
 	@echo "make test-packages  the packages are installed, upgraded and removed, with systemd, as root"
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
 	@echo "make failover    PostgreSQL's primary is killed under load, a standby promoted, by hand and by Patroni"
@@ -61,6 +62,12 @@ test-image:
 test-packages:
 	tools/install-test-deps
 	STARLING_PACKAGES=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(DebianPackage|ServerPackage|ServiceOfSystemd|ArchiveAndRPM)$$' ./e2e
+
+# Sway, labwc and KWin without screens, in a folder that tools/desktops/make makes once, as root.
+test-desktops:
+	tools/install-test-deps
+	tools/desktops/make || [ $$? = 3 ]
+	STARLING_DESKTOPS=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(TheDesktopIs|WaylandDesktopsAre)Seen$$' ./e2e
 
 # A primary is killed under load and its standby promoted, by hand and by Patroni.
 failover:
@@ -128,6 +135,7 @@ test-all:
 	$(MAKE) test-unprivileged ALL=1
 	$(MAKE) test-windows ALL=1
 	$(MAKE) test-packages
+	$(MAKE) test-desktops
 	$(MAKE) test-release
 	$(MAKE) test-image
 	$(MAKE) failover

@@ -23,6 +23,7 @@ type Snapshot struct {
 	Coprocs   []Pool            `json:"coprocs,omitempty"`          // that tasks may use
 	Absent    []resource.Absent `json:"absent,omitempty"`           // kinds of coprocessors that tasks may use none of
 	NoEffect  []string          `json:"no_effect,omitempty"`        // preferences that are set and do nothing on this computer, each with what a person can do
+	Presence  string            `json:"presence,omitempty"`         // whether people use the computer, and the source of that; "": not known
 	CPUBound  prefs.Bound       `json:"cpu_bound,omitzero"`         // limits CPUs; zero: tasks may use all, or not known
 	Disk      prefs.Bound       `json:"disk_bound,omitzero"`        // what limits the disk; zero: not known
 	Bound     prefs.Bound       `json:"memory_bound,omitzero"`      // what limits Memory now; zero: not known

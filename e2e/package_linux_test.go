@@ -134,7 +134,7 @@ func TestArchiveAndRPM(t *testing.T) {
 		t.Errorf("the package says it is %q", got)
 	}
 	files := output("rpm", "-qpl", rpm)
-	for _, want := range []string{"/usr/bin/starling\n", "/usr/libexec/starling/starling-detect\n", unitFile, sliceFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml", "/usr/share/doc/starling/THIRD-PARTY-LICENSES", "/usr/lib/sysusers.d/starling.conf", "/usr/lib/tmpfiles.d/starling.conf", "/usr/lib/systemd/system-preset/50-starling.preset", "/usr/share/metainfo/io.github.starling_grid.starling.metainfo.xml", "/usr/share/starling/schema/prefs.toml.json", "/usr/share/starling/starling.ps1"} {
+	for _, want := range []string{"/usr/bin/starling\n", "/usr/libexec/starling/starling-detect\n", unitFile, sliceFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml", "/usr/share/doc/starling/THIRD-PARTY-LICENSES", "/usr/lib/sysusers.d/starling.conf", "/usr/lib/tmpfiles.d/starling.conf", "/usr/lib/systemd/system-preset/50-starling.preset", "/usr/share/metainfo/io.github.starling_grid.starling.metainfo.xml", "/usr/share/starling/schema/prefs.toml.json", "/usr/share/starling/starling.ps1", "/usr/lib/systemd/user/starling-session.service", "/usr/lib/systemd/user/graphical-session.target.wants/starling-session.service", "/etc/xdg/autostart/starling-session.desktop"} {
 		if !strings.Contains(files, want) {
 			t.Errorf("no %s in %s", want, files)
 		}
@@ -310,7 +310,7 @@ func TestDebianPackage(t *testing.T) {
 	if out, err := s.try("", "id", "-nG", "starling"); err != nil || !strings.Contains(out, "video") {
 		t.Errorf("the service's user may not use GPUs: it is in %s, %v", out, err)
 	}
-	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/man/man5/prefs.toml.5.gz", "/usr/share/doc/starling/THIRD-PARTY-LICENSES", "/usr/share/applications/starling.desktop", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
+	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/man/man5/prefs.toml.5.gz", "/usr/share/doc/starling/THIRD-PARTY-LICENSES", "/usr/share/applications/starling.desktop", "/etc/xdg/autostart/starling-session.desktop", "/usr/lib/systemd/user/starling-session.service", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
 		if _, err := os.Stat(s.root + file); err != nil {
 			t.Error(err)
 		}

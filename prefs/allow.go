@@ -88,7 +88,9 @@ const (
 type Conditions struct {
 	Now       time.Time // in the time zone of the volunteer
 	Idle      time.Duration
-	IdleKnown bool // Idle is known: time without input
+	IdleKnown bool     // Idle is known: time without input
+	IdleBy    string   // the source of Idle, for people
+	Helpers   []string // the sessions whose helpers report input, for people
 	// Unseen says that there is a desktop that does not tell when it is used: without input that
 	// is known of, somebody may still use the computer.
 	Unseen  bool

@@ -11,8 +11,8 @@ type Ineffective struct {
 }
 
 // SeeDesktop is what a person can do where a desktop does not tell when it is used.
-const SeeDesktop = "You can: have the desktop tell logind (on Sway and other wlroots desktops: swayidle with idlehint 180; on X11: xss-lock), " +
-	"run the agent in your session with: starling run, set the hours of computing (start_hour, end_hour), or use: starling mode never --for 2h"
+const SeeDesktop = "You can: log out and in again, which starts the helper of the package in most desktops, or start it in your session with: starling session. " +
+	"Or set the hours of computing (start_hour, end_hour), or use: starling mode never --for 2h"
 
 // Ineffective are the preferences that are set and have no effect, given what can be
 // sensed of the computer. Without it a limit would be trusted that protects nothing.

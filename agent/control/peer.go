@@ -10,17 +10,19 @@ import (
 	"os/user"
 	"slices"
 	"strconv"
+
+	"github.com/starling-grid/starling/internal/peercred"
 )
 
 // A peer is the user at the other end of the socket, as the system tells it.
-type peer struct{ uid, gid int }
+type peer peercred.Peer
 
 type peerKey struct{}
 
 // notePeer keeps with a connection who is at its other end.
 func notePeer(ctx context.Context, c net.Conn) context.Context {
-	if p, ok := peerOf(c); ok {
-		return context.WithValue(ctx, peerKey{}, p)
+	if p, ok := peercred.Of(c); ok {
+		return context.WithValue(ctx, peerKey{}, peer(p))
 	}
 	return ctx
 }
@@ -30,7 +32,7 @@ func notePeer(ctx context.Context, c net.Conn) context.Context {
 func admit(group string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, known := r.Context().Value(peerKey{}).(peer)
-		if !peersAreKnown || known && p.may(group) { // elsewhere the socket's mode keeps others out
+		if !peercred.Known || known && p.may(group) { // elsewhere the socket's mode keeps others out
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -45,7 +47,7 @@ func admit(group string, next http.Handler) http.Handler {
 }
 
 func (p peer) may(group string) bool {
-	return p.uid == 0 || p.uid == os.Geteuid() || group != "" && p.in(group)
+	return p.UID == 0 || p.UID == os.Geteuid() || group != "" && p.in(group)
 }
 
 // in looks into the system's list of groups, so that who was just made a member
@@ -55,10 +57,10 @@ func (p peer) in(group string) bool {
 	if err != nil {
 		return false
 	}
-	if g.Gid == strconv.Itoa(p.gid) {
+	if g.Gid == strconv.Itoa(p.GID) {
 		return true
 	}
-	u, err := user.LookupId(strconv.Itoa(p.uid))
+	u, err := user.LookupId(strconv.Itoa(p.UID))
 	if err != nil {
 		return false
 	}
@@ -67,8 +69,8 @@ func (p peer) in(group string) bool {
 }
 
 func (p peer) refusal(group string) string {
-	name := "user " + strconv.Itoa(p.uid)
-	if u, err := user.LookupId(strconv.Itoa(p.uid)); err == nil {
+	name := "user " + strconv.Itoa(p.UID)
+	if u, err := user.LookupId(strconv.Itoa(p.UID)); err == nil {
 		name = u.Username
 	}
 	if group == "" {

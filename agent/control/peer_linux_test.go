@@ -15,11 +15,11 @@ func TestWhoMaySteer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids[i].uid, _ = strconv.Atoi(u.Uid)
-		ids[i].gid, _ = strconv.Atoi(u.Gid)
+		ids[i].UID, _ = strconv.Atoi(u.Uid)
+		ids[i].GID, _ = strconv.Atoi(u.Gid)
 	}
 	member, other := ids[0], ids[1]
-	supplementary := peer{member.uid, other.gid} // a member by the list of groups alone
+	supplementary := peer{member.UID, other.GID} // a member by the list of groups alone
 	for _, c := range []struct {
 		who   string
 		p     peer
@@ -27,7 +27,7 @@ func TestWhoMaySteer(t *testing.T) {
 		want  bool
 	}{
 		{"root", peer{}, "", true},
-		{"the agent's user", peer{os.Geteuid(), other.gid}, "", true},
+		{"the agent's user", peer{os.Geteuid(), other.GID}, "", true},
 		{"a member", member, "daemon", true},
 		{"a member since a moment ago", supplementary, "daemon", true},
 		{"a member, where no group counts", member, "", false},

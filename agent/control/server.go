@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/starling-grid/starling/internal/peercred"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -63,7 +64,7 @@ const (
 // earlier agent left behind is replaced; the caller holds the state file and so
 // knows that none is running.
 func Serve(ctx context.Context, dataDir, group string, a Agent, l Local, log *slog.Logger) error {
-	socket, err := listen(ctx, dataDir, group != "" && peersAreKnown)
+	socket, err := listen(ctx, dataDir, group != "" && peercred.Known)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 	all = append(all, text("accounts", err))
 	status, err := control.NewClient(dataDir).Status(ctx)
 	running := err == nil
-	all = append(all, agentRuns(err), port(ctx, s.GUIRPCPort, running), tools(dataDir, s.GUIRPCPort), box(s.Sandbox), idle())
+	all = append(all, agentRuns(err), port(ctx, s.GUIRPCPort, running), tools(dataDir, s.GUIRPCPort), box(s.Sandbox), idle(status.Helpers))
 	if gpus.Wanted(s) {
 		all = append(all, devices(s, detect(ctx))...)
 	}
@@ -283,18 +283,28 @@ func groups(bounded string) Finding {
 	return Finding{Check: "task limits", Grade: Good, Text: "enforced by the system with control groups: " + bounded}
 }
 
-func idle() Finding {
+// idle judges the sources of input: those of this process, and the helpers that report to the agent.
+func idle(helpers []string) Finding {
+	f := Finding{Check: "idle detection", Grade: Good}
 	names := hostinfo.IdleSources()
+	if len(helpers) > 0 {
+		f.Text = "by " + strings.Join(append(helpers, names...), "; ")
+		return f
+	}
 	if hostinfo.Unseen() {
-		text := "not possible: a desktop does not tell logind when it is used"
+		f.Grade, f.Text = Note, "not possible"
 		if len(names) > 0 {
-			text = "by " + strings.Join(names, ", ") + " only: a desktop does not tell logind when it is used"
+			f.Text = "by " + strings.Join(names, ", ") + " only"
 		}
-		cure, _ := strings.CutPrefix(prefs.SeeDesktop, "You can: ")
-		return Finding{"idle detection", Note, text + ", so it counts as not in use", cure}
+		f.Text += ": a desktop does not tell logind when it is used, and no helper reports from it, so it counts as not in use"
+		f.Fix, _ = strings.CutPrefix(prefs.SeeDesktop, "You can: ")
+		return f
 	}
 	if len(names) == 0 {
-		return Finding{"idle detection", Note, "not available on this computer", "if tasks get in your way, use: starling mode never --for 2h"}
+		f.Grade, f.Text = Note, "not available on this computer"
+		f.Fix = "if you use its screen, run in your session: starling session; if tasks get in your way, use: starling mode never --for 2h"
+		return f
 	}
-	return Finding{Check: "idle detection", Grade: Good, Text: "by " + strings.Join(names, ", ")}
+	f.Text = "by " + strings.Join(names, ", ")
+	return f
 }

@@ -14,8 +14,12 @@ func TestAMuteDesktopIsSaid(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
 	t.Setenv("DISPLAY", "")
 	bus.Properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", map[string]any{"IdleHint": false, "IdleSinceHint": uint64(0)})
-	f := idle()
-	if f.Grade != Note || !strings.Contains(f.Text, "a desktop does not tell logind when it is used, so it counts as not in use") || !strings.Contains(f.Fix, "starling run") {
+	f := idle(nil)
+	if f.Grade != Note || !strings.Contains(f.Text, "a desktop does not tell logind when it is used") || !strings.Contains(f.Fix, "starling session") {
 		t.Errorf("got %+v", f)
+	}
+	f = idle([]string{"the helper in the session of anna (Wayland), idle for 4 min"})
+	if f.Grade != Good || !strings.Contains(f.Text, "the session of anna (Wayland), idle for 4 min") {
+		t.Errorf("with a helper: got %+v", f)
 	}
 }

@@ -16,24 +16,20 @@ type mutter struct{}
 // GetIdletime answers in milliseconds.
 func (mutter) GetIdletime() (uint64, *dbus.Error) { return 61_000, nil }
 
-type saver struct{}
-
-// GetSessionIdleTime answers in milliseconds.
-func (saver) GetSessionIdleTime() (uint32, *dbus.Error) { return 62_000, nil }
-
 // What the desktop and the system tell over a real bus.
 func TestBusesTellOfUse(t *testing.T) {
 	session, system := testbus.Start(t), testbus.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session.Address)
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", system.Address)
 	t.Setenv("DISPLAY", "")
-	const gnome, freedesktop, logind = "GNOME (Mutter) idle monitor", "freedesktop screen saver", "logind"
+	t.Setenv("WAYLAND_DISPLAY", "")
+	const gnome, logind = "GNOME", "logind"
 	now := time.Now()
 	expect := func(want map[string]time.Duration) {
 		t.Helper()
 		hostinfo.ForgetFailures()
 		got := hostinfo.AskIdle(now)
-		for _, name := range []string{gnome, freedesktop, logind} {
+		for _, name := range []string{gnome, logind} {
 			d, told := got[name]
 			if w, ok := want[name]; told != ok || d.Round(time.Millisecond) != w {
 				t.Errorf("%s: got %v %v, want %v %v", name, d, told, w, ok)
@@ -42,11 +38,10 @@ func TestBusesTellOfUse(t *testing.T) {
 	}
 	expect(nil) // nobody is there
 	session.Serve("org.gnome.Mutter.IdleMonitor", "/org/gnome/Mutter/IdleMonitor/Core", "org.gnome.Mutter.IdleMonitor", mutter{})
-	session.Serve("org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver", "org.freedesktop.ScreenSaver", saver{})
 	set := system.Properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", map[string]any{
 		"IdleHint": false, "IdleSinceHint": uint64(0),
 	})
-	want := map[string]time.Duration{gnome: 61 * time.Second, freedesktop: 62 * time.Second}
+	want := map[string]time.Duration{gnome: 61 * time.Second}
 	expect(want) // nothing was ever idle
 	set("IdleSinceHint", uint64(now.Add(-time.Minute).UnixMicro()))
 	want[logind] = 0
@@ -89,6 +84,45 @@ func TestAMuteDesktopIsNotInUse(t *testing.T) {
 	expect(true, false)
 	set("IdleHint", false)
 	expect(true, false)
+}
+
+// helpers are those of a desktop that tells logind nothing.
+type helpers struct{ idle time.Duration }
+
+// Idle is that of the test.
+func (h helpers) Idle(time.Time) (time.Duration, string, bool) { return h.idle, "a helper", true }
+
+// Lines are of one session.
+func (helpers) Lines(time.Time) []string { return []string{"a session"} }
+
+// A helper makes a computer look used that looks idle otherwise, and never the other way round.
+func TestHelpersCountIfTheyHaveSeenInput(t *testing.T) {
+	hostinfo.ForgetIdle()
+	system := testbus.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", system.Address)
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	now := time.Now()
+	set := system.Properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", map[string]any{
+		"IdleHint": true, "IdleSinceHint": uint64(now.Add(-time.Minute).UnixMicro()),
+	})
+	sample := func(idle time.Duration) prefs.Conditions {
+		hostinfo.ForgetFailures()
+		p := hostinfo.Presence{Helpers: helpers{idle}}
+		return p.Sample(now, nil, nil)
+	}
+	if c := sample(time.Second); c.Idle > time.Second || c.IdleBy != "a helper" && c.IdleBy != "terminals" || len(c.Helpers) != 1 {
+		t.Errorf("a helper that has seen input: got %+v", c)
+	}
+	if c := sample(time.Hour); c.Idle > 2*time.Minute || c.IdleBy == "a helper" {
+		t.Errorf("a helper that has not, where logind has: got %+v", c)
+	}
+	set("IdleHint", false)
+	set("IdleSinceHint", uint64(0))
+	if c := sample(time.Hour); c.Unseen || !c.IdleKnown {
+		t.Errorf("a helper at a desktop that tells logind nothing: got %+v", c)
+	}
 }
 
 // A bus that is restarted is found again.

@@ -8,14 +8,12 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// What tests see of the package's inside.
-var (
-	IdleX11 = idleX11
-	AskIdle = askIdle
-)
+// AskIdle is for tests.
+var AskIdle = askIdle
 
 // ForgetFailures has sources that failed be asked again.
 func ForgetFailures() {
+	own.Retry()
 	for _, s := range sources {
 		s.failed = s.failed.AddDate(-1, 0, 0)
 	}

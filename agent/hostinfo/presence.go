@@ -19,9 +19,19 @@ const smoothing = 10 * time.Second
 // slowly is how often what costs more to find out is looked at.
 const slowly = 10 * time.Second
 
+// Helpers are programs in desktop sessions that report their input.
+type Helpers interface {
+	// Idle returns the least time without input, and its source; ok is false if none reports.
+	Idle(now time.Time) (idle time.Duration, by string, ok bool)
+	// Lines describes each session.
+	Lines(now time.Time) []string
+}
+
 // A Presence senses what the computer is like just now. Not for concurrent use;
 // the zero value is ready.
 type Presence struct {
+	Helpers Helpers // nil: none
+
 	times    cpu.TimesStat
 	at       time.Time
 	otherCPU float64
@@ -49,8 +59,7 @@ func (s *sensed[T]) get(now time.Time, find func() T) T {
 // those that want the GPUs.
 func (p *Presence) Sample(now time.Time, programs, onGPU []string) prefs.Conditions {
 	c := prefs.Conditions{Now: now.Round(0), OtherCPU: p.sampleCPU(now)}
-	c.Idle, c.IdleKnown = Idle(now)
-	c.Unseen = Unseen()
+	p.senseInput(now, &c)
 	c.Battery = p.power.get(now, onBattery)
 	c.Temperature = p.temperature.get(now, temperature)
 	c.Metered = p.metered.get(now, metered)
@@ -59,6 +68,23 @@ func (p *Presence) Sample(now time.Time, programs, onGPU []string) prefs.Conditi
 		c.Exclusive, c.ExclusiveGPU = oneOf(names, programs), oneOf(names, onGPU)
 	}
 	return c
+}
+
+// senseInput combines what this process senses with what helpers report: the least counts.
+func (p *Presence) senseInput(now time.Time, c *prefs.Conditions) {
+	c.Idle, c.IdleBy, c.IdleKnown = Idle(now)
+	c.Unseen = Unseen()
+	if p.Helpers == nil {
+		return
+	}
+	idle, by, ok := p.Helpers.Idle(now)
+	if !ok {
+		return
+	}
+	if !c.IdleKnown || idle <= c.Idle {
+		c.Idle, c.IdleBy, c.IdleKnown = idle, by, true
+	}
+	c.Unseen, c.Helpers = false, p.Helpers.Lines(now)
 }
 
 // sampleCPU returns how much of the CPUs programs of normal priority use, in

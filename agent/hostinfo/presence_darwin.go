@@ -13,20 +13,20 @@ import (
 
 var hidIdle = regexp.MustCompile(`"HIDIdleTime" = (\d+)`)
 
-// Idle returns for how long nobody has used the computer.
-func Idle(time.Time) (idle time.Duration, ok bool) {
+// Idle returns for how long nobody has used the computer, and the source of that.
+func Idle(time.Time) (idle time.Duration, by string, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "/usr/sbin/ioreg", "-c", "IOHIDSystem", "-d", "4").Output()
 	if err != nil {
-		return 0, false
+		return 0, "", false
 	}
 	m := hidIdle.FindSubmatch(out)
 	if m == nil {
-		return 0, false
+		return 0, "", false
 	}
 	ns, err := strconv.ParseInt(string(m[1]), 10, 64)
-	return time.Duration(ns), err == nil
+	return time.Duration(ns), "IOHIDSystem", err == nil
 }
 
 // Unseen reports whether somebody uses the computer where that cannot be seen: never, here.
@@ -34,8 +34,8 @@ func Unseen() bool { return false }
 
 // IdleSources lists what tells here whether the computer is in use.
 func IdleSources() []string {
-	if _, ok := Idle(time.Now()); ok {
-		return []string{"IOHIDSystem"}
+	if _, by, ok := Idle(time.Now()); ok {
+		return []string{by}
 	}
 	return nil
 }

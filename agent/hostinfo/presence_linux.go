@@ -1,9 +1,8 @@
 package hostinfo
 
 import (
-	"context"
 	"errors"
-	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,16 +11,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/godbus/dbus/v5"
-	"github.com/jezek/xgb"
-	"github.com/jezek/xgb/screensaver"
-	"github.com/jezek/xgb/xproto"
-
+	"github.com/starling-grid/starling/agent/desktop"
+	"github.com/starling-grid/starling/internal/bus"
 	"github.com/starling-grid/starling/prefs"
 )
-
-// busTimeout bounds a question to another program.
-const busTimeout = 2 * time.Second
 
 // retry is how long a source that failed is left alone.
 const retry = time.Minute
@@ -39,38 +32,34 @@ type source struct {
 var (
 	sourcesMu sync.Mutex
 	unseen    bool // see Unseen; as of the last question
+	own       = desktop.New()
 	sources   = []*source{
-		{name: "X11 screen saver", idle: idleX11},
-		{name: "GNOME (Mutter) idle monitor", idle: idleMutter},
-		{name: "freedesktop screen saver", idle: idleScreenSaver},
 		{name: "logind", idle: idleLogind},
 		{name: "terminals", idle: idleTerminals, terminal: true},
 	}
 )
 
 // Idle returns for how long nobody has used the computer: the least that any of
-// the sources that work here tells. ok is false when none does.
-func Idle(now time.Time) (idle time.Duration, ok bool) {
-	for _, d := range askIdle(now) {
-		if !ok || d < idle {
-			idle, ok = d, true
+// the sources that work here tells, and its name. ok is false when none does.
+func Idle(now time.Time) (idle time.Duration, by string, ok bool) {
+	for name, d := range askIdle(now) {
+		if !ok || d < idle || d == idle && name < by {
+			idle, by, ok = d, name, true
 		}
 	}
-	return idle, ok
+	return idle, by, ok
 }
 
 // IdleSources lists what tells here whether the computer is in use. All are asked, those too that
 // have just failed.
-func IdleSources() (names []string) {
+func IdleSources() []string {
 	sourcesMu.Lock()
+	own.Retry()
 	for _, s := range sources {
 		s.failed = time.Time{}
 	}
 	sourcesMu.Unlock()
-	for name := range askIdle(time.Now()) {
-		names = append(names, name)
-	}
-	return names
+	return slices.Sorted(maps.Keys(askIdle(time.Now())))
 }
 
 // Unseen reports whether somebody is logged in at a desktop that does not tell when it is
@@ -86,7 +75,9 @@ func askIdle(now time.Time) map[string]time.Duration {
 	defer sourcesMu.Unlock()
 	told := make(map[string]time.Duration)
 	mute, seen := false, false // desktops
-	defer func() { unseen = mute && !seen }()
+	if r := own.Idle(now); r.Err == nil {
+		seen, told[r.Source] = true, r.Idle
+	}
 	for _, s := range sources {
 		if !s.failed.IsZero() && now.Sub(s.failed).Abs() < retry {
 			continue
@@ -104,102 +95,8 @@ func askIdle(now time.Time) map[string]time.Duration {
 		seen = seen || !s.terminal
 		told[s.name] = max(0, d)
 	}
+	unseen = mute && !seen
 	return told
-}
-
-// idleX11 asks the X server, if there is one.
-func idleX11(time.Time) (time.Duration, error) {
-	if os.Getenv("DISPLAY") == "" {
-		return 0, errors.New("no DISPLAY")
-	}
-	xgb.Logger.SetOutput(io.Discard) // it writes to standard error what is returned as well
-	x, err := xgb.NewConn()
-	if err != nil {
-		return 0, err
-	}
-	defer x.Close()
-	if err := screensaver.Init(x); err != nil {
-		return 0, err
-	}
-	root := xproto.Drawable(xproto.Setup(x).DefaultScreen(x).Root)
-	info, err := screensaver.QueryInfo(x, root).Reply()
-	if err != nil {
-		return 0, err
-	}
-	return time.Duration(info.MsSinceUserInput) * time.Millisecond, nil
-}
-
-// A bus is a message bus whose connection is kept: to open one for each question takes many
-// messages, each of which wakes this process.
-type bus struct {
-	open    func(...dbus.ConnOption) (*dbus.Conn, error)
-	address string // variable of the environment that names it
-
-	mu   sync.Mutex
-	conn *dbus.Conn
-	at   string // that conn leads to
-}
-
-var (
-	systemBus  = bus{open: dbus.ConnectSystemBus, address: "DBUS_SYSTEM_BUS_ADDRESS"}
-	sessionBus = bus{open: session, address: "DBUS_SESSION_BUS_ADDRESS"}
-)
-
-// call asks another program.
-func (b *bus) call(dest string, path dbus.ObjectPath, method string, into any, args ...any) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if at := os.Getenv(b.address); b.conn == nil || !b.conn.Connected() || at != b.at {
-		b.close()
-		c, err := b.open()
-		if err != nil {
-			return err
-		}
-		b.conn, b.at = c, at
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), busTimeout)
-	defer cancel()
-	err := b.conn.Object(dest, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...).Store(into)
-	if told := (dbus.Error{}); err != nil && !errors.As(err, &told) {
-		b.close()
-	}
-	return err
-}
-
-func (b *bus) close() {
-	if b.conn != nil {
-		_ = b.conn.Close()
-		b.conn = nil
-	}
-}
-
-// property asks for a property of the system's services.
-func property(dest string, path dbus.ObjectPath, iface, name string, into any) error {
-	var v dbus.Variant
-	if err := systemBus.call(dest, path, "org.freedesktop.DBus.Properties.Get", &v, iface, name); err != nil {
-		return err
-	}
-	return v.Store(into)
-}
-
-// session opens the bus of the user's session, if there is one; none is started.
-func session(opts ...dbus.ConnOption) (*dbus.Conn, error) {
-	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
-		return nil, errors.New("no session bus")
-	}
-	return dbus.ConnectSessionBus(opts...)
-}
-
-func idleMutter(time.Time) (time.Duration, error) {
-	var ms uint64
-	err := sessionBus.call("org.gnome.Mutter.IdleMonitor", "/org/gnome/Mutter/IdleMonitor/Core", "org.gnome.Mutter.IdleMonitor.GetIdletime", &ms)
-	return time.Duration(min(ms, 1<<40)) * time.Millisecond, err
-}
-
-func idleScreenSaver(time.Time) (time.Duration, error) {
-	var ms uint32
-	err := sessionBus.call("org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver", "org.freedesktop.ScreenSaver.GetSessionIdleTime", &ms)
-	return time.Duration(ms) * time.Millisecond, err
 }
 
 // errMute says that logind has sessions that have never told it whether they are idle.
@@ -214,7 +111,7 @@ var everIdle bool // guarded by sourcesMu
 // Likewise a program that keeps the screen on makes it "in use".
 func idleLogind(now time.Time) (time.Duration, error) {
 	get := func(name string, into any) error {
-		return property("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", name, into)
+		return bus.System.Property("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", name, into)
 	}
 	var idle bool
 	if err := get("IdleHint", &idle); err != nil {
@@ -269,7 +166,7 @@ func idleTerminals(now time.Time) (time.Duration, error) {
 // Source: NetworkManager D-Bus API, NMMetered.
 func metered() prefs.Sense {
 	var n uint32
-	if err := property("org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager", "Metered", &n); err != nil {
+	if err := bus.System.Property("org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager", "Metered", &n); err != nil {
 		return prefs.Unknown
 	}
 	switch n {

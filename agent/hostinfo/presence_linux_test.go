@@ -1,7 +1,6 @@
 package hostinfo_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -11,33 +10,8 @@ import (
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testwait"
-	"github.com/starling-grid/starling/internal/testx11"
 	"github.com/starling-grid/starling/prefs"
 )
-
-// A real X server tells since when there was no input.
-func TestIdleByARealXServer(t *testing.T) {
-	t.Setenv("DISPLAY", testx11.Start(t).Socket)
-	hostinfo.ForgetFailures()
-	var before time.Duration
-	testwait.Try(t, t.Context(), "the X server", func() (err error) {
-		before, err = hostinfo.IdleX11(time.Now())
-		return err
-	})
-	if before > time.Minute {
-		t.Errorf("a server that has just started tells %v without input", before)
-	}
-	testwait.Try(t, t.Context(), "more time without input", func() error {
-		after, err := hostinfo.IdleX11(time.Now())
-		if err != nil || after < before {
-			t.Fatalf("without input it went from %v to %v, %v", before, after, err)
-		}
-		if after == before {
-			return fmt.Errorf("it stays at %v", after)
-		}
-		return nil
-	})
-}
 
 // computed returns the CPU time of a process, as the kernel shows it.
 func computed(pid int) string {

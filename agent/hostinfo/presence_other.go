@@ -9,7 +9,7 @@ import (
 )
 
 // Idle is not known here.
-func Idle(time.Time) (idle time.Duration, ok bool) { return 0, false }
+func Idle(time.Time) (idle time.Duration, by string, ok bool) { return 0, "", false }
 
 // Unseen reports whether somebody uses the computer where that cannot be seen: never, here.
 func Unseen() bool { return false }

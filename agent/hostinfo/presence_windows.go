@@ -19,21 +19,22 @@ var (
 )
 
 // Idle returns for how long nobody has used the computer. A service looks at the sessions of
-// all people, other agents at their own; ok is false if Windows does not say.
-func Idle(time.Time) (idle time.Duration, ok bool) {
+// all people, other agents at their own; by is the source, and ok is false if Windows does not say.
+func Idle(time.Time) (idle time.Duration, by string, ok bool) {
 	if isService() {
 		all, err := sessions()
 		if err != nil {
-			return 0, false
+			return 0, "", false
 		}
-		return winsession.Idle(all, windows.DurationSinceBoot())
+		idle, ok = winsession.Idle(all, windows.DurationSinceBoot())
+		return idle, "the sessions of all users", ok
 	}
 	info := struct{ size, at uint32 }{size: 8}
 	if r, _, _ := getLastInputInfo.Call(uintptr(unsafe.Pointer(&info))); r == 0 { //nolint:gosec // as the system wants it
-		return 0, false
+		return 0, "", false
 	}
 	now, _, _ := getTickCount.Call()
-	return time.Duration(uint32(now)-info.at) * time.Millisecond, true //nolint:gosec // wraps every 49 days, on purpose
+	return time.Duration(uint32(now)-info.at) * time.Millisecond, "GetLastInputInfo", true //nolint:gosec // wraps every 49 days, on purpose
 }
 
 // Unseen reports whether somebody uses the computer where that cannot be seen: never, here.
@@ -41,13 +42,10 @@ func Unseen() bool { return false }
 
 // IdleSources lists what tells here whether the computer is in use.
 func IdleSources() []string {
-	switch _, ok := Idle(time.Now()); {
-	case !ok:
-		return nil
-	case isService():
-		return []string{"the sessions of all users"}
+	if _, by, ok := Idle(time.Now()); ok {
+		return []string{by}
 	}
-	return []string{"GetLastInputInfo"}
+	return nil
 }
 
 // metered is not asked for on Windows.

@@ -44,6 +44,7 @@ func (f *Facts) Snapshot() decide.Snapshot {
 	}
 	s.Compute = f.disk(s.Compute)
 	s.NoEffect = f.noEffect()
+	s.Presence = f.presence()
 	for _, p := range f.Coprocs.Pools(f.Host.Fpops) {
 		s.Coprocs = append(s.Coprocs, decide.Pool{Pool: p, OnFrac: s.OnFrac, Compute: f.Prefs.MayUseGPUs(c, h.GPUMode)})
 	}
@@ -254,6 +255,18 @@ func (f *Facts) noEffect() (all []string) {
 		}
 	}
 	return all
+}
+
+// presence describes the use of the computer by people, to the minute; "" if nothing senses it.
+func (f *Facts) presence() string {
+	c := f.Conditions
+	switch {
+	case !c.IdleKnown:
+		return ""
+	case c.Idle < time.Minute:
+		return "in use, as reported by " + c.IdleBy
+	}
+	return "idle for " + words.Span(c.Idle.Truncate(time.Minute)) + ", as reported by " + c.IdleBy
 }
 
 // Trouble is what is wrong between this computer and a project, from the durable record.

@@ -236,6 +236,24 @@ func TestLatenessAndWhatAShutdownLoses(t *testing.T) {
 	}
 }
 
+// Whether the computer is in use is said with the source of that.
+func TestUseOfTheComputer(t *testing.T) {
+	f := facts(t, state.Result{}, state.File{})
+	for _, tt := range []struct {
+		c    prefs.Conditions
+		want string
+	}{
+		{prefs.Conditions{}, ""},
+		{prefs.Conditions{IdleKnown: true, Idle: time.Second, IdleBy: "X11"}, "in use, as reported by X11"},
+		{prefs.Conditions{IdleKnown: true, Idle: 4*time.Minute + time.Second, IdleBy: "the helper in the session of anna (Wayland)"}, "idle for 4 min, as reported by the helper in the session of anna (Wayland)"},
+	} {
+		f.Conditions = tt.c
+		if s := f.Status(); s.Presence != tt.want || f.Snapshot().Presence != tt.want {
+			t.Errorf("got %q, and starling why %q, want %q", s.Presence, f.Snapshot().Presence, tt.want)
+		}
+	}
+}
+
 // A limit that protects nothing is said to, once what can be sensed is known.
 func TestPreferencesWithoutEffect(t *testing.T) {
 	f := facts(t, state.Result{}, state.File{})

@@ -23,7 +23,8 @@ type explanation struct {
 	Compute  prefs.Permission   `json:"compute"` // {}: tasks may run
 	Network  prefs.Permission   `json:"network"`
 	NoEffect []string           `json:"no_effect,omitempty"`
-	Unsaved  float64            `json:"unsaved_seconds"` // computing that a shutdown now would lose
+	Presence string             `json:"presence,omitempty"` // whether the computer is in use, and the source of that
+	Unsaved  float64            `json:"unsaved_seconds"`    // computing that a shutdown now would lose
 	Projects []explainedProject `json:"projects"`
 	Tasks    []explainedTask    `json:"tasks"`
 }
@@ -71,7 +72,7 @@ func explained(r decide.Record, about string) (explanation, error) {
 	s := r.Snapshot
 	e := explanation{
 		Version: jsonVersion, At: s.Now, CPUs: s.CPUs, AllCPUs: s.AllCPUs, CPUBound: s.CPUBound, Memory: s.Memory, Bound: s.Bound, Disk: s.Disk,
-		Compute: s.Compute, Network: s.Network, NoEffect: s.NoEffect, Projects: []explainedProject{}, Tasks: []explainedTask{},
+		Compute: s.Compute, Network: s.Network, NoEffect: s.NoEffect, Presence: s.Presence, Projects: []explainedProject{}, Tasks: []explainedTask{},
 	}
 	for i, p := range s.Projects {
 		if about == "" || sameProject(about, p.URL) {

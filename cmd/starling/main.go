@@ -76,7 +76,7 @@ func commands(o *options) *cobra.Command {
 	cmd.Flags().StringVar(&code, "pair", "", "with --host: pair with that computer, using the code from starling remote pair there")
 	cmd.AddCommand(anywhere(attachCmd(o), detachCmd(o), statusCmd(o), projectsCmd(o), tasksCmd(o), transfersCmd(o), logCmd(o), historyCmd(o), noticesCmd(o), whyCmd(o), taskCmd(o), modeCmd(o), drainCmd(o), shareCmd(o), managerCmd(o))...)
 	cmd.AddCommand(anywhere(projectCmds(o)...)...)
-	cmd.AddCommand(runCmd(o), prefsCmd(o), remoteCmd(o), importCmd(o), exportCmd(o), serviceCmd(o), doctorCmd(o), dashboardCmd(o), simulateCmd(), referenceCmd(), docsCmd())
+	cmd.AddCommand(runCmd(o), sessionCmd(o), prefsCmd(o), remoteCmd(o), importCmd(o), exportCmd(o), serviceCmd(o), doctorCmd(o), dashboardCmd(o), simulateCmd(), referenceCmd(), docsCmd())
 	cli.Strict(cmd)
 	return cmd
 }

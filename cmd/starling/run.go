@@ -21,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/agent/doctor"
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/session"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
 	"github.com/starling-grid/starling/internal/sdnotify"
@@ -97,7 +98,8 @@ func runAgent(ctx context.Context, dataDir string, flags ports, whenIdle bool, r
 		return err
 	}
 	defer leave()
-	a, err := agent.New(agent.Config{DataDir: dataDir, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Detect: gpus.Detector{}.Detect, Meter: new(gpus.Meter), Watch: true, Confine: true, Modules: true})
+	helpers := new(session.Roster)
+	a, err := agent.New(agent.Config{DataDir: dataDir, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: &hostinfo.Presence{Helpers: helpers}, Detect: gpus.Detector{}.Detect, Meter: new(gpus.Meter), Watch: true, Confine: true, Modules: true})
 	if errors.Is(err, state.ErrInUse) {
 		return fmt.Errorf("an agent is already running in %s", dataDir)
 	} else if err != nil {
@@ -126,6 +128,9 @@ func runAgent(ctx context.Context, dataDir string, flags ports, whenIdle bool, r
 		Remote: door, Dashboard: page, Doctor: func(ctx context.Context) any { return doctor.Examine(ctx, dataDir, a.FindDevices) },
 	}, log); err != nil {
 		return errors.Join(err, a.Close())
+	}
+	if err := session.Serve(served, dataDir, installer.Group() != "", helpers, log); err != nil {
+		log.Error("desktop sessions cannot report input to this agent; computing continues", "err", err)
 	}
 	port, asked = choose(flags.guiRPC, s.GUIRPCPort)
 	if err := serveTools(served, dataDir, a, port, log); err != nil {

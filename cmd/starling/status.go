@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ func statusCmd(o *options) *cobra.Command {
 		for _, x := range s.NoEffect {
 			fmt.Fprintln(w, w.paint(yellow, "Preferences: "+x))
 		}
+		showPresence(w, s.Presence)
 		if r := s.Newer; r != nil {
 			fmt.Fprintf(w, "Starling %s is available; you have %s. See %s\n", r.Version, s.Version, r.URL)
 		}
@@ -73,6 +75,13 @@ func statusCmd(o *options) *cobra.Command {
 			showProgress(w, s)
 		}
 	})
+}
+
+// showPresence says whether the computer is in use.
+func showPresence(w io.Writer, presence string) {
+	if presence != "" {
+		fmt.Fprintln(w, "Your use of this computer: "+printable(presence)+".")
+	}
 }
 
 // showComplaints says what is wrong with the files that people edit.

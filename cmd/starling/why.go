@@ -88,6 +88,7 @@ func whyCmd(o *options) *cobra.Command {
 // saveRecord writes a decision for others to see: without what a task's application wrote
 // and how errors read, which may name people. No decision depends on them.
 func saveRecord(path string, r decide.Record) error {
+	r.Snapshot.Presence = ""
 	for i := range r.Snapshot.Projects {
 		p := &r.Snapshot.Projects[i]
 		p.Failed.Stderr, p.Trouble.Detail = "", ""
@@ -206,6 +207,7 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 	for _, x := range s.NoEffect {
 		fmt.Fprintln(w, "Preferences: "+x)
 	}
+	showPresence(w, s.Presence)
 	switch {
 	case s.Compute.Denied():
 		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Why, s.Compute.Until, s.Now))

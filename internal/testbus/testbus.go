@@ -62,6 +62,14 @@ func (b *Bus) Serve(name, path, iface string, methods any) {
 	}
 }
 
+// Emit sends a signal.
+func (b *Bus) Emit(path, name string, values ...any) {
+	b.t.Helper()
+	if err := b.conn.Emit(dbus.ObjectPath(path), name, values...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // Properties puts an object with properties on the bus, under a name of its own,
 // and returns how to change one.
 func (b *Bus) Properties(name, path, iface string, values map[string]any) (set func(property string, value any)) {

@@ -1,0 +1,97 @@
+// Package bus asks other programs over D-Bus. Connections are kept: to open one for each
+// question takes many messages, each of which wakes this process.
+package bus
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// timeout is the maximum time that another program may take to answer.
+const timeout = 2 * time.Second
+
+// A Bus is a message bus. It may be used concurrently.
+type Bus struct {
+	open    func(...dbus.ConnOption) (*dbus.Conn, error)
+	address string // variable of the environment that names it
+
+	mu   sync.Mutex
+	conn *dbus.Conn
+	at   string // that conn leads to
+}
+
+// System and Session are the buses of the computer and of the user's session.
+var (
+	System  = &Bus{open: dbus.ConnectSystemBus, address: "DBUS_SYSTEM_BUS_ADDRESS"}
+	Session = &Bus{open: session, address: "DBUS_SESSION_BUS_ADDRESS"}
+)
+
+// session opens the bus of the user's session, if there is one; none is started.
+func session(opts ...dbus.ConnOption) (*dbus.Conn, error) {
+	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
+		return nil, errors.New("no session bus")
+	}
+	return dbus.ConnectSessionBus(opts...)
+}
+
+// Call calls a method of another program that is already running, and stores its answer.
+func (b *Bus) Call(dest string, path dbus.ObjectPath, method string, into any, args ...any) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.connect(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	err := b.conn.Object(dest, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...).Store(into)
+	if told := (dbus.Error{}); err != nil && !errors.As(err, &told) {
+		b.close()
+	}
+	return err
+}
+
+// Property asks for a property.
+func (b *Bus) Property(dest string, path dbus.ObjectPath, iface, name string, into any) error {
+	var v dbus.Variant
+	if err := b.Call(dest, path, "org.freedesktop.DBus.Properties.Get", &v, iface, name); err != nil {
+		return err
+	}
+	return v.Store(into)
+}
+
+// Signals sends the signals of an interface of another program to c, until the connection ends.
+func (b *Bus) Signals(dest, iface string, c chan<- *dbus.Signal) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.connect(); err != nil {
+		return err
+	}
+	b.conn.Signal(c)
+	return b.conn.AddMatchSignal(dbus.WithMatchSender(dest), dbus.WithMatchInterface(iface))
+}
+
+func (b *Bus) connect() error {
+	at := os.Getenv(b.address)
+	if b.conn != nil && b.conn.Connected() && at == b.at {
+		return nil
+	}
+	b.close()
+	c, err := b.open()
+	if err != nil {
+		return err
+	}
+	b.conn, b.at = c, at
+	return nil
+}
+
+func (b *Bus) close() {
+	if b.conn != nil {
+		_ = b.conn.Close()
+		b.conn = nil
+	}
+}
