@@ -7,6 +7,7 @@
 package assimilator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,6 +76,8 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 			case o.err == nil:
 				a.off.Done(o.wu.ID)
 				done = append(done, o.wu.ID)
+			case pass.OfDatabase(o.err):
+				err = cmp.Or(err, o.err)
 			case ctx.Err() == nil:
 				delay := a.off.Failed(o.wu.ID, now, again, maxAgain)
 				a.Log.Error("can't assimilate", "workunit_id", o.wu.ID, "err", o.err, "retry_in", delay)

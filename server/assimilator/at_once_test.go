@@ -2,6 +2,7 @@ package assimilator_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -36,6 +37,36 @@ func (m *meeting) Assimilate(ctx context.Context, _ store.Workunit, _ []store.Re
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// While the database cannot be reached, no workunit is put off for that.
+func TestNoWorkunitIsBlamedForTheDatabase(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	w := storetest.Fill(t, st)
+	wu, _ := storetest.Add(t, st, w.Workunit("wu"), 0)
+	if err := st.Update(t.Context(), func(tx *store.Tx) error {
+		after := wu
+		after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
+		return tx.SaveWorkunit(wu, after)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	away := fmt.Errorf("app 1: %w", store.ErrUnreachable)
+	a := &assimilator.Assimilator{
+		Store: st, Log: slog.New(slog.DiscardHandler),
+		Handler: func(context.Context, int64) (assimilator.Handler, error) { return nil, away },
+	}
+	if n, err := a.Pass(t.Context(), storetest.T0); n != 0 || !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("handled %d, %v", n, err)
+	}
+	a.Handler = func(context.Context, int64) (assimilator.Handler, error) { return &meeting{}, nil }
+	if n, err := a.Pass(t.Context(), storetest.T0); n != 1 || err != nil {
+		t.Errorf("once it can be reached: handled %d, %v", n, err)
 	}
 }
 

@@ -64,7 +64,7 @@ func Save[T any](ctx context.Context, st *store.Store, items []T, save func(tx *
 	switch {
 	case err == nil:
 		return len(items), nil
-	case errors.Is(err, store.ErrUnreachable), errors.Is(err, store.ErrFull):
+	case OfDatabase(err):
 		return 0, err
 	}
 	n := 0
@@ -75,7 +75,7 @@ func Save[T any](ctx context.Context, st *store.Store, items []T, save func(tx *
 		switch err = st.Update(ctx, func(tx *store.Tx) error { return save(tx, items[i:i+1]) }); {
 		case err == nil:
 			n++
-		case errors.Is(err, store.ErrUnreachable), errors.Is(err, store.ErrFull):
+		case OfDatabase(err):
 			return n, err
 		case errors.Is(err, store.ErrBusy):
 		case ctx.Err() == nil:
@@ -88,6 +88,12 @@ func Save[T any](ctx context.Context, st *store.Store, items []T, save func(tx *
 		return n, err
 	}
 	return n, nil
+}
+
+// OfDatabase reports whether an error is that the database cannot be reached, was closed or has no
+// room: no item is to be blamed for it or put off, and the pass ends.
+func OfDatabase(err error) bool {
+	return errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrClosed)
 }
 
 // Off is what is put off since it failed, by id. It is kept in memory: a restart forgets

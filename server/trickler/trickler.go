@@ -55,7 +55,7 @@ func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
 				continue
 			}
 			if err := t.hand(ctx, m); err != nil {
-				if ctx.Err() != nil {
+				if ctx.Err() != nil || pass.OfDatabase(err) {
 					return handled, err
 				}
 				delay := t.off.Failed(m.ID, now, again, maxAgain)

@@ -168,6 +168,11 @@ func (v *Validator) keep(ctx context.Context, looks []*look, now time.Time) (int
 	if len(looks) == 0 {
 		return 0, nil
 	}
+	for _, l := range looks {
+		if pass.OfDatabase(l.err) {
+			return 0, l.err
+		}
+	}
 	slices.SortFunc(looks, func(a, b *look) int { return cmp.Compare(a.wu.ID, b.wu.ID) })
 	for _, l := range looks {
 		if l.wu.ErrorMask == 0 {

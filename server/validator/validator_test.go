@@ -2,6 +2,7 @@ package validator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -261,6 +262,20 @@ func TestAfterATroubleItIsTriedAgain(t *testing.T) {
 	t.Setenv("VALIDATOR_SAYS", `{"canonical": "wu_0", "results": {"wu_0": "valid"}}`)
 	if got := w.pass(); got != "V" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// While the database cannot be reached, no workunit is put off for that.
+func TestNoWorkunitIsBlamedForTheDatabase(t *testing.T) {
+	w := newWorld(t, 1, "a")
+	good, away := w.v.Checker, fmt.Errorf("app 1: %w", store.ErrUnreachable)
+	w.v.Checker = func(context.Context, int64) (Checker, error) { return nil, away }
+	if n, err := w.v.Pass(t.Context(), w.now); n != 0 || !errors.Is(err, store.ErrUnreachable) {
+		t.Errorf("handled %d, %v", n, err)
+	}
+	w.v.Checker = good
+	if got := w.pass(); got != "V" {
+		t.Errorf("once it can be reached: %s, %+v", got, w.wu)
 	}
 }
 
