@@ -267,6 +267,15 @@ func (p *patroni) database(t *testing.T) string {
 	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE starling"); err != nil {
 		t.Fatal(err)
 	}
+	// A server that does not have it yet ends the search for one that can be used.
+	for _, n := range p.nodes {
+		one, err := sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/starling", n.port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.until(t, t.Context(), "the database on both servers", func() bool { return one.PingContext(t.Context()) == nil })
+		_ = one.Close()
+	}
 	return where("starling")
 }
 

@@ -97,23 +97,31 @@ func (c *cluster) stop() {
 	}
 }
 
-func (c *cluster) status() (st store.Status) {
+func (c *cluster) status() store.Status {
 	c.t.Helper()
-	c.must(c.p.Store.View(c.t.Context(), func(tx *store.View) (err error) {
+	st, err := c.look()
+	c.must(err)
+	return st
+}
+
+// look is status where the database may be away.
+func (c *cluster) look() (st store.Status, err error) {
+	err = c.p.Store.View(c.t.Context(), func(tx *store.View) (err error) {
 		st, err = tx.Status(0)
 		return err
-	}))
-	return st
+	})
+	return st, err
 }
 
 // await waits until the project has come so far.
 func (c *cluster) await(ctx context.Context, what string, reached func(store.Status) bool) {
 	c.t.Helper()
 	testwait.Try(c.t, ctx, what, func() error {
-		if st := c.status(); !reached(st) {
-			return fmt.Errorf("not reached: %+v", st)
+		st, err := c.look()
+		if err == nil && !reached(st) {
+			err = fmt.Errorf("not reached: %+v", st)
 		}
-		return nil
+		return err
 	})
 }
 
