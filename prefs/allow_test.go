@@ -38,8 +38,10 @@ func TestMayCompute(t *testing.T) {
 		},
 		{
 			"in use just now", func(p *prefs.Prefs) { p.RunIfUserActive = false },
-			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, 29*time.Second }, prefs.Mode{},
-			prefs.UserActive, time.Time{},
+			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, 29*time.Second },
+			prefs.Mode{},
+			prefs.UserActive,
+			time.Time{},
 		},
 		{
 			"no longer in use", func(p *prefs.Prefs) { p.RunIfUserActive = false },
