@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// refused demands that a computer gets nothing and its volunteer reads why.
+// refused fails the test unless a computer gets no work and its volunteer gets the reason.
 func (c *client) refused(why string) {
 	c.w.t.Helper()
 	reply := c.rpc(1)
@@ -36,8 +36,8 @@ func (w *world) lookup(email, password string) string {
 	return body
 }
 
-// A banned account gets no work, no further computer and no visit, and is told so; what its
-// computer has is taken.
+// A banned account gets no work, cannot add a computer and cannot log in, and each refusal has the
+// reason. Results that its computer has finished are accepted.
 func TestAnAccountIsBanned(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -87,8 +87,8 @@ func TestAnAccountIsBanned(t *testing.T) {
 	}
 }
 
-// Of a deleted account nothing is left that says whose it was; its work goes to others, its
-// credit counts, and its address is free.
+// No personal data of a deleted account is left. Its work goes to others, its credit counts, and
+// its address is free.
 func TestAnAccountIsDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

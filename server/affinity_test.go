@@ -20,9 +20,9 @@ func resultNames(reply *protocol.SchedulerReply) (out []string) {
 	return out
 }
 
-// chain makes a project in which "two" comes after "one", and lets host a compute
-// "one", of which a sticky input file stays there. Of the configuration, each second text takes
-// the place of the one before it.
+// chain creates a project in which workunit "two" follows "one", and lets host a compute "one",
+// whose sticky input file stays there. In each pair of change, the second text replaces the first
+// in the configuration.
 func chain(t *testing.T, change ...string) (w *world, a, b *client, held protocol.FileInfo) {
 	t.Helper()
 	w = newWorld(t, change...)
@@ -51,8 +51,8 @@ func chain(t *testing.T, change ...string) (w *world, a, b *client, held protoco
 	return w, a, b, held
 }
 
-// A host that reports a result of a chain and asks for more is told that the next one is on its way,
-// and to come back within seconds.
+// If a host reports a result of a chain and asks for more, the reply announces that the next one is
+// on its way, and calls the host back within seconds.
 func TestTheNextOfAChainIsOnItsWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -82,7 +82,7 @@ func TestTheNextOfAChainIsOnItsWay(t *testing.T) {
 		}
 	}
 	onItsWay(a.rpc(1, protocol.ReportedResult{Name: "one_0", State: protocol.ClientUploaded}))
-	onItsWay(a.rpc(1)) // and is still, for one who comes back too soon
+	onItsWay(a.rpc(1)) // and it still is, if the host is back too soon
 	w.step()
 	if got := resultNames(a.fetch()); !slices.Equal(got, []string{"two_0"}) {
 		t.Errorf("then it got %v", got)
@@ -160,7 +160,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 			}))
 		}
 		reserve(w.now().Add(10 * time.Minute)) // as if most of the hour were over
-		a.rpc(0)                               // it does not say that it has the file
+		a.rpc(0)                               // the request does not list the file
 		if got := kept(); !near(got, 10*time.Minute) {
 			t.Errorf("reserved until %v for a host without the file", got)
 		}
@@ -296,7 +296,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 	})
 }
 
-// A host is told to fetch, upload and delete files of no result, until it has.
+// A host is ordered to fetch, upload and delete files of no result until it has done so.
 func TestFileOrders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/api/wire"
 )
 
-// A sender learns what a batch takes before it is made, and when it will be done; nothing is made
-// for that.
+// A sender can get an estimate of a batch's cost and end before the batch is created. The request
+// creates nothing.
 func TestAPIEstimate(t *testing.T) {
 	t.Parallel()
 	w, _ := newSite(t)

@@ -47,8 +47,9 @@ func TestAPIRemoteInput(t *testing.T) {
 	}
 }
 
-// The project fetches an input that is to be copied, and computers have it from the project. What
-// is not public is fetched only where the operator allows it, also where a redirect leads there.
+// The project fetches an input that is to be copied, and computers download it from the project. A
+// file that is not on a public address is fetched only where the operator allows it, also where a
+// redirect leads there.
 func TestAPICopiedInput(t *testing.T) {
 	t.Parallel()
 	asked := 0

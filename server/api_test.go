@@ -39,7 +39,7 @@ func (w *world) token(name string, apps []string, quota int) program {
 	return program{w.t, w.p.Config.MasterURL + "api/v1/", secret}
 }
 
-// ask sends a request and decodes the answer; into may be nil.
+// ask sends a request and decodes the answer. into may be nil.
 func (p program) ask(method, path, body string, into any) (code int, text string) {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), method, p.base+path, strings.NewReader(body))
@@ -69,7 +69,8 @@ type batchAnswer struct {
 	Done, Expired                                bool
 }
 
-// A program submits a batch, follows it and fetches what comes of it; what it repeats is made once.
+// A program submits a batch, tracks its progress and fetches its results. A repeated request
+// creates nothing new.
 func TestAPI(t *testing.T) {
 	t.Parallel()
 	w, _ := newSite(t)
@@ -164,7 +165,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// What the API refuses says why, and what can be done.
+// The API refuses a request with the reason and a remedy.
 func TestAPIRefusals(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t)
@@ -201,7 +202,8 @@ func TestAPIRefusals(t *testing.T) {
 			}
 		})
 	}
-	// Another token sees nothing of a batch, and whoever has none sees nothing at all.
+	// A different token has no access to a batch, and a request without a token has no access at
+	// all.
 	var b batchAnswer
 	if code, text := p.ask("POST", "batches", one("c", 2), &b); code != 201 {
 		t.Fatalf("HTTP %d, %s", code, text)
@@ -261,7 +263,7 @@ func TestAPIDescription(t *testing.T) {
 	}
 }
 
-// A batch's sender is told when it is done.
+// A batch's sender is notified when it is done.
 func TestAPIWebhook(t *testing.T) {
 	t.Parallel()
 	told := make(chan string, 9)

@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// That files are away does not say that one is not there: no host is told to upload it
-// again.
+// An outage of the file storage does not mean that a file is missing: no host is ordered to upload
+// it again.
 func TestAFileIsNotOrderedUnseen(t *testing.T) {
 	t.Parallel()
 	s3 := inBucket(t)

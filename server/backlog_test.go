@@ -54,7 +54,7 @@ func (x *bench) obstruct() {
 	x.rest(db)
 }
 
-// rest has the database do now what it would do later, beside what is measured.
+// rest makes the database do its pending work now, so that it does not run during the measurement.
 func (x *bench) rest(db *sql.DB) {
 	x.tb.Helper()
 	queries := []string{"VACUUM ANALYZE", "CHECKPOINT"}
@@ -84,8 +84,8 @@ func (x *bench) open() *sql.DB {
 	return db
 }
 
-// multiply makes copies of the first two workunits with their results: those of the first
-// wait to be sent, those of the second are finished.
+// multiply makes copies of the first two workunits with their results: copies of the first have
+// unsent results, copies of the second have finished ones.
 func (x *bench) multiply(waiting, finished int) {
 	x.tb.Helper()
 	ctx := x.tb.Context()
@@ -106,7 +106,7 @@ func (x *bench) multiply(waiting, finished int) {
 	for i, n := range []int{waiting, finished} {
 		id := i + 1
 		const seq = `WITH RECURSIVE seq (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM seq WHERE n < %d) `
-		// A description names what it describes.
+		// A description contains the workunit's name.
 		rest := columns(ctx, x, db, "workunit", "id", "name", "xml_doc")
 		exec(seq+`INSERT INTO workunit (name, xml_doc, %[2]s) SELECT name || '-' || n, replace(xml_doc, name, name || '-' || n), %[2]s
 			FROM workunit, seq WHERE id = %[3]d ORDER BY n`, n, rest, id)
@@ -118,7 +118,7 @@ func (x *bench) multiply(waiting, finished int) {
 	x.rest(db)
 }
 
-// columns lists the columns of a table but for some.
+// columns lists the columns of a table, except some.
 func columns(ctx context.Context, x *bench, db *sql.DB, table string, but ...string) string {
 	x.tb.Helper()
 	rows, err := db.QueryContext(ctx, "SELECT * FROM "+table+" LIMIT 0")

@@ -107,7 +107,7 @@ func copies(t *testing.T, where func(n int) backup.Where) {
 	}
 	t.Logf("%d rounds of work while %d backups were made", rounds, len(targets))
 	stop()
-	w.must(w.p.Close()) // what follows has to do without
+	w.must(w.p.Close()) // the restored project must work without it
 
 	for n, from := range targets {
 		rep, err := backup.Check(t.Context(), from)
@@ -179,8 +179,8 @@ func (m meddled) Walk(ctx context.Context, fn func(name string, modified time.Ti
 	return m.Tree.Walk(ctx, fn)
 }
 
-// What the copied state of the database needs is there, though all of it is done, and its
-// files would go, before they are copied.
+// The files that the copied state of the database needs are in the backup, even if all the work is
+// done and its files would be deleted before they are copied.
 func TestFilesOfABackupStay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -211,7 +211,7 @@ func TestFilesOfABackupStay(t *testing.T) {
 	}
 }
 
-// A copy with an address of its own can be served beside the original.
+// A copy with its own address can be served at the same time as the original.
 func TestACopyTakesNoPortOfTheOriginal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `listen = ""`, `listen = "127.0.0.1:8080"`, `admin_listen = ""`, `admin_listen = "127.0.0.1:8081"`, `redirect_listen = ""`, `redirect_listen = ":80"`)
@@ -241,7 +241,7 @@ func TestACopyTakesNoPortOfTheOriginal(t *testing.T) {
 	}
 }
 
-// What is not a whole backup is not restored, and nothing is overwritten.
+// A folder that is not a whole backup is not restored, and nothing is overwritten.
 func TestBackupsThatAreNone(t *testing.T) {
 	t.Parallel()
 	w := used(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// The last results of a batch become urgent by themselves: they go before other work, to
-// computers with a good record, with less time. So does what replaces one of them.
+// The last results of a batch become urgent automatically: they are sent before other work, to
+// computers with a good record, with less time. The same is true for their replacements.
 func TestTheLastResultsOfABatchAreUrgent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "reliable_on_priority = 0", "reliable_on_priority = 100")
@@ -46,7 +46,7 @@ func TestTheLastResultsOfABatchAreUrgent(t *testing.T) {
 	// Of 30 there are 3 left.
 	w.create(workgen.Params{Name: "more", Batch: 2, Priority: 5, DelayBound: 360_000}, "")
 	w.create(workgen.Params{Name: "yet_more", Batch: 2, Priority: 5, DelayBound: 360_000}, "")
-	web, err := server.New(w.p, server.Part{}).Handler(func() {}) // that has no old work in memory
+	web, err := server.New(w.p, server.Part{}).Handler(func() {}) // without old work in memory
 	w.must(err)
 	w.web = web
 	ask(&client{w: w, key: w.user("stranger@example.org"), name: "stranger"}, "more_0")

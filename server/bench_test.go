@@ -34,7 +34,7 @@ const (
 
 // Applications of a bench.
 const (
-	silent = "silent" // its tasks have no output file
+	silent = "silent" // an application whose tasks have no output file
 	upper  = "upper"  // its tasks have one
 )
 
@@ -95,7 +95,7 @@ func (x *bench) check(err error) {
 	}
 }
 
-// create makes n workunits; those of higher priority are sent first.
+// create makes n workunits. Those of higher priority are sent first.
 func (x *bench) create(app string, n int, priority int64) {
 	x.tb.Helper()
 	now := time.Now()
@@ -192,9 +192,9 @@ func (x *bench) status() (s store.Status) {
 
 const share = 4000 // tasks of one turn
 
-// BenchmarkScheduler measures tasks a second, each sent and reported; every answer is
-// on disk before it leaves. Server and computers are one process, fit for a profile;
-// BenchmarkTable has them apart.
+// BenchmarkScheduler measures tasks a second, each sent and reported. Every answer is sent only
+// after its changes are on disk. Server and computers are one process, which is useful for a
+// profile. BenchmarkTable runs them in separate processes.
 func BenchmarkScheduler(b *testing.B) {
 	onBoth(b, func(b *testing.B) { schedule(b, func(*bench) {}) })
 }
@@ -265,14 +265,14 @@ func (x *bench) spend(on func()) spent {
 	return spent{time.Since(begin), now() - cpu}
 }
 
-// makeResults returns what the results of share workunits take to make.
+// makeResults returns the time spent on creating the results of share workunits.
 func (x *bench) makeResults() spent {
 	x.tb.Helper()
 	x.create(upper, share, 0)
 	return x.spend(func() { x.check(server.New(x.p, server.Part{}).RunOnce(x.tb.Context(), time.Now())) })
 }
 
-// finish returns what the outcomes of share tasks take from their report.
+// finish returns the time spent on the outcomes of share tasks after their reports.
 func (x *bench) finish() spent {
 	x.tb.Helper()
 	x.create(upper, share+20*clients, 0)

@@ -35,7 +35,7 @@ func newSubmitter(w *world, name string) submitter {
 	return submitter{w, api.Authenticator(w.p.UploadKey().Text(), hash)}
 }
 
-// recorded is what stands for the authenticator in a recorded request.
+// recorded matches the authenticator in a recorded request.
 var recorded = regexp.MustCompile(`(authenticator(?:>|%3E))[0-9a-f]{32}`)
 
 // play sends a recorded request.
@@ -167,7 +167,7 @@ func TestBOINCSubmit(t *testing.T) {
 	s.wants(s.play("20_job_counts"), "<job_counts>", "<results_ready_to_send>0</results_ready_to_send>", "<wus_need_validate>0</wus_need_validate>")
 }
 
-// What does not fit is refused with a reason.
+// An invalid request is refused with a reason.
 func TestBOINCSubmitRefusals(t *testing.T) {
 	t.Parallel()
 	w, _ := newSite(t)
@@ -206,7 +206,7 @@ func TestBOINCSubmitRefusals(t *testing.T) {
 	}
 	s.wants(submitter{w, ""}.ask("ping", ""), "<success>1</success>")
 
-	// Names of files are each token's own, and what one stands for never changes.
+	// Each token has its own file names, and the file that a name refers to never changes.
 	s.wants(s.play("03_upload_files"), "<success/>")
 	b, err := os.ReadFile(filepath.Join("testdata", "boinc_submit", "03_upload_files"))
 	w.must(err)

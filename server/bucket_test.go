@@ -14,7 +14,7 @@ func inBucket(t *testing.T) *tests3.Service {
 	return s3
 }
 
-// A project does with files in a bucket what it does with them in folders.
+// A project works the same way with files in a bucket as with files in folders.
 func TestBucket(t *testing.T) {
 	t.Parallel()
 	inBucket(t)

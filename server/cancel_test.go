@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// Work that is cancelled is not sent, stopped where it runs, and handed to the
-// assimilator as given up; what is finished stays.
+// Cancelled work is not sent, is stopped where it runs, and reaches the assimilator as given up.
+// Finished work stays.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

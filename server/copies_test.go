@@ -99,7 +99,7 @@ func TestAChainLeavesASlowHost(t *testing.T) {
 	}
 }
 
-// A file that came when nobody needed it any more is not published.
+// A file that arrived after it was no longer needed is not published.
 func TestACopyThatNobodyNeeds(t *testing.T) {
 	t.Parallel()
 	w, a, _ := madeHere(t, "affinity_silence_minutes = 60", atOnce)
@@ -119,8 +119,8 @@ func TestACopyThatNobodyNeeds(t *testing.T) {
 	}
 }
 
-// A host that takes the next workunit uploads nothing, unless the project wants copies always: then
-// the chain continues even if it is never heard of again.
+// A host that takes the next workunit uploads nothing, unless the project always wants copies. Then
+// the chain continues even if the host never connects again.
 func TestCopiesOfWhatTasksMake(t *testing.T) {
 	t.Parallel()
 	for _, always := range []bool{false, true} {
@@ -145,7 +145,7 @@ func TestCopiesOfWhatTasksMake(t *testing.T) {
 		}
 		a.upload(ordered[0], "made")
 		w.step()
-		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error { // it is never heard of again
+		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error { // it never connects again
 			x, err := tx.ResultByName("two_0")
 			if err != nil {
 				return err

@@ -24,7 +24,7 @@ func TestCreditIsWhatTheApplicationSays(t *testing.T) {
 		policy   string
 		template string
 		fixed    float64       // of the workunit
-		took     time.Duration // by the first host; the second takes a day
+		took     time.Duration // by the first host (the second takes a day)
 		want     float64       // of each result
 	}{
 		{"by flops", "flops", "", 0, time.Hour, 100},

@@ -18,7 +18,7 @@ import (
 	"github.com/starling-grid/starling/server/webhook"
 )
 
-// A daemon handles what waits for it in one pass and returns how much it did.
+// A daemon processes its pending work in one pass and returns the amount of it.
 type daemon struct {
 	name string
 	pass func(ctx context.Context, now time.Time) (int, error)
@@ -73,7 +73,7 @@ func (s *Server) daemons(wake func()) []daemon {
 		{"trickler", m.Pass},
 		{"filedeleter", d.Pass},
 		{"purger", g.Pass},
-		{"web", func(ctx context.Context, now time.Time) (int, error) { // what its API promised
+		{"web", func(ctx context.Context, now time.Time) (int, error) { // work that its API promised
 			n, err := w.Pass(ctx, now)
 			if err != nil {
 				return n, err

@@ -35,7 +35,7 @@ func mount(t *testing.T, dir string) {
 	})
 }
 
-// onSmallDisk gives the next world a file system of its own, and returns its root.
+// onSmallDisk gives the next world a separate file system, and returns its root.
 func onSmallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,7 +44,7 @@ func onSmallDisk(t *testing.T) string {
 	return dir
 }
 
-// send uploads what a client would, and returns the answer.
+// send uploads a file as a client would, and returns the answer.
 func (c *client) send(f protocol.FileInfo, data string) protocol.UploadReply {
 	c.w.t.Helper()
 	head := protocol.UploadRequest{Name: f.Name, XMLSignature: f.XMLSignature, MaxNBytes: f.MaxNBytes, NBytes: int64(len(data))}.Encode()
@@ -80,8 +80,8 @@ func (c *client) report(name string) int {
 	return res.StatusCode
 }
 
-// When the disk is full, clients are told to come again, the log says why, and when
-// there is room all goes on without a restart.
+// When the disk is full, clients are asked to retry later and the log has the reason. When there is
+// room again, everything continues without a restart.
 func TestAFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	disk := onSmallDisk(t)
@@ -146,7 +146,7 @@ func TestUploadsToAReadOnlyDisk(t *testing.T) {
 	}
 }
 
-// A project on a read-only disk says so and is as it was.
+// A project on a read-only disk reports this and is unchanged.
 func TestAReadOnlyDisk(t *testing.T) {
 	t.Parallel()
 	disk := onSmallDisk(t)

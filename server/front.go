@@ -10,23 +10,24 @@ import (
 )
 
 const (
-	// attendEvery is how often a process says that it answers requests.
+	// attendEvery is the interval at which a process records that it answers requests.
 	attendEvery = 2 * time.Second
-	// absentAfter is how long after the last time it counts no more.
+	// absentAfter is the time after its last record when a process no longer counts.
 	absentAfter = 30 * time.Second
 )
 
-// A front is this process among all that answer schedulers' requests on one database. Each
-// goes for a part of the work first: that two want to send the same result costs both.
+// A front is this process among all that answer schedulers' requests on one database. Each looks
+// for work in its own part of the work first, because it costs both time if two processes want to
+// send the same result.
 type front struct {
 	name  string
-	fixed store.Shard // what the operator said
+	fixed store.Shard // set by the operator
 	found atomic.Pointer[store.Shard]
 }
 
 func newFront(said store.Shard) *front { return &front{name: rand.Text(), fixed: said} }
 
-// shard is what this process goes for first.
+// shard returns the part of the work that this process looks at first.
 func (f *front) shard() store.Shard {
 	if found := f.found.Load(); found != nil {
 		return *found
@@ -34,7 +35,8 @@ func (f *front) shard() store.Shard {
 	return f.fixed
 }
 
-// attend keeps it known which of all this process is, until ctx ends, unless the operator said it.
+// attend keeps the number of this process among all such processes up to date until ctx ends,
+// unless the operator has set it.
 func (s *Server) attend(ctx context.Context) {
 	if s.front.fixed.Count > 1 || !s.part.has("scheduler") || !store.IsURL(s.Config.Database) {
 		return // on SQLite only one process writes at a time, and none in vain

@@ -12,13 +12,13 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Processes that answer requests on one PostgreSQL know of each other while they run; one
-// whose operator said its part, or that answers none, does not take part.
+// Processes that answer requests on one PostgreSQL find each other while they run. A process whose
+// part the operator has set, or that answers no requests, does not take part.
 func TestFrontsKnowOfEachOther(t *testing.T) {
 	t.Parallel()
 	onPostgres(t)
 	w := newWorld(t)
-	// fronts is how many there are, as one more would be told.
+	// fronts returns the number of fronts that one more would find.
 	fronts := func() (n int64) {
 		t.Helper()
 		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error {

@@ -32,7 +32,7 @@ import (
 	"github.com/starling-grid/starling/server/web/articles"
 )
 
-// fresh is how long what was read of the work that can be sent is handed out.
+// fresh is the maximum age at which data about available work is reused.
 const fresh = 100 * time.Millisecond
 
 // Handler returns what answers HTTP requests below the project's URL. reported
@@ -66,7 +66,8 @@ func (s *Server) Handlers(reported func()) (public, private http.Handler, err er
 	return public, desk.Handler(), nil
 }
 
-// hosts are the names by which the operator may ask, as far as settings have them.
+// hosts returns the host names in the operator's requests that are accepted, as far as they follow
+// from settings.
 func (s *Server) hosts() (names []string) {
 	if u, err := url.Parse(s.Config.MasterURL); err == nil {
 		names = append(names, strings.ToLower(u.Hostname()))

@@ -30,8 +30,7 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// A besieged world is a project that Serve runs on loopback, for those who mean it
-// harm. What they do goes over real connections.
+// A besieged world is a project that Serve runs on loopback, under attack over real connections.
 type besieged struct {
 	*world
 	addr string // HOST:PORT
@@ -77,7 +76,7 @@ func (b *besieged) post(part string, body io.Reader, header ...string) (int, str
 	return code, text
 }
 
-// try sends a request and returns what came of it. It is safe for concurrent use.
+// try sends a request and returns the outcome. It is safe for concurrent use.
 func (b *besieged) try(method, part string, body io.Reader, header ...string) (int, string, error) {
 	req, err := http.NewRequestWithContext(b.t.Context(), method, b.base+part, body)
 	if err != nil {
@@ -95,7 +94,7 @@ func (b *besieged) try(method, part string, body io.Reader, header ...string) (i
 	return res.StatusCode, string(text), err
 }
 
-// request is what a host of an account sends that asks for work.
+// request returns the request of an account's host that asks for work.
 func request(key protocol.Authenticator, name string, change ...func(r *protocol.SchedulerRequest)) []byte {
 	r := &protocol.SchedulerRequest{
 		Authenticator: key, Client: protocol.Version{Major: 8, Minor: 0, Release: 2}, CPUReqSeconds: 1000,
@@ -169,9 +168,8 @@ func TestUnsuitableHostsEndNoWork(t *testing.T) {
 	}
 }
 
-// A host may say of itself what it likes: neither the database nor the log nor the
-// answer holds more of it than BOINC's columns are wide, and none of it acts on a
-// terminal.
+// A host may describe itself with any text. Neither the database nor the log nor the answer keeps
+// more of it than the width of BOINC's columns, and none of it has an effect on a terminal.
 func TestTextsOfHostsAreCut(t *testing.T) {
 	t.Parallel()
 	b := besiege(t)
@@ -267,8 +265,8 @@ func TestLargeRequestsTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// Connections on which nothing moves are ended, whatever part they came for and whether
-// they send or read; others are served meanwhile.
+// Idle connections are closed, whatever part of the server they use and whether they send or read.
+// Others are served meanwhile.
 func TestSlowClientsAreSentAway(t *testing.T) {
 	server.SetWindow(t, time.Second)
 	b := besiege(t)
@@ -312,13 +310,13 @@ func TestSilentConnectionsHaveAnEnd(t *testing.T) {
 	}
 }
 
-// proxied is a server that believes what a proxy on loopback says.
+// proxied is a server that trusts the headers of a proxy on loopback.
 func proxied(t *testing.T, settings ...string) *besieged {
 	t.Helper()
 	return besiege(t, append(settings, "trusted_proxies = []", `trusted_proxies = ["127.0.0.1"]`)...)
 }
 
-// Strangers who guess do not keep the owner of an account out.
+// Strangers who guess passwords do not lock the owner of an account out.
 func TestGuessesDoNotLockTheOwnerOut(t *testing.T) {
 	t.Parallel()
 	b := proxied(t)
@@ -341,8 +339,7 @@ func TestGuessesDoNotLockTheOwnerOut(t *testing.T) {
 	}
 }
 
-// Accounts and computers cannot be made without end, and nobody talks himself out of it
-// by another address.
+// Accounts and computers cannot be made without limit, and using another address does not help.
 func TestAccountsAndHostsHaveAnEnd(t *testing.T) {
 	t.Parallel()
 	b := besiege(t, "max_accounts_per_address_day = 50", "max_accounts_per_address_day = 3",
@@ -377,8 +374,7 @@ func TestAccountsAndHostsHaveAnEnd(t *testing.T) {
 	}
 }
 
-// Whoever kept a cookie is out after the log-out, and whoever knows an old key computes
-// for nobody.
+// A cookie is invalid after the log-out, and an old key gives no access to work.
 func TestWhatIsEndedStaysEnded(t *testing.T) {
 	t.Parallel()
 	b := besiege(t)
@@ -410,7 +406,7 @@ func TestWhatIsEndedStaysEnded(t *testing.T) {
 	thief.wants(200, "Log in", "Forgot your password?")(thief.do("GET", "account", nil))
 }
 
-// Every answer tells browsers what it is not for.
+// Every answer has headers with the uses that browsers must refuse.
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	t.Parallel()
 	b := besiege(t)
@@ -450,7 +446,7 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	}
 }
 
-// Metrics are the operator's, at an address of their own.
+// Metrics are for the operator only, at a separate address.
 func TestMetricsAreNotPublic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "trusted_proxies = []", `trusted_proxies = ["127.0.0.1"]`, `metrics_token = ""`, `metrics_token = "0123456789abcdef"`)
@@ -521,7 +517,7 @@ func TestMirrors(t *testing.T) {
 	}
 }
 
-// Pages do not tell who has an account.
+// Pages do not reveal who has an account.
 func TestPagesTellNobodyWhoHasAnAccount(t *testing.T) {
 	t.Parallel()
 	b := besiege(t)

@@ -33,7 +33,7 @@ func used(t *testing.T) *world {
 	return w
 }
 
-// serve runs the project as serve does, and returns what came of it.
+// serve runs the project as the command of this name does, and returns the outcome.
 func serve(t *testing.T, dir string) error {
 	t.Helper()
 	p, err := project.Upgrade(t.Context(), dir, slog.New(slog.DiscardHandler))
@@ -150,7 +150,7 @@ func TestNoOtherDatabase(t *testing.T) {
 			for _, x := range []struct {
 				who string
 				do  func(*testing.T, string) error
-			}{{"serve", serve}, {"doctor", examine}} { // serve brings up to date what is older
+			}{{"serve", serve}, {"doctor", examine}} { // serve upgrades an older project
 				who := x.who
 				err := x.do(t, w.dir)
 				if tt.serves {
@@ -180,7 +180,7 @@ func TestNoOtherDatabase(t *testing.T) {
 	}
 }
 
-// forget makes a project what it was before it had an identity.
+// forget takes a project back to its state before it had an identity.
 func forget(t *testing.T, w *world) {
 	t.Helper()
 	w.must(os.Remove(filepath.Join(w.dir, "keys", "project_id")))
@@ -231,7 +231,7 @@ func forget(t *testing.T, w *world) {
 	}
 }
 
-// An operator who has lost the database starts over under the same keys, and says so.
+// An operator who has lost the database starts over under the same keys, and has to confirm it.
 func TestADatabaseIsAdopted(t *testing.T) {
 	t.Parallel()
 	w := used(t)
@@ -327,7 +327,7 @@ func TestADatabaseOfAnotherVersion(t *testing.T) {
 				t.Errorf("migrated beside a server: %v", err)
 			}
 			w.must(done())
-			for _, want := range []int64{version, store.Latest} { // the second time there is nothing to do
+			for _, want := range []int64{version, store.Latest} { // the second time it changes nothing
 				from, to, err := operate.Migrate(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 				if err != nil || from != want || to != store.Latest {
 					t.Errorf("migrated from %d to %d, %v; want %d to %d", from, to, err, want, store.Latest)

@@ -9,8 +9,9 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// mark records that the project is served. unmark records its end. check does what is due next to
-// serving after a server that did not end in order; nil: nothing is due.
+// mark records that the project is served. unmark records its end. check does the checks that are
+// due, while the project is served, if the last server did not end in order. It is nil if none are
+// due.
 func (s *Server) mark() (unmark func(), check func(ctx context.Context) error) {
 	m, err := s.Mark()
 	if err != nil {

@@ -36,7 +36,7 @@ func TestFromWorkunitToCredit(t *testing.T) {
 	if !st.Done || st.Workunits.Canonical != 1 || st.Results.ByValidateState["valid"] != 2 || st.Results.Granted != 2 {
 		t.Errorf("at the end: %+v", st)
 	}
-	// 200 cobblestones for a day of 1 GFLOPS; this was half a day, computed twice.
+	// A day of 1 GFLOPS is worth 200 cobblestones. This was half a day, computed twice.
 	if st.Credit < 199.999 || st.Credit > 200.001 {
 		t.Errorf("credit %v, want 200", st.Credit)
 	}
@@ -173,7 +173,7 @@ func TestWithoutItsTemplateAWorkunitWaits(t *testing.T) {
 	}
 }
 
-// keepFiles is the setting that holds by default, and not in other tests.
+// keepFiles is the default setting, which other tests do not use.
 const keepFiles = "delete_delay_hours = 24"
 
 // A volunteer whose computer was late is credited while there is something to compare

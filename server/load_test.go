@@ -17,8 +17,7 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// What the load generator says that it did is what the database says, for hosts of
-// several platforms on one server.
+// The load generator's figures match the database, for hosts of several platforms on one server.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	for _, upload := range []bool{false, true} {
@@ -79,7 +78,7 @@ func playLoad(t *testing.T, upload bool) {
 	if want := map[bool]int64{true: n}[upload]; st.Workunits.Assimilated != want || r.Registration.Uploaded+r.Measured.Uploaded != want {
 		t.Errorf("%d assimilated, %d uploaded, want %d", st.Workunits.Assimilated, r.Registration.Uploaded+r.Measured.Uploaded, want)
 	}
-	// A third of the hosts have no program here, and ask twice before the measurement.
+	// The project has no program for a third of the hosts, which ask twice before the measurement.
 	if got := r.Registration.Refused["platform"]; got != 2*hosts/3 || len(r.Registration.Refused) != 1 {
 		t.Errorf("refused: %v, want %d × platform", r.Registration.Refused, 2*hosts/3)
 	}

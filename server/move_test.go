@@ -56,7 +56,7 @@ func moves(t *testing.T, there func() backup.Where, back backup.Where) {
 			t.Errorf("moved %+v", m)
 		}
 		if n == 0 && where.Files != "" {
-			for _, dir := range []string{"download", "upload"} { // what is left may go
+			for _, dir := range []string{"download", "upload"} { // the originals may be deleted
 				w.must(os.RemoveAll(filepath.Join(w.dir, dir)))
 			}
 		}
@@ -85,7 +85,7 @@ func moves(t *testing.T, there func() backup.Where, back backup.Where) {
 	}
 }
 
-// Volunteers who know the old address are answered there; people are sent on.
+// Clients that have the old address are answered there. People are redirected.
 func TestMoveURL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -104,7 +104,7 @@ func TestMoveURL(t *testing.T) {
 		t.Errorf("%s, formerly %v", w.p.Config.MasterURL, w.p.Config.FormerURLs)
 	}
 	c.w = w
-	if reply := c.compute(work); reply.MasterURL != now { // by the addresses that it knows
+	if reply := c.compute(work); reply.MasterURL != now { // at the addresses that it has
 		t.Errorf("the reply names %s", reply.MasterURL)
 	}
 	if st := w.status(); !st.Done || st.Credit == 0 {

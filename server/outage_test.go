@@ -20,8 +20,8 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// When PostgreSQL goes away the server says so, to clients and in its log; when it
-// is back, all goes on without a restart, and nothing is lost.
+// When PostgreSQL is down, the server reports it to clients and in its log. When it is back,
+// everything continues without a restart, and nothing is lost.
 func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	t.Parallel()
 	pg := onPostgres(t)
@@ -56,7 +56,7 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	}
 }
 
-// The daemons of a running server come back by themselves as well.
+// The daemons of a running server recover automatically as well.
 func TestAServerOutlivesItsDatabase(t *testing.T) {
 	t.Parallel()
 	pg := onPostgres(t)
@@ -91,8 +91,8 @@ func TestAServerOutlivesItsDatabase(t *testing.T) {
 	}
 }
 
-// PostgreSQL is killed in the middle of requests, twice. Each is answered or told to come
-// again, and what was answered holds.
+// PostgreSQL is killed in the middle of requests, twice. Each request is answered or gets the reply
+// to retry later, and the answers stay valid.
 func TestTheDatabaseIsKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	pg := onPostgres(t)
@@ -104,7 +104,7 @@ func TestTheDatabaseIsKilledInTheMiddle(t *testing.T) {
 	b.must(err)
 	b.step()
 	var mu sync.Mutex
-	given := make(map[string]int64) // results that hosts were told of
+	given := make(map[string]int64) // results that were sent to hosts
 	codes := make(map[int]int)
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup

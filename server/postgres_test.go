@@ -14,7 +14,7 @@ func onPostgres(tb testing.TB) *testpg.Server {
 	return pg
 }
 
-// A project does on PostgreSQL what it does on SQLite.
+// A project works the same way on PostgreSQL as on SQLite.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	onPostgres(t)

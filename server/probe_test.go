@@ -11,16 +11,16 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// syncs returns how often the database has waited for the disk so far. Of SQLite these
-// are its transactions, each of which is one sync of the log; of PostgreSQL the syncs of
-// its log.
+// syncs returns how often the database has waited for the disk so far. For SQLite this is the
+// number of its transactions, since each is one sync of the log. For PostgreSQL it is the number of
+// syncs of its log.
 func (x *bench) syncs() int64 {
 	x.tb.Helper()
 	if store.IsURL(x.p.Config.Database) {
 		db, err := sql.Open("pgx", x.p.Config.Database)
 		x.check(err)
 		defer db.Close()
-		time.Sleep(1100 * time.Millisecond) // PostgreSQL's processes tell what they did once a second
+		time.Sleep(1100 * time.Millisecond) // PostgreSQL's processes publish their statistics once a second
 		var n int64
 		_ = db.QueryRowContext(x.tb.Context(), "SELECT wal_sync FROM pg_stat_wal").Scan(&n) // PostgreSQL 14 to 17 have it
 		return n
@@ -36,8 +36,8 @@ func (x *bench) syncs() int64 {
 	return int64(binary.NativeEndian.Uint32(b[8:]))
 }
 
-// acquainted waits until servers on one PostgreSQL know of each other: each has reported once
-// more after all had come.
+// acquainted waits until servers on one PostgreSQL have found each other: each has reported once
+// more after all had started.
 func (x *bench) acquainted(servers int) {
 	x.tb.Helper()
 	db, err := sql.Open("pgx", x.p.Config.Database)

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// A volunteer who left in spring has no recent average in autumn.
+// A volunteer who left in spring has a recent average of 0 in autumn.
 func TestTheRecentAverageDecaysWhenItIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

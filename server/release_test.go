@@ -20,8 +20,8 @@ func (w *world) ask(spec workgen.Spec) error {
 	return err
 }
 
-// Work whose input files are not there yet is made, waits, and goes on when the
-// last one comes.
+// Work whose input files are not there yet is made, waits, and continues when the last file
+// arrives.
 func TestAwaitedInputs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -85,8 +85,8 @@ func TestAwaitingWorkCanBeCancelled(t *testing.T) {
 	}
 }
 
-// What BOINC's templates say of files reaches the host: which stay there, which
-// are made there, and which come from elsewhere.
+// The flags of files in BOINC's templates reach the host: files that stay there, files that are
+// made there, and files from elsewhere.
 func TestTemplatesOfFilesThatStay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,7 +20,7 @@ type generation struct {
 	wake            *wakeup
 }
 
-// generation makes that of the settings that s has.
+// generation returns the generation for the current settings.
 func (s *Server) generation() (*generation, error) {
 	g := &generation{s: s, wake: newWakeup()}
 	var err error
@@ -47,8 +47,8 @@ func (g *generation) start(ctx context.Context) (stop func()) {
 	}
 }
 
-// next returns the generation of new settings, as far as a running server can have them, or
-// nil if there is nothing to do. What it has counted for limits starts over.
+// next returns the generation of new settings, as far as a running server can apply them, or nil if
+// nothing has changed. Its counts for limits start over.
 func (g *generation) next(fresh project.Config) *generation {
 	log := g.s.Log
 	merged, changed, restart := g.s.Config.Reload(fresh)

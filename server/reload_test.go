@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// A server takes up what it can of new settings, and says what takes a restart.
+// A server applies new settings where it can, and logs the ones that need a restart.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -41,7 +41,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("before: %s", got)
 	}
 	w.edit(`long_name = "Demo"`, `long_name = "Changed"`, "\nlisten = \"\"", "\nlisten = \":1\"", "min_passwd_length = 6", "min_passwd_length = 9")
-	for range 2 { // the second time there is nothing new
+	for range 2 { // the second time the settings are the same
 		c, err := project.ReadConfig(w.dir)
 		w.must(err)
 		fresh <- c

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// A workunit that begins with one result gets another when it goes to a computer
-// that is not trusted yet; the two must agree.
+// A workunit that starts with one result gets another when the first is sent to a computer that is
+// not trusted yet. The two must agree.
 func TestAdaptiveReplication(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,7 +58,7 @@ func (w *world) untaken() (found []untaken.Finding) {
 	return found
 }
 
-// Work that no computer can have is seen, and is given up, if the project says so.
+// Work that no computer can have is detected, and is given up if the project is set to do so.
 func TestNobodyCanComputeIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "max_infeasible = 0", "max_infeasible = 2")
@@ -101,7 +101,7 @@ func TestNobodyCanComputeIt(t *testing.T) {
 	}
 }
 
-// Work for which no computer has the plan class is seen, by what each told when it asked.
+// Work for which no computer has the plan class is detected from the computers' requests.
 func TestNobodySuitsThePlanClass(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "# [plan_class.mt]", "[plan_class.mt]\nmin_ncpus = 2\n# [plan_class.mt]")
@@ -125,8 +125,8 @@ func TestNobodySuitsThePlanClass(t *testing.T) {
 	}
 }
 
-// What is finished leaves the database for an archive; the credit stays, and a
-// file that comes later goes.
+// Finished work is moved from the database to an archive. The credit stays, and a file that arrives
+// later is deleted.
 func TestFinishedWorkIsArchived(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "purge_after_days = 30", "purge_after_days = 3")

@@ -100,7 +100,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// What could not be sent is sent once that is possible; without its files it is not.
+// A result that could not be sent is sent once that is possible. Without its files it is not sent.
 func TestRetryOfWhatCouldNotBeSent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "max_infeasible = 0", "max_infeasible = 1", keepFiles, keepFiles)

@@ -9,9 +9,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Roles are the parts of a server, which may run in processes of their own: those
-// that answer requests, then the daemons in the order in which a workunit meets
-// them.
+// Roles are the parts of a server, which may run in separate processes: first those that answer
+// requests, then the daemons in the order in which they process a workunit.
 var Roles = []string{
 	"web", "scheduler", "upload",
 	"transitioner", "validator", "assimilator", "trickler", "filedeleter", "purger",
@@ -31,7 +30,7 @@ func (p Part) has(role string) bool { return len(p.Roles) == 0 || slices.Contain
 // Answers reports whether the part answers requests.
 func (p Part) Answers() bool { return p.has("web") || p.has("scheduler") || p.has("upload") }
 
-// ParseRoles reads names with commas between them; "" is all.
+// ParseRoles reads names separated by commas. The empty string means all roles.
 func ParseRoles(s string) ([]string, error) {
 	if s == "" {
 		return nil, nil
@@ -45,7 +44,7 @@ func ParseRoles(s string) ([]string, error) {
 	return roles, nil
 }
 
-// ParseShard reads I/N, the shard I of N, from 0/N to N-1/N; "" is everything.
+// ParseShard reads I/N, the shard I of N, from 0/N to N-1/N. The empty string means all workunits.
 func ParseShard(s string) (store.Shard, error) {
 	if s == "" {
 		return store.Shard{}, nil

@@ -22,8 +22,8 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// Hosts that know a former key accept the new one, and the programs are signed with it;
-// a rotation that was broken off goes on.
+// Hosts that have a former key accept the new one, and the programs are signed with it. An
+// interrupted rotation is resumed.
 func TestRotateKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -111,8 +111,8 @@ func TestRotateKey(t *testing.T) {
 	}
 }
 
-// The key is not rotated under a running server, nor a server begun amid a rotation.
-// Several servers, each with a part of the work, do not stand in each other's way.
+// The key cannot be rotated while a server runs, and a server cannot start during a rotation.
+// Several servers, each with a part of the work, do not exclude each other.
 func TestRotateKeyAndServersExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -147,7 +147,7 @@ func TestRotateKeyAndServersExcludeEachOther(t *testing.T) {
 		t.Errorf("the key was touched: %v", err)
 	}
 
-	late := open() // it knows the key from before
+	late := open() // it has the key from before
 	w.must(operate.RotateKey(t.Context(), w.p))
 	ctx, stop = context.WithCancel(t.Context())
 	defer stop()

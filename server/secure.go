@@ -35,7 +35,7 @@ func (s *Server) secured() (*tls.Config, http.Handler, error) {
 	}
 }
 
-// elsewhere says that the project is at its own address.
+// elsewhere redirects to the project's address.
 func elsewhere(u *url.URL) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := url.URL{Scheme: u.Scheme, Host: u.Host, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}

@@ -23,7 +23,7 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// A server speaks TLS itself, and sends those on who come without.
+// A server supports TLS, and redirects requests without it.
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

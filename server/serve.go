@@ -1,14 +1,14 @@
-// Package server runs a volunteer-computing project: it answers requests and lets the
-// daemons work, which keep work moving.
+// Package server runs a volunteer-computing project: it answers requests and runs the daemons,
+// which process the work.
 //
-// To embed a server in a program: make a project's directory with operate.Init, open it
-// with project.Open, and have New(p, Part{}).Serve answer on a listener; package servertest does
-// so in a few lines.
+// To embed a server in a program: create a project's directory with operate.Init, open it with
+// project.Open, and have New(p, Part{}).Serve answer on a listener. Package servertest does so in a
+// few lines.
 //
-// It joins the parts below it in one process, or some of them, its roles. What a project
-// is on disk is server/project, and what operators do to it server/operate, also while
-// it is served. What a volunteer's computer does is none of its business, and it shares
-// no package with the agent but protocol.
+// The package combines the packages below it in one process, all of them or only those for some
+// roles. Package server/project defines a project on disk. Package server/operate has the
+// operators' actions, also on a project that is being served. The package does not depend on how a
+// volunteer's computer works, and protocol is the only package it shares with the agent.
 package server
 
 import (
@@ -33,19 +33,21 @@ import (
 // A Server runs a part of a project. It is safe for concurrent use.
 type Server struct {
 	*project.Project
-	// Admin is where the operator is answered, see admin.Desk; nil: nowhere. It is set
-	// before Serve.
+	// Admin answers the operator's requests, see admin.Desk. If nil, they are not answered. It is
+	// set before Serve.
 	Admin net.Listener
-	// Console is the operator's pages, answered there too; nil: none. It is set before Serve.
+	// Console serves the operator's pages on the same listener. If nil, there are no pages. It is
+	// set before Serve.
 	Console http.Handler
-	// Redirect is where clients that come by HTTP are sent to the project's address, and an
-	// ACME service asks for proofs; nil: nowhere. It is set before Serve.
+	// Redirect accepts plain HTTP: it redirects clients to the project's address and answers an
+	// ACME service's requests for proofs. If nil, there is no such listener. It is set before
+	// Serve.
 	Redirect net.Listener
-	// Before returns what answers public requests in place of the handler that it is given; nil: that
-	// handler does. It is set before Serve.
+	// Before wraps the handler of public requests. If nil, the handler is not wrapped. It is set
+	// before Serve.
 	Before func(http.Handler) http.Handler
-	// Reload brings new settings while Serve runs; nil: none. What takes a restart is logged.
-	// It is set before Serve.
+	// Reload delivers new settings while Serve runs. If nil, settings do not change. Settings that
+	// need a restart are logged. It is set before Serve.
 	Reload <-chan project.Config
 
 	part     Part
@@ -57,7 +59,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	outputs   map[string]template // output templates, by file name
-	apps      map[int64]store.App // as they were at appsStamp; nil: not read yet
+	apps      map[int64]store.App // as of appsStamp (nil: not read yet)
 	appsStamp int64
 }
 
@@ -69,33 +71,32 @@ func New(p *project.Project, part Part) *Server {
 }
 
 const (
-	// poll is how often daemons look for work that nobody in this process told
-	// them of: what operators add, and deadlines.
+	// poll is the interval at which daemons look for work that was not announced in this process:
+	// additions by operators, and deadlines.
 	poll = time.Second
-	// trouble is how long a daemon rests after an error.
+	// trouble is the time that a daemon waits after an error.
 	trouble = 10 * time.Second
-	// firstPass is how long the first requests may wait for the transitioner.
+	// firstPass is the maximum time that the first requests wait for the transitioner.
 	firstPass = 10 * time.Second
-	// grace is how long requests under way may take when the server stops.
+	// grace is the maximum time for running requests when the server stops.
 	grace = 30 * time.Second
 )
 
 // window is the time in which a transfer must have moved, see limit.Pace.
 var window = 30 * time.Second
 
-// RareGC lets the garbage collector wait until the heap is five times what it holds,
-// for the whole process: a server holds little, some ten megabytes, and makes and
-// forgets much. GOGC in the environment goes first.
+// RareGC makes the garbage collector of the whole process wait until the heap is five times the
+// live data. A server has little live data, some ten megabytes, but allocates and frees much. GOGC
+// in the environment has precedence.
 func RareGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 }
 
-// Serve runs the part of the project until ctx ends, then lets requests
-// under way finish. It listens on l, and closes it, as it does Admin; l is nil if the part answers
-// no requests. Serve is called once. It returns project.ErrRotating while the project's
-// code signing key is being rotated.
+// Serve runs the part of the project until ctx ends, then lets running requests finish. It listens
+// on l and closes it, as it does Admin. l is nil if the part answers no requests. Serve is called
+// once. It returns project.ErrRotating while the project's code signing key is being rotated.
 func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	defer closeListener(&err, l)
 	defer closeListener(&err, s.Admin)
@@ -202,9 +203,8 @@ func addr(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// makeWork lets the transitioner work once, for firstPass at most. What was created while
-// nothing ran is work only after that, and a client that is told that there is none stays
-// away for ten minutes.
+// makeWork runs the transitioner once, for firstPass at most. Work that was created while no server
+// ran becomes available only after that, and a client that gets no work stays away for ten minutes.
 func makeWork(ctx context.Context, daemons []daemon) {
 	ctx, cancel := context.WithTimeout(ctx, firstPass)
 	defer cancel()
@@ -215,8 +215,8 @@ func makeWork(ctx context.Context, daemons []daemon) {
 	}
 }
 
-// sortUnsent works out what a database lacks that was made before work was sorted by who
-// may have it. What is not sorted yet is sent all the same.
+// sortUnsent adds the data about eligible hosts to unsent work from before the database sorted work
+// by it. Work that is not sorted yet is sent all the same.
 func (s *Server) sortUnsent(ctx context.Context) {
 	for n := 1; n > 0 && ctx.Err() == nil; {
 		err := s.Store.Update(ctx, func(tx *store.Tx) (err error) {
@@ -258,8 +258,8 @@ func (s *Server) run(ctx context.Context, d daemon, wake *wakeup) {
 	}
 }
 
-// RunOnce lets each daemon work until none has anything left to do at now. It
-// is for tests and tools; Serve does the same as time goes by.
+// RunOnce runs each daemon until none has anything left to do at now. It is for tests and tools.
+// Serve does the same continuously.
 func (s *Server) RunOnce(ctx context.Context, now time.Time) error {
 	daemons := s.daemons(nil)
 	for busy := true; busy; {

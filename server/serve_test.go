@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// What was created before the server started is work when the first request is answered.
+// Work that was created before the server started is available when the first request is answered.
 func TestTheFirstRequestFindsWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// A volunteer joins in a browser and looks at each page, by day, by night and on a phone;
-// axe-core finds nothing that shuts anybody out.
+// A volunteer joins in a browser and looks at each page, in light and dark mode and on a phone.
+// axe-core finds no accessibility problem.
 func TestSiteInABrowser(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t, lowBadges...)
@@ -56,7 +56,7 @@ func TestSiteInABrowser(t *testing.T) {
 		w.create(workgen.Params{Name: fmt.Sprintf("more%d", i), MinQuorum: 1}, "hello")
 	}
 	crowd(w)
-	v.wants(200, "Queues")(v.do("GET", "status", nil)) // counts anew
+	v.wants(200, "Queues")(v.do("GET", "status", nil)) // updates the counts
 	host := fmt.Sprintf("computer?id=%d", c.host)
 	pages := []string{
 		"", "join", "news", "read?name=science", "signup", "login", "forgot", "account", "settings", "preferences", "computers", host, "task?id=1",
@@ -97,7 +97,7 @@ func spiral() string {
 	return b.String() + "</g></svg>"
 }
 
-// crowd gives the project volunteers with credit, enough to be told of.
+// crowd gives the project volunteers with enough credit to be listed.
 func crowd(w *world) {
 	w.t.Helper()
 	w.must(w.p.Store.Update(w.t.Context(), func(tx *store.Tx) error {

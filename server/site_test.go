@@ -40,7 +40,7 @@ func (v *visitor) signUp(email string) {
 	v.wants(200, "Your account")(v.do("POST", "signup", url.Values{"email": {email}, "password": {"long enough"}, "name": {name}}))
 }
 
-// A project tells about itself in Markdown, and its news reaches readers of RSS.
+// A project describes itself in Markdown, and its news reaches readers of RSS.
 func TestSiteArticles(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t)
@@ -84,8 +84,8 @@ func TestSiteArticles(t *testing.T) {
 	}
 }
 
-// Whoever signs up agrees to the terms, has an invitation and confirms his address, where the
-// project wants that; until then his computers get nothing.
+// To sign up, volunteers agree to the terms, have an invitation and confirm their address, where
+// the project requires that. Until then their computers get no work.
 func TestSiteSignUp(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t, "invitations = []", `invitations = ["MAGPIE"]`, "confirm_email = false", "confirm_email = true")
@@ -121,7 +121,8 @@ func TestSiteSignUp(t *testing.T) {
 	}
 }
 
-// An account's owner changes who he is, gets his data, and leaves.
+// An account's owner changes the name and other personal data, downloads it, and deletes the
+// account.
 func TestSiteSettings(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t)
@@ -133,7 +134,8 @@ func TestSiteSettings(t *testing.T) {
 	if u := w.userByEmail("ada@example.org"); u.Name != "Ada L." || !u.HideHosts || !u.NoExport {
 		t.Errorf("profile: %+v", u)
 	}
-	// The address changes when the owner of the new one agrees, and the password goes with it.
+	// The address changes when the owner of the new one agrees, and the password continues to work
+	// with it.
 	change := url.Values{"what": {"email"}, "email": {"bob@"}, "old": {"long enough"}}
 	v.wants(200, "Not a valid e-mail address")(v.do("POST", "settings", change))
 	change.Set("email", "Lovelace@example.org")
@@ -174,7 +176,7 @@ func TestSiteSettings(t *testing.T) {
 	v.wants(404, "no account of this number")(v.do("GET", fmt.Sprintf("user?id=%d", u.ID), nil))
 }
 
-// What is said for a venue holds for the computers there.
+// The settings of a venue are used on the computers there.
 func TestSitePreferences(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t)
@@ -194,8 +196,8 @@ func TestSitePreferences(t *testing.T) {
 		maps.Copy(form, wrong)
 		v.wants(200, `role="alert"`)(v.do("POST", "preferences", form))
 	}
-	// Where there is one application to choose, beside one that the project has stopped, the page
-	// asks for no choice, and none is missed.
+	// If the project has only one active application, and one that it has stopped, the page offers
+	// no choice and does not require one.
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "old", Validator: "trivial", Assimilator: "copy"}, w.now()))
 	_, err := operate.StopApp(t.Context(), w.p, "old", true)
 	w.must(err)
@@ -244,7 +246,8 @@ func TestSiteComputers(t *testing.T) {
 		t.Errorf("the computer is told of venue %v", r.Host.Venue)
 	}
 
-	// What it has goes with a computer that is merged; one with tasks in progress is not.
+	// The results of a computer that is merged move to the other one. A computer with tasks in
+	// progress is not merged.
 	merge := url.Values{"what": {"merge"}, "id": {fmt.Sprint(second.host)}, "into": {fmt.Sprint(first.host)}}
 	v.wants(200, "still has tasks in progress")(v.do("POST", "computer", merge))
 	merge.Set("id", fmt.Sprint(first.host))
@@ -256,7 +259,7 @@ func TestSiteComputers(t *testing.T) {
 	}
 }
 
-// Teams are founded, joined, led and left; leaderboards tell who earned most.
+// Volunteers found, join, lead and leave teams. Leaderboards rank them by credit.
 func TestSiteTeams(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t)
@@ -283,14 +286,15 @@ func TestSiteTeams(t *testing.T) {
 	v.wants(200, "<strong>fly</strong>", `href="https://example.org/`)(v.do("POST", "team", url.Values{"what": {"edit"}, "id": {"1"}, "url": {"https://example.org/"}, "description": {"We **fly**. <script>"}}))
 	v.wants(200, "The Starlings")(v.do("GET", "team?name=THE+starlings", nil))
 
-	// Whoever leads and leaves hands the team on; the last one ends it.
+	// When the leader leaves, the team gets another leader. When the last member leaves, the team
+	// is deleted.
 	v.do("POST", "team", url.Values{"what": {"leave"}, "id": {"1"}})
 	bob.wants(200, "bob (leader)</a>")(bob.do("GET", "team?id=1", nil))
 	bob.wants(404)(bob.do("POST", "team", url.Values{"what": {"leave"}, "id": {"1"}}))
 }
 
-// Whoever has enough credit has a badge on each page that shows his credit, and sites of
-// statistics are told of it with a picture that is there.
+// A volunteer with enough credit has a badge on each page that shows the credit. Statistics sites
+// get the badge with the address of an existing picture.
 func TestSiteBadges(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t, lowBadges...)
@@ -319,7 +323,7 @@ func TestSiteBadges(t *testing.T) {
 // lowBadges are settings with a badge that a test can earn.
 var lowBadges = []string{"badges = [10000, 100000, 1000000, 10000000, 100000000, 1000000000]", "badges = [1, 50, 1000]"}
 
-// Sites of statistics and account managers get what they know from BOINC's projects.
+// Statistics sites and account managers get the same data as from BOINC's projects.
 func TestSiteForMachines(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t)

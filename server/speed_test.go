@@ -14,9 +14,9 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// The operator's estimate is an hour on a computer of 1 GFLOPS, which takes ten. The
-// project learns it: what hosts are told, how much they get for the time they ask for,
-// and what they can do by the deadline.
+// The operator's estimate is an hour on a computer of 1 GFLOPS, but the work takes ten. The project
+// learns this and corrects the estimates sent to hosts, the amount of work for the time they ask
+// for, and the work that they can finish by the deadline.
 func TestAnEstimateThatIsWrongByTenIsPutRight(t *testing.T) {
 	t.Parallel()
 	const really = 10 * time.Hour

@@ -39,7 +39,7 @@ const (
 	runTasks = 8000
 )
 
-// A run is what one run of a line found. What was not measured is 0.
+// A run has the measurements of one run of a line. Values that were not measured are 0.
 type run struct {
 	tasks        float64 // a second
 	median, p99  float64 // latency, milliseconds
@@ -60,9 +60,9 @@ type line struct {
 	runs []run
 }
 
-// BenchmarkTable prints how fast a project's server is, as one table: programs of
-// their own, half a million results in the database, and a load generator that sends
-// what BOINC's clients send. All lines are run in turn, -bench.runs times.
+// BenchmarkTable prints the speed of a project's server as one table. It uses separate processes,
+// half a million results in the database, and a load generator that sends the same requests as
+// BOINC's clients. All lines are run in turn, -bench.runs times.
 func BenchmarkTable(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "starling-server")
 	if err := testprogram.Build(b.Context(), filepath.Dir(bin), nil, "cmd/starling-server"); err != nil {
@@ -83,7 +83,7 @@ func BenchmarkTable(b *testing.B) {
 			fmt.Fprintf(os.Stderr, "%s, run %d of %d: %.0f tasks/s\n", l.name, i+1, *benchRuns, r.tasks)
 			l.runs = append(l.runs, r)
 		}
-		if left := *benchRuns - i - 1; left > 0 { // for whoever does not want to wait
+		if left := *benchRuns - i - 1; left > 0 { // for a reader who does not want to wait
 			fmt.Fprintf(os.Stderr, "\nSo far, with %d more to come:\n", left)
 			_ = writeTable(os.Stderr, lines)
 		}
@@ -133,7 +133,7 @@ func linesOf(b *testing.B, bin string, pg *testpg.Server) (lines []line, full *b
 // A trial is what one run of a line does.
 type trial struct {
 	roles   string // of each server
-	servers int    // processes; 0: one
+	servers int    // processes (0: one)
 	jobs    int
 	upload  bool
 }
@@ -235,7 +235,7 @@ func (x *bench) await(srv *testhost.Process, listen string) {
 	})
 }
 
-// parse reads the load generator's report. tasks is how many were dispatched in all.
+// parse reads the load generator's report. tasks is the total number dispatched.
 func parse(tb testing.TB, out []byte, servers, db []int, jobs int) (r run, tasks float64) {
 	tb.Helper()
 	type counts struct {
@@ -281,7 +281,7 @@ func parse(tb testing.TB, out []byte, servers, db []int, jobs int) (r run, tasks
 	return r, m.Dispatched + j.Registration.Dispatched
 }
 
-// middle returns the median of what get tells of the runs.
+// middle returns the median of the values that get returns for the runs.
 func middle(runs []run, get func(r run) float64) float64 {
 	var v []float64
 	for _, r := range runs {
@@ -304,7 +304,7 @@ func typical(runs []run) run {
 	}
 }
 
-// bound says what keeps a line from being faster, on a computer with cpus processors.
+// bound returns the resource that limits a line's speed, on a computer with cpus processors.
 func (r run) bound(cpus int) string {
 	if r.sharedInside {
 		return "see docs/performance.md"
@@ -349,7 +349,7 @@ func writeTable(w io.Writer, lines []line) error {
 	return t.Flush()
 }
 
-// What bounds a line is told from its numbers.
+// The resource that limits a line follows from its numbers.
 func TestBound(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -377,7 +377,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// The table has medians, ranges, and dashes for what was not measured.
+// The table has medians, ranges, and dashes for values that were not measured.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -17,8 +17,8 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// The test's own program is the project's: it writes what it was told to a file
-// of its own for each message.
+// The test's program is also the project's program: it writes its input for each message to a
+// separate file.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == handleTrickle {
 		os.Exit(handle(os.Args[2]))
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// handleTrickle is the first argument of the test's program when it handles a message; the
-// second is the folder to write to.
+// handleTrickle is the first argument of the test's program when it handles a message. The second
+// is the folder to write to.
 const handleTrickle = "handle-trickle"
 
 func handle(dir string) int {

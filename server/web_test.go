@@ -77,7 +77,7 @@ func (v *visitor) wants(code int, words ...string) func(int, string) {
 	}
 }
 
-// TestAccountPages goes through the life of an account as its owner would.
+// TestAccountPages follows an account's owner through the life of the account.
 func TestAccountPages(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewUnstartedServer(nil)
@@ -101,7 +101,7 @@ func TestAccountPages(t *testing.T) {
 	u := w.userByEmail("eve@example.org")
 	v.wants(200, string(u.Authenticator))(v.do("GET", "account", nil))
 
-	// Preferences: what the page does not know stays.
+	// Preferences: elements that the page does not support are kept.
 	w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error {
 		return tx.SetGlobalPrefs(u.ID, "", `<mod_time>1</mod_time><vm_max_used_pct>33</vm_max_used_pct><venue name="home"><max_ncpus_pct>1</max_ncpus_pct></venue>`)
 	}))
@@ -137,7 +137,7 @@ func TestAccountPages(t *testing.T) {
 	other.wants(422, "e-mail address or password is wrong")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
 	other.wants(422, "The e-mail address or password is wrong")(other.do("POST", "login", url.Values{"email": {"nobody@example.org"}, "password": {"long enough"}}))
 
-	// A forgotten password: the link comes by mail and works once.
+	// A forgotten password: the link is sent by mail and works once.
 	other.wants(200, "we have sent it an e-mail")(other.do("POST", "forgot", url.Values{"email": {"nobody@example.org"}}))
 	other.wants(200, "we have sent it an e-mail")(other.do("POST", "forgot", url.Values{"email": {"eve@example.org"}}))
 	link := w.mailedLink(base + "reset?token=")
@@ -162,8 +162,8 @@ func (w *world) userByEmail(email string) (u store.User) {
 	return u
 }
 
-// mailedLink waits for a link that begins so in the folder of mails: they are sent
-// beside the answer.
+// mailedLink waits for a link with this beginning in the folder of mails, since these are sent
+// concurrently with the answer.
 func (w *world) mailedLink(begin string) (link string) {
 	w.t.Helper()
 	testwait.Until(w.t, "a mail with a link "+begin, func() bool {

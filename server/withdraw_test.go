@@ -47,7 +47,7 @@ func TestAVersionIsWithdrawn(t *testing.T) {
 		t.Errorf("aborts %v", reply.ResultAborts)
 	}
 	a.have = nil
-	// That the computer did so is no failure either, and what is over stays as it is.
+	// An abort by the computer is no failure either, and a finished result stays as it is.
 	if reply := a.rpc(0, protocol.ReportedResult{Name: "wu_0", State: protocol.ClientAborted, ExitStatus: 203}); !slices.Contains(reply.ResultAcks, "wu_0") {
 		t.Errorf("the report is not acknowledged: %+v", reply.ResultAcks)
 	}
@@ -80,8 +80,8 @@ func TestAVersionIsWithdrawn(t *testing.T) {
 	}))
 }
 
-// A version that fails everywhere is withdrawn in a project of one computer, which then
-// computes with the next one what it failed with before, and what was taken back from it.
+// A version that fails everywhere is withdrawn in a project of one computer. With the next version,
+// the computer then computes the tasks that failed before and the tasks that were taken back.
 func TestTheOnlyComputerComputesAgainAfterAWithdrawal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -117,8 +117,9 @@ func TestTheOnlyComputerComputesAgainAfterAWithdrawal(t *testing.T) {
 	}
 }
 
-// The work of a stopped application is not sent, the volunteer is told so, also one whose
-// platform only that application is for, and it does not count as work that nobody can have.
+// The work of a stopped application is not sent, and the volunteer gets the reason, even if the
+// application is the only one for the volunteer's platform. It does not count as work that no
+// computer can have.
 func TestAnApplicationIsStopped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -145,7 +146,7 @@ func TestAnApplicationIsStopped(t *testing.T) {
 		}
 		return err
 	}))
-	a.compute(work) // what is in progress counts
+	a.compute(work) // the task in progress counts
 	w.step()
 	if st := w.status(); st.Workunits.Canonical != 1 {
 		t.Errorf("got %+v", st.Workunits)

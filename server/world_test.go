@@ -39,16 +39,17 @@ type world struct {
 	p     *project.Project
 	web   http.Handler
 	admin http.Handler
-	ahead time.Duration // of the real clock, by which the handlers go
+	ahead time.Duration // of the real clock, which the handlers use
 
 	served bool // a server runs its daemons
 }
 
-// A ground is where the worlds of a test are made. Its zero value is a folder of the test's own.
+// A ground is the place where the worlds of a test are made. Its zero value is the test's temporary
+// folder.
 type ground struct {
-	database func(testing.TB) string // makes a database and returns its URL; nil: SQLite
-	files    func(testing.TB) string // makes a bucket and returns its place; nil: folders
-	folder   string                  // of the project; "": a temporary one
+	database func(testing.TB) string // makes a database and returns its URL (nil: SQLite)
+	files    func(testing.TB) string // makes a bucket and returns its place (nil: folders)
+	folder   string                  // of the project ("": a temporary one)
 	ownKeys  bool                    // each project has keys that no other has
 }
 
@@ -208,8 +209,7 @@ func (w *world) create(params workgen.Params, input string) {
 	w.step()
 }
 
-// step lets the daemons work, unless they do so by themselves: of assimilators two would
-// be at the same folder.
+// step runs the daemons, unless they run already: two assimilators would write to the same folder.
 func (w *world) step() {
 	w.t.Helper()
 	if w.served {
@@ -251,8 +251,7 @@ func (w *world) metrics() string {
 	return rec.Body.String()
 }
 
-// A client computes for an account: outputs are the inputs in capitals, or
-// what wrong says.
+// A client computes for an account. Outputs are the inputs in capitals, or the text in wrong.
 type client struct {
 	w     *world
 	key   protocol.Authenticator
@@ -262,12 +261,12 @@ type client struct {
 	wrong string
 	lazy  bool // does not upload
 	have  []protocol.Result
-	took  time.Duration // that a result takes; 0: 2 s
-	fpops float64       // its benchmark; 0: 1e9
+	took  time.Duration // that a result takes (0: 2 s)
+	fpops float64       // its benchmark (0: 1e9)
 	cpus  int           // 0: 1
 
 	trickles []protocol.Trickle  // sent with each request
-	disk     float64             // bytes free; 0 not told
+	disk     float64             // bytes free (0: not reported)
 	held     []protocol.FileInfo // sticky files
 	codeSign string              // the project's key, as far as it is known
 	queued   time.Duration       // that its CPU is busy
@@ -297,7 +296,7 @@ func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *proto
 	return reply
 }
 
-// fetch asks for work and returns what came.
+// fetch asks for work and returns the reply.
 func (c *client) fetch() *protocol.SchedulerReply {
 	c.w.t.Helper()
 	reply := c.rpc(1)
@@ -337,7 +336,7 @@ func (c *client) download(f protocol.FileInfo) string {
 	return text
 }
 
-// compute does what a reply brought and reports it.
+// compute computes the results in a reply and reports them.
 func (c *client) compute(reply *protocol.SchedulerReply) (answer *protocol.SchedulerReply) {
 	c.w.t.Helper()
 	files := make(map[string]protocol.FileInfo)
@@ -403,7 +402,7 @@ func (w *world) status() (st store.Status) {
 	return st
 }
 
-// files counts what is left in a tree of files.
+// files counts the remaining files in a tree.
 func (w *world) files(t blob.Tree) (n int) {
 	w.t.Helper()
 	w.must(t.Walk(w.t.Context(), func(string, time.Time) error { n++; return nil }))

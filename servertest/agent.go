@@ -8,9 +8,9 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Agent starts Starling's real agent in this process, with a data directory and an account of
-// its own, attached to the project, and ends it with the test. It runs programs (see
-// Program), outside its sandbox. log may be nil.
+// Agent starts Starling's real agent in this process, with a separate data directory and account,
+// attached to the project, and ends it with the test. It runs programs (see Program), outside its
+// sandbox. log may be nil.
 func (p *Project) Agent(name string, log *slog.Logger) *agent.Agent {
 	p.tb.Helper()
 	if log == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/operate"
 )
 
-// A Func is an application: it reads the inputs of a task and writes its outputs. If it
-// returns an error, the task fails as that of a program would: the error is its stderr, and its exit status 1.
+// A Func is an application: it reads the inputs of a task and writes its outputs. If it returns an
+// error, the task fails as if a program had failed: the error is its stderr, and its exit status 1.
 // It may be called by several volunteers at a time.
 type Func func(ctx context.Context, task *Task) error
 
@@ -24,8 +24,8 @@ type Task struct {
 	inputs, outputs map[string][]byte
 }
 
-// Input returns an input file by the name under which a program would open it; nil if there
-// is none.
+// Input returns an input file by the name under which a program would open it, or nil if it does
+// not exist.
 func (t *Task) Input(name string) []byte { return t.inputs[name] }
 
 // Output sets an output file, likewise.
@@ -54,8 +54,8 @@ func (p *Project) Program(name, path string, change ...func(*operate.NewApp)) {
 	p.check(operate.AddVersion(p.tb.Context(), p.p, operate.NewVersion{App: name, Platform: here, Number: "1.00", Main: path}, time.Now()))
 }
 
-// Plain is Program for a program that knows nothing of BOINC: it reads and writes files in the
-// folder in which it is started. wrapper is the path of starling-wrap for this computer.
+// Plain is like Program for a program that does not use BOINC's API: it reads and writes files in
+// the folder in which it is started. wrapper is the path of starling-wrap for this computer.
 func (p *Project) Plain(name, path, wrapper string, change ...func(*operate.NewApp)) {
 	p.tb.Helper()
 	p.add(name, change)
@@ -65,7 +65,7 @@ func (p *Project) Plain(name, path, wrapper string, change ...func(*operate.NewA
 	}, time.Now()))
 }
 
-// platform is that of volunteers, which no real client has.
+// platform is the platform of test volunteers, which no real client has.
 const platform = "x86_64-pc-linux-gnu__go_test"
 
 func (p *Project) add(name string, change []func(*operate.NewApp)) {

@@ -22,9 +22,9 @@ type Job struct {
 	p    *Project
 }
 
-// An Outcome is what became of a job.
+// An Outcome is the outcome of a job.
 type Outcome struct {
-	Canonical string            // name of the result that is the answer; "" if the job was given up
+	Canonical string            // name of the result that is the answer ("": the job was given up)
 	Errors    []string          // why it was given up
 	Files     map[string][]byte // of the canonical result, by their logical names
 	Credit    float64           // of the canonical result
@@ -41,7 +41,7 @@ type Result struct {
 	Credit        float64 `json:"granted_credit"`
 }
 
-// Quorum has n volunteers compute a job, who have to agree.
+// Quorum requires the results of n volunteers to agree on a job.
 func Quorum(n int) func(*workgen.Spec) {
 	return func(s *workgen.Spec) { s.MinQuorum, s.TargetNResults = n, n }
 }
@@ -51,8 +51,8 @@ func CommandLine(args string) func(*workgen.Spec) {
 	return func(s *workgen.Spec) { s.CommandLine = args }
 }
 
-// Submit creates a workunit with one input file, "in"; nil: none. change may set whatever a
-// workunit has.
+// Submit creates a workunit with one input file, "in", unless in is nil. change may set any field
+// of a workunit.
 func (p *Project) Submit(app string, in []byte, change ...func(*workgen.Spec)) *Job {
 	p.tb.Helper()
 	var s workgen.Spec
@@ -120,7 +120,7 @@ func (j *Job) Wait(ctx context.Context) Outcome {
 	}
 }
 
-// failed reports whether results failed, and what is left of them waits for a computer.
+// failed reports whether results failed and the remaining ones wait for a computer.
 func failed(results []store.Result) bool {
 	some := false
 	for _, r := range results {
@@ -162,10 +162,10 @@ func describe(results []store.Result) string {
 	return strings.Join(states, "; ")
 }
 
-// mostStderr is how many bytes of the end of a result's stderr are quoted.
+// mostStderr is the number of bytes quoted from the end of a result's stderr.
 const mostStderr = 500
 
-// outcome reads what the assimilator has left.
+// outcome reads the files that the assimilator has written.
 func (j *Job) outcome(wu store.Workunit) Outcome {
 	p := j.p
 	p.tb.Helper()

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// NoTest stands in for a test in programs and examples. Close has to be called. Where a test
-// would fail, it panics.
+// NoTest replaces a test in programs and examples. Close has to be called. It panics where a test
+// would fail.
 type NoTest struct {
 	ctx      context.Context
 	cleanups []func()
@@ -19,7 +19,7 @@ type NoTest struct {
 // Outside makes a NoTest.
 func Outside(ctx context.Context) *NoTest { return &NoTest{ctx: ctx} }
 
-// Close ends what was started, and returns what went wrong.
+// Close ends everything that was started, and returns the errors.
 func (n *NoTest) Close() error {
 	for _, f := range slices.Backward(n.cleanups) {
 		f()

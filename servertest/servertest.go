@@ -1,7 +1,7 @@
-// Package servertest runs a whole project within a test: Starling's server with its
-// scheduler, database and daemons, volunteers that compute Go functions, and, if wanted,
-// the real agent with real programs. It is for developers whose program submits work,
-// validates it or takes its results, and for those who write clients.
+// Package servertest runs a whole project within a test: Starling's server with its scheduler,
+// database and daemons, volunteers that compute Go functions, and, if wanted, the real agent with
+// real programs. It is for developers of programs that submit work, validate it or take its
+// results, and for developers of clients.
 //
 //	func TestPipeline(t *testing.T) {
 //		p := servertest.Start(t)
@@ -16,10 +16,10 @@
 //		}
 //	}
 //
-// Nothing is played but the volunteers: what they say and hear is BOINC's protocol over
-// HTTP on loopback, and real clients may attach to Project.URL beside them. A first result
-// takes some tenths of a second. The project has a folder of its own, which is an ordinary
-// project directory: starling-server's commands work on it while the test runs.
+// Only the volunteers are simulated: they use BOINC's protocol over HTTP on loopback, and real
+// clients may attach to Project.URL as well. A first result takes some tenths of a second. The
+// project has a separate folder, which is an ordinary project directory: starling-server's commands
+// work on it while the test runs.
 package servertest
 
 import (
@@ -43,7 +43,7 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// TB is what is needed of a testing.TB. NoTest makes one for programs.
+// TB has the methods of a testing.TB that are needed. NoTest implements it for programs.
 type TB interface {
 	Helper()
 	Context() context.Context
@@ -70,8 +70,8 @@ func Database(url string) Option { return func(o *options) { o.new.Database = ur
 // Files has its files in a bucket: s3://….
 func Files(place string) Option { return func(o *options) { o.new.Files = place } }
 
-// Setting changes a setting of server.toml, as Setting("daily_result_quota", "8"). value is
-// in TOML. Tests have no pauses between requests (min_sendwork_interval = 0) unless they set one.
+// Setting changes a setting of server.toml, as Setting("daily_result_quota", "8"). value is in
+// TOML. Tests do not pause between requests (min_sendwork_interval = 0) unless they set a pause.
 func Setting(name, value string) Option {
 	return func(o *options) { o.settings = append(o.settings, [2]string{name, value}) }
 }
@@ -83,11 +83,11 @@ func Faults(faults string, seed uint64) Option {
 	return func(o *options) { o.faults, o.seed = faults, seed }
 }
 
-// Log takes what the server logs. Without it nobody does.
+// Log sets the logger of the server. Without it nothing is logged.
 func Log(l *slog.Logger) Option { return func(o *options) { o.log = l } }
 
-// A Project is a project that is being served. Its methods are for the test's goroutine;
-// they end the test if something goes wrong that is not the test's subject.
+// A Project is a project that is being served. Its methods are for the test's goroutine. They end
+// the test if something goes wrong that is not the test's subject.
 type Project struct {
 	URL string // to which clients attach
 	Dir string // the project's directory
@@ -173,9 +173,9 @@ func (p *Project) Account(email string) string {
 	return string(key)
 }
 
-// step makes the results of what was added, at once, and has agents ask for them. Otherwise
-// the server looks for such workunits each second, and agents that got nothing ask again
-// after ten minutes.
+// step makes the results of added workunits, at once, and makes agents ask for them. Otherwise the
+// server looks for such workunits each second, and agents that got no work ask again after ten
+// minutes.
 func (p *Project) step() {
 	p.tb.Helper()
 	p.check(server.New(p.p, server.Part{Roles: []string{"transitioner"}}).RunOnce(p.ctx, time.Now()))

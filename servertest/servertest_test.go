@@ -90,7 +90,7 @@ func TestOnBothDatabases(t *testing.T) {
 	}
 }
 
-// A job that fails everywhere is given up, and its outcome says why.
+// A job that fails everywhere is given up, and its outcome has the reason.
 func TestAFailingApplication(t *testing.T) {
 	p := servertest.Start(t)
 	p.App("fails", func(context.Context, *servertest.Task) error { return errors.New("division by zero") })
@@ -120,8 +120,8 @@ func TestCommandLineReachesTheTask(t *testing.T) {
 	}
 }
 
-// A job that failed on every computer, and that nobody can compute again, ends the test with what
-// went wrong.
+// A job that failed on every computer, and that no computer can compute again, ends the test with
+// the errors.
 func TestAHopelessJob(t *testing.T) {
 	t.Parallel()
 	p := servertest.Start(rec{t})
@@ -195,7 +195,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Wait tells what a job waits for.
+// Wait reports the reason why a job waits.
 func TestWaitEnds(t *testing.T) {
 	p := servertest.Start(rec{t})
 	p.App("upper", upper)
@@ -215,7 +215,7 @@ type rec struct{ *testing.T }
 
 func (rec) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
-// The real agent computes with a real program, beside the volunteers.
+// The real agent computes with a real program, in addition to the volunteers.
 func TestAgent(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the program is a script")
@@ -236,7 +236,7 @@ tr a-z A-Z <"$(path in)" >"$(path out)" && echo 0 >boinc_finish_called
 	}
 }
 
-// A program that knows nothing of BOINC is computed by the real agent.
+// The real agent runs a program that does not use BOINC's API.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

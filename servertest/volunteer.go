@@ -15,25 +15,25 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A volunteer is a computer with an account, which computes what it gets.
+// A volunteer is a computer with an account, which computes the tasks that it gets.
 type volunteer struct {
 	p       *Project
 	name    string
 	key     protocol.Authenticator
-	compute Func // instead of what the project's applications do; nil: what they do
+	compute Func // replaces the project's applications, unless nil
 
 	host, seqno int64
 }
 
-// pause is how long a volunteer waits that got nothing.
+// pause is the time that a volunteer waits after a reply without work.
 const pause = 10 * time.Millisecond
 
-// Volunteer starts a computer with an account of its own that computes until the test ends.
-// It has one CPU.
+// Volunteer starts a computer with a separate account that computes until the test ends. It has one
+// CPU.
 func (p *Project) Volunteer(name string) { p.VolunteerWho(name, nil) }
 
-// VolunteerWho is Volunteer with a computer that computes everything by a function of its
-// own: one whose results are wrong, or that takes its time.
+// VolunteerWho is like Volunteer, but the computer uses the function compute for all its tasks: its
+// results may be wrong, for example, or it may be slow.
 func (p *Project) VolunteerWho(name string, compute Func) {
 	p.tb.Helper()
 	v := &volunteer{p: p, name: name, key: protocol.Authenticator(p.Account(name + "@example.org")), compute: compute}

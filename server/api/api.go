@@ -1,9 +1,9 @@
-// Package api lets programs on other computers submit work, follow it and fetch what comes of it:
-// JSON over HTTP, for whoever has a token. docs/api.md is for them; openapi.json, which is served
-// too, says it to machines.
+// Package api lets programs on other computers submit work, track its progress and fetch its
+// results. It uses JSON over HTTP and requires a token. docs/api.md describes it for people, and
+// openapi.json, which is served too, for programs.
 //
-// A batch has a name that its sender chose. Whoever asks for it again, as after an answer that was
-// lost, gets the same batch, completed if need be; nothing is computed twice.
+// A batch has a name that its sender chose. A second request with the name, as after a lost answer,
+// returns the same batch, completed if need be. Nothing is computed twice.
 package api
 
 import (
@@ -39,7 +39,7 @@ const (
 	maxName      = 60       // bytes, of a batch or a workunit in it
 	maxWait      = 60 * time.Second
 	listed       = 1000 // workunits of an answer
-	newest       = 100  // batches of an answer, each of which is counted
+	newest       = 100  // maximum number of batches in an answer, since each is counted
 )
 
 // An API is the part of a project that programs use. It is safe for concurrent use.
@@ -48,11 +48,11 @@ type API struct {
 	Log      *slog.Logger
 	Dir      string        // of the project, in which the templates are
 	Download workgen.Files // input files
-	Webhooks []string      // the beginnings of addresses that may be told of batches that are done
+	Webhooks []string      // prefixes of the addresses that may be notified of finished batches
 	Fetching Fetching      // of input files that senders name by URL
 	Classes  map[string]match.PlanClass
 	Key      string        // a secret of the project's, see Authenticator
-	Memory   *limit.Bodies // for requests; nil: it is not bounded
+	Memory   *limit.Bodies // for requests (nil: unlimited)
 	Spool    Spool
 	// Outcome returns the folder in which a finished workunit's output files are.
 	Outcome func(wu store.Workunit) string
@@ -63,7 +63,7 @@ type API struct {
 //go:embed openapi.json
 var description []byte
 
-// NewToken returns a secret for a bearer, and what is stored of it.
+// NewToken returns a secret for a bearer, and the hash of it that is stored.
 func NewToken() (secret, hash string) {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -76,7 +76,7 @@ func hashOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A fault is an error for the sender of a request: what is wrong, and what can be done.
+// A fault is an error for the sender of a request, with a remedy.
 type fault struct {
 	wire.Fault
 	code int
@@ -116,8 +116,8 @@ func (a *API) openapi(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(description)
 }
 
-// bearer lets a request through that shows a token, and answers with what comes of it: a value,
-// or nil if the handler has answered. Its body is not read.
+// bearer accepts a request with a valid token, and answers with the result of handle: a value, or
+// nil if the handler has answered. The request's body is not read.
 func (a *API) bearer(handle func(c *call) (any, error)) limit.Route {
 	return a.large(limit.Nowhere, 0, handle)
 }
@@ -140,7 +140,7 @@ func (a *API) large(kept limit.Place, most int64, handle func(c *call) (any, err
 	}}
 }
 
-// hold waits for memory for a request's body, of which most bytes are kept there.
+// hold waits for memory for a request's body, if at most most bytes of it are kept in memory.
 func (a *API) hold(r *http.Request, most int64) (release func(), err error) {
 	n := most
 	if r.ContentLength >= 0 {
@@ -168,7 +168,7 @@ func (a *API) admit(c *call) (any, error) {
 	return nil, err
 }
 
-// faultOf is what the sender of a request is told of an error.
+// faultOf returns the fault that the sender of a request gets for an error.
 func (a *API) faultOf(err error) *fault {
 	f, ok := errors.AsType[*fault](err)
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {

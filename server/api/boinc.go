@@ -41,9 +41,9 @@ func (a *API) BOINCRoutes() map[string]limit.Route {
 	}
 }
 
-// Authenticator is what a token's bearer shows to BOINC's clients. These make checksums of it that
-// a server can compare only if it knows it, so it is not the token, of which there is only a hash;
-// key is the project's secret.
+// Authenticator returns the authenticator that a token's bearer enters in BOINC's clients. These
+// send checksums of it that a server can compare only if it has the authenticator. It is therefore
+// not the token, since the server stores only the token's hash. key is the project's secret.
 func Authenticator(key, tokenHash string) string {
 	mac := hmac.New(sha256.New, []byte("authenticators of tokens\x00"+key))
 	mac.Write([]byte(tokenHash))
@@ -75,8 +75,8 @@ type boincCall struct {
 	http    *http.Request
 	gate    *gate
 	most    int64             // bytes of the request without files
-	parts   *multipart.Reader // that follow the request; nil: none do
-	release func()            // memory; nil: none is held
+	parts   *multipart.Reader // that follow the request (nil: none)
+	release func()            // releases the memory (nil: none is held)
 	refused error             // of admit
 	token   store.Token
 	in      boincRequest
@@ -125,7 +125,7 @@ func (a *API) boinc(kept limit.Place, most int64, ops map[string]boincOp) limit.
 	return limit.Route{Handle: handle, Bound: limit.Bound{Stranger: maxHead, Most: most, Kept: kept}}
 }
 
-// answer reads a request as far as it says whose it is, then, if that is so, the rest.
+// answer reads a request up to its authenticator, and reads and answers the rest if that is valid.
 func (c *boincCall) answer(kept limit.Place, ops map[string]boincOp) error {
 	c.most = maxBody
 	if kept == limit.Spooled {

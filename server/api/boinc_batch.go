@@ -113,7 +113,7 @@ func (b *boincBatch) submission() (s wire.Submission, err error) {
 	return s, nil
 }
 
-// invented is a name for a batch that has none.
+// invented returns a name for a batch without one.
 func invented(app string) string {
 	return fmt.Sprintf("%.40s_%s", app, strconv.FormatInt(time.Now().UnixNano(), 36))
 }
@@ -226,7 +226,7 @@ const (
 	batchRetired    = 4
 )
 
-// describe writes what is known of a batch.
+// describe writes the known facts about a batch.
 func (c *boincCall) describe(b store.APIBatch, estimate bool) error {
 	return c.Store.View(c.http.Context(), func(tx *store.View) error {
 		s, err := Status(tx, b)
@@ -323,7 +323,7 @@ func (c *boincCall) retireBatch() error {
 	if err != nil {
 		return err
 	}
-	if b.Expected == 0 { // it has nothing
+	if b.Expected == 0 { // it is empty
 		err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, time.Now()) })
 	} else {
 		_, err = c.discard(c.http.Context(), b)
@@ -334,7 +334,7 @@ func (c *boincCall) retireBatch() error {
 	return c.success()
 }
 
-// setExpireTime says when a batch is given up and its output deleted; 0: never.
+// setExpireTime sets the time when a batch is given up and its output deleted. 0 means never.
 func (c *boincCall) setExpireTime() error {
 	b, err := c.asked()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // maxHead is the part of a request of BOINC's that is read before its authenticator was checked.
 const maxHead = 64 << 10
 
-// errNoKey says that maxHead bytes came without an authenticator.
+// errNoKey means that the first maxHead bytes contain no authenticator.
 var errNoKey = faultf(http.StatusUnauthorized, "send the form value request first, and in it the authenticator", "the request does not start with an authenticator")
 
 // A gate lets only the beginning of a request's body through until it is opened.
@@ -36,8 +36,8 @@ func (g *gate) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// requestOf returns the form value request of a body, to be read as it comes, and the parts that
-// follow it in a body that has parts; nil: it is a form of another kind.
+// requestOf returns the form value request of a body, which is read as it arrives, and the parts
+// that follow it in a multipart body. The parts are nil for other forms.
 func requestOf(contentType string, body io.Reader) (value io.Reader, parts *multipart.Reader, err error) {
 	kind, params, err := mime.ParseMediaType(contentType)
 	wrong := faultf(http.StatusBadRequest, "send it as the form value request", "the form is not understood")
@@ -61,7 +61,7 @@ func requestOf(contentType string, body io.Reader) (value io.Reader, parts *mult
 	return part, parts, nil
 }
 
-// urlValue returns the value request of a body that is URL-encoded, in which it comes first.
+// urlValue returns the value request of a URL-encoded body, which must start with it.
 func urlValue(body io.Reader) (io.Reader, error) {
 	name := make([]byte, len("request="))
 	if _, err := io.ReadFull(body, name); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || err == nil && string(name) != "request=" {
@@ -76,7 +76,7 @@ func urlValue(body io.Reader) (io.Reader, error) {
 type unescaper struct {
 	r    io.Reader
 	text string // that was unescaped and not read yet
-	rest []byte // of what came, a part of an escape
+	rest []byte // start of an escape that is not complete yet
 	end  error
 }
 

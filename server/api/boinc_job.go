@@ -107,8 +107,8 @@ func (c *boincCall) details(tx *store.View, wu store.Workunit) error {
 	return nil
 }
 
-// queryBatch2 lists the jobs of several batches. It lists those that have not changed since
-// min_mod_time, too: when a result was sent is no change of its job here.
+// queryBatch2 lists the jobs of several batches. It also lists jobs that have not changed since
+// min_mod_time, because sending a result is not a change of its job here.
 func (c *boincCall) queryBatch2() error {
 	c.out.Float("server_time", float64(time.Now().UnixMilli())/1000)
 	for _, name := range c.in.BatchNames {
@@ -139,7 +139,7 @@ func (c *boincCall) queryBatch2() error {
 	return nil
 }
 
-// progress is how a job stands, in the words of query_batch2.
+// progress returns the state of a job, in the terms of query_batch2.
 func progress(tx *store.View, wu store.Workunit) (string, error) {
 	switch {
 	case wu.CanonicalResultID != 0:

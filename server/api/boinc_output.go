@@ -77,8 +77,8 @@ func attach(w http.ResponseWriter, name, kind string) {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+path.Base(name)+`"`)
 }
 
-// sendArchive sends what is there of the files. An archive that breaks off has no directory, so it
-// is seen to be none.
+// sendArchive sends the existing files. An archive that breaks off lacks its directory, so it is
+// recognized as incomplete.
 func (a *API) sendArchive(w http.ResponseWriter, list []output, name string) {
 	attach(w, name, "application/zip")
 	z := zip.NewWriter(w)
@@ -102,7 +102,7 @@ func (a *API) sendArchive(w http.ResponseWriter, list []output, name string) {
 	_ = z.Close()
 }
 
-// shown returns the token of whoever shows what is made of its authenticator.
+// shown returns the token if the parameter has the value that of computes from its authenticator.
 func (f *boincFetch) shown(parameter string, of func(authenticator string) string) (store.Token, error) {
 	given := f.q.Get(parameter)
 	return f.bearerOf(f.tx, func(authenticator string) bool { return same(of(authenticator), given) })
@@ -178,7 +178,7 @@ func (f *boincFetch) byID() (list []output, archive string, err error) {
 	return nil, "", faultf(http.StatusBadRequest, "use result, file, workunit or batch", "there is no such cmd")
 }
 
-// missing is what is said of rows that are not there.
+// missing replaces the error for rows that do not exist.
 func missing(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return noOutput

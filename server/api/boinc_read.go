@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// read finds out what is asked, and by whom. The authenticator comes before all that may be
-// large.
+// read finds the requested operation and its sender. The authenticator precedes everything that may
+// be large.
 func (c *boincCall) read(in io.ByteReader, ops map[string]boincOp) (boincOp, error) {
 	op, err := c.understand(newMarkup(in), ops)
 	_, ours := errors.AsType[*fault](err)
@@ -65,7 +65,7 @@ func (c *boincCall) understand(dec *xml.Decoder, ops map[string]boincOp) (op boi
 		return c.in.Batch.read(dec)
 	})
 	if err == nil && !admitted {
-		err = c.admit() // which says what is wrong
+		err = c.admit() // which has the error
 	}
 	return op, err
 }

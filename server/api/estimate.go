@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// dryRun tells what a batch takes that would be made of a submission, and when it would be done.
-// Nothing is made, stored or fetched.
+// dryRun returns the cost and the end of the batch that a submission would create. Nothing is made,
+// stored or fetched.
 func (a *API) dryRun(c *call) (any, error) {
 	s, release, err := c.read(a)
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 	return e, err
 }
 
-// sizeOf is how many bytes an input has, 0 if that is not known.
+// sizeOf returns the size of an input in bytes, or 0 if it is unknown.
 func sizeOf(in wire.Input) int64 {
 	switch {
 	case in.Text != nil:
@@ -84,7 +84,7 @@ func sizeOf(in wire.Input) int64 {
 	return in.NBytes
 }
 
-// estimate tells when a batch that is there will be done.
+// estimate returns the time when an existing batch will be done.
 func (a *API) estimate(c *call) (any, error) {
 	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Expire gives up what is not finished of batches that have expired and, once that is taken by the
-// assimilator, deletes their output. It returns how many batches are retired so.
+// Expire gives up the unfinished work of batches that have expired. Once the assimilator has taken
+// that, it deletes their output. It returns the number of batches retired in this way.
 func (a *API) Expire(ctx context.Context, now time.Time) (retired int, err error) {
 	const atOnce = 20
 	var list []store.APIBatch

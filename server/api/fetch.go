@@ -20,9 +20,10 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// Fetching bounds what the project fetches from other servers because a sender names a URL.
+// Fetching limits the files that the project fetches from other servers because a sender gives a
+// URL.
 type Fetching struct {
-	MaxBytes int64 // of one request's files together; 0: nothing is fetched
+	MaxBytes int64 // for all files of a request together (0: none is fetched)
 	Private  bool  // also from addresses that only the server's network, or the server itself, reaches
 }
 
@@ -84,8 +85,8 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// special are addresses that IANA's registries of special purposes list as not globally reachable,
-// beside those that netip knows, and those behind which an IPv4 address hides.
+// special has the addresses that IANA's registries of special purposes list as not globally
+// reachable, in addition to those that netip recognizes, and those that embed an IPv4 address.
 var special = func() (list []netip.Prefix) {
 	for _, s := range []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
@@ -107,7 +108,7 @@ func fetchable(u *url.URL) error {
 	return nil
 }
 
-// A fetchError is why a file was not fetched, and what can be done.
+// A fetchError has the reason why a file was not fetched, and a remedy.
 type fetchError struct {
 	err  error
 	cure string
@@ -166,7 +167,7 @@ func (f *fetcher) get(ctx context.Context, r workgen.Remote) (got fetched, err e
 	return f.save(ctx, res.Body, r.File())
 }
 
-// save writes a body into a folder of its own.
+// save writes a body into a separate folder.
 func (f *fetcher) save(ctx context.Context, body io.Reader, name string) (got fetched, err error) {
 	folder, err := os.MkdirTemp(f.dir, "fetched")
 	if err != nil {
@@ -221,7 +222,8 @@ func (f *fetcher) failed(ctx context.Context, err error, cure string) error {
 	return &fetchError{errors.New(text), cure}
 }
 
-// A reader remembers an error of reading, which is another server's, among those of writing.
+// A reader remembers an error of reading, so that an error of the other server can be distinguished
+// from one of writing.
 type reader struct {
 	r   io.Reader
 	err error

@@ -23,7 +23,7 @@ func TestPublic(t *testing.T) {
 		{"172.16.0.1", false},
 		{"192.168.1.1", false},
 		{"100.64.0.1", false},
-		{"169.254.169.254", false}, // clouds tell their computers secrets there
+		{"169.254.169.254", false}, // cloud providers serve secrets to their computers there
 		{"fd00:ec2::254", false},
 		{"fe80::1", false},
 		{"64:ff9b::a00:1", false}, // 10.0.0.1 behind a translator

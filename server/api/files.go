@@ -20,11 +20,13 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// physical is what the project calls a file that a token's bearer has uploaded: names are each
-// token's own, so that nobody takes another's, or one that the project would give a file itself.
+// physical returns the project's name for a file that a token's bearer has uploaded. Each token has
+// its own names, so that a bearer cannot use another's name, or one that the project would give a
+// file itself.
 func physical(owner int64, name string) string { return fmt.Sprintf("token%d_%s", owner, name) }
 
-// ofAToken is how the names of files begin that belong to a token. Nobody else names them.
+// ofAToken matches the start of the names of files that belong to a token. Only the token's bearer
+// may name them.
 var ofAToken = regexp.MustCompile(`^token[0-9]+_`)
 
 // uploadable returns why a file cannot be called so, or nil.
@@ -35,8 +37,8 @@ func uploadable(name string) error {
 	return nil
 }
 
-// stage stores a file for the batches of a token. What a name stands for never changes: computers
-// may have it.
+// stage stores a file for the batches of a token. The content of a name never changes, because
+// computers may have it already.
 func (a *API) stage(ctx context.Context, owner int64, name string, r io.Reader) error {
 	if err := uploadable(name); err != nil {
 		return err
@@ -60,7 +62,7 @@ func (a *API) receive(req *http.Request, owner int64, name string, r io.Reader) 
 		return 0, err
 	}
 	most := req.ContentLength
-	if most < 0 { // it does not say
+	if most < 0 { // unknown
 		most = maxUpload
 	}
 	dir, remove, err := a.Spool.folder(req.Context(), limit.ClientOf(req), most)
@@ -82,8 +84,8 @@ func (a *API) receive(req *http.Request, owner int64, name string, r io.Reader) 
 	return n, err
 }
 
-// hasFile reports whether there is a file that a token's bearer may name in a batch, and what the
-// project calls it.
+// hasFile reports whether there is a file that a token's bearer may name in a batch, and returns
+// the project's name for it.
 func (a *API) hasFile(ctx context.Context, owner int64, name string) (own string, there bool, err error) {
 	for _, own := range []string{physical(owner, name), name} {
 		if own == name && ofAToken.MatchString(name) {

@@ -76,11 +76,11 @@ func (a *API) batches(c *call) (any, error) {
 	return wire.Batches{Batches: out}, err
 }
 
-// look is how often a waiting request looks.
+// look is the interval at which a waiting request looks.
 const look = 500 * time.Millisecond
 
-// batch tells how far a batch has come. With wait it answers when that has changed, or after so
-// many seconds.
+// batch returns the progress of a batch. With wait it answers when that has changed, or after that
+// number of seconds.
 func (a *API) batch(c *call) (any, error) {
 	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *API) batch(c *call) (any, error) {
 	return s, nil
 }
 
-// workunits lists a batch's workunits with ids above after, with what they brought.
+// workunits lists a batch's workunits with IDs above after, with their results.
 func (a *API) workunits(c *call) (any, error) {
 	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
 	if err != nil {
@@ -136,8 +136,8 @@ func (a *API) workunits(c *call) (any, error) {
 	return answer, nil
 }
 
-// outputs are the files in a finished workunit's folder. There is none if the application hands
-// its outcomes elsewhere.
+// outputs returns the files in a finished workunit's folder. The folder does not exist if the
+// application hands its outcomes elsewhere.
 func outputs(dir string) (list []wire.File, err error) {
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -196,7 +196,7 @@ func (a *API) file(c *call) (any, error) {
 	return nil, nil
 }
 
-// cancel gives up what is not finished of a batch.
+// cancel gives up the unfinished work of a batch.
 func (a *API) cancel(c *call) (any, error) {
 	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
 	if err != nil {
@@ -207,7 +207,7 @@ func (a *API) cancel(c *call) (any, error) {
 }
 
 func (a *API) giveUp(ctx context.Context, b store.APIBatch) (cancelled int, err error) {
-	// First, so that a request that is under way makes no more of them.
+	// This is first, so that a concurrent request stops making workunits.
 	if err := a.Store.Update(ctx, func(tx *store.Tx) error {
 		if b.Expected == 0 {
 			return nil

@@ -42,8 +42,8 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 	return spec, nil
 }
 
-// nameless returns why an input cannot be without a name, nil if each has one: its own, that of its
-// file, or the template's.
+// nameless returns an error if an input lacks a name and needs one. It returns nil if each has a
+// name: its own, its file's, or the template's.
 func (a *API) nameless(s *wire.Submission) error {
 	for i, wu := range s.Workunits {
 		for _, in := range wu.Inputs {
@@ -82,7 +82,7 @@ func wrongInput(text string) error {
 	return &inputError{text, "give its content as text or as base64, its url, with copy or with nbytes and md5, or the name of a staged file"}
 }
 
-// given returns an input file for workgen; content that is sent along is written to path.
+// given returns an input file for workgen. Content that is part of the request is written to path.
 func (a *API) given(ctx context.Context, in wire.Input, path string, files *fetcher) (g workgen.Given, err error) {
 	var content []byte
 	switch {

@@ -32,7 +32,8 @@ func (a *API) discard(ctx context.Context, b store.APIBatch) (int, error) {
 
 // clear deletes the output of a batch, and returns of how many workunits there was some.
 func (a *API) clear(ctx context.Context, b store.APIBatch, now time.Time) (int, error) {
-	// Noted first: whoever is interrupted repeats it, and nobody fetches half of it meanwhile.
+	// This is recorded first. An interrupted request is repeated, and until then no client can
+	// fetch a part of the output.
 	if err := a.Store.Update(ctx, func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, now) }); err != nil {
 		return 0, err
 	}

@@ -19,11 +19,11 @@ type Spool struct {
 	Room *limit.Bodies // nil: it is not bounded
 }
 
-// stale is the age at which what a process left that was killed is deleted.
+// stale is the age at which files left by a killed process are deleted.
 const stale = 48 * time.Hour
 
 // folder makes a folder with room for n bytes. The caller calls remove when done. It returns
-// limit.ErrBusy if there is no room in time.
+// limit.ErrBusy if there is not enough room in time.
 func (s Spool) folder(ctx context.Context, from netip.Addr, n int64) (dir string, remove func(), err error) {
 	release, err := s.Room.Hold(ctx, from, n)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s Spool) folder(ctx context.Context, from netip.Addr, n int64) (dir string
 	return dir, func() { _ = os.RemoveAll(dir); release() }, nil
 }
 
-// sweep deletes what was left at a time long before now.
+// sweep deletes files that were left long before now.
 func (s Spool) sweep(now time.Time) {
 	list, _ := os.ReadDir(s.Dir) // the next time
 	for _, e := range list {

@@ -27,8 +27,8 @@ func named(what, name string) error {
 	return nil
 }
 
-// read reads a submission from a request's body. The caller calls release when it is no longer in
-// memory.
+// read reads a submission from a request's body. The caller calls release when the submission is no
+// longer in memory.
 func (c *call) read(a *API) (s wire.Submission, release func(), err error) {
 	release, err = a.hold(c.Request, maxBody)
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *w
 		return b, isNew, err
 	}
 	if err := a.complete(ctx, from, s, b, app); err != nil && !errors.Is(err, errMade) {
-		// What was not made does not count until it is asked for again.
+		// Workunits that were not made do not count until they are requested again.
 		freed := a.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.PromiseAPIBatch(b.ID, time.Time{}) })
 		return b, isNew, errors.Join(err, freed)
 	}
@@ -187,8 +187,8 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 // is making. It is renewed while they are made.
 const promised = time.Hour
 
-// affords returns why a token may not have n workunits in a batch, or nil. What it counts stays as
-// it is until the transaction ends.
+// affords returns the reason why a token may not have n workunits in a batch, or nil. The counts
+// that it uses do not change until the transaction ends.
 func affords(tx *store.Tx, token store.Token, b store.APIBatch, n int, now time.Time) error {
 	if token.Quota == 0 {
 		return nil
@@ -204,10 +204,10 @@ func affords(tx *store.Tx, token store.Token, b store.APIBatch, n int, now time.
 	return err
 }
 
-// chunk is how many workunits are made in one transaction.
+// chunk is the number of workunits made in one transaction.
 const chunk = 500
 
-// unique is a workunit's name among those of all batches.
+// unique returns a workunit's name that is unique among all batches.
 func unique(b store.APIBatch, name string) string { return fmt.Sprintf("api%d_%s", b.ID, name) }
 
 // complete makes the workunits of a batch that are not there yet.
@@ -273,7 +273,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 	return flush()
 }
 
-// errMade says that another request has made the last of a batch's workunits.
+// errMade means that another request has made the last of a batch's workunits.
 var errMade = errors.New("all workunits are made")
 
 // open returns why no workunits of a batch may be made any more, nil if they may.

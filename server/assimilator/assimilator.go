@@ -1,9 +1,9 @@
-// Package assimilator hands the outcome of each workunit to the project, once
-// it has a canonical result or was given up.
+// Package assimilator hands the outcome of each workunit to the project, once it has a canonical
+// result or was given up.
 //
-// A Handler may be called again for a workunit after a crash and must bring
-// about the same then; the package records that a workunit is assimilated only
-// after its Handler has returned. It deletes nothing.
+// After a crash a Handler may be called again for the same workunit. It must then have the same
+// effect: the package records that a workunit is assimilated only after its Handler has returned.
+// The package deletes nothing.
 package assimilator
 
 import (
@@ -20,18 +20,17 @@ import (
 )
 
 const (
-	// batchedAtOnce is how many workunits Batched handlers are given at a time: a bucket's files
-	// take their time.
+	// batchedAtOnce is the number of workunits that Batched handlers are given at a time, since a
+	// bucket's files take time.
 	batchedAtOnce = 8
-	// again is how long a workunit waits whose Handler failed. Each further
-	// failure doubles it, up to maxAgain.
+	// again is the time that a workunit waits if its Handler failed. Each further failure doubles
+	// it, up to maxAgain.
 	again    = time.Minute
 	maxAgain = 6 * time.Hour
 )
 
-// A Handler takes the outcome of a workunit. canonical is nil if it was given
-// up; wu.ErrorMask tells why then. A Handler that returns an error is called
-// again later.
+// A Handler takes the outcome of a workunit. canonical is nil if the workunit was given up. Then
+// wu.ErrorMask has the reason. A Handler that returns an error is called again later.
 type Handler interface {
 	Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canonical *store.Result) error
 }
@@ -50,8 +49,8 @@ type Assimilator struct {
 	Log   *slog.Logger
 	// Handler returns the handler of an application.
 	Handler func(ctx context.Context, appID int64) (Handler, error)
-	// AtOnce is the maximum number of workunits that handlers that are not Batched are given at
-	// a time; 0: 1.
+	// AtOnce is the maximum number of workunits that are given at a time to handlers that are not
+	// Batched. 0 means 1.
 	AtOnce int
 
 	off pass.Off // workunits whose handler failed
@@ -86,7 +85,7 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		end := make(chan error, 1)
 		recorded = sync.OnceValue(func() error { return <-end })
 		go func() { end <- a.record(context.WithoutCancel(ctx), done, now) }()
-		if err != nil || ctx.Err() != nil { // what was taken is recorded all the same
+		if err != nil || ctx.Err() != nil { // handled workunits are recorded all the same
 			return 0, errors.Join(err, context.Cause(ctx))
 		}
 		if !batched { // a crash is to repeat as few of a program's calls as can be
@@ -167,7 +166,7 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool)
 	return batched
 }
 
-// fail says of an application's workunits that they were not taken after all.
+// fail marks an application's workunits as not handled after all.
 func fail(list []*outgoing, app int64, err error) {
 	for _, o := range list {
 		if o.wu.AppID == app && o.err == nil {

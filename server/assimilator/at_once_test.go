@@ -25,7 +25,7 @@ func (m *meeting) Assimilate(ctx context.Context, _ store.Workunit, _ []store.Re
 	if m.here.Add(1) == m.want {
 		close(m.all)
 	}
-	if m.want == 0 { // nobody else may be there
+	if m.want == 0 { // no other may be there
 		defer m.here.Add(-1)
 		if m.here.Load() != 1 {
 			return fmt.Errorf("beside another")
@@ -70,7 +70,7 @@ func TestNoWorkunitIsBlamedForTheDatabase(t *testing.T) {
 	}
 }
 
-// Handlers take as many workunits at a time as they may, and one if nothing is said.
+// Handlers take the configured number of workunits at a time, or one by default.
 func TestAtOnce(t *testing.T) {
 	for _, tt := range []struct{ atOnce, meet int }{{0, 0}, {1, 0}, {3, 3}} {
 		st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))

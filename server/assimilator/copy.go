@@ -17,21 +17,21 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Copy puts each workunit's outcome into a folder of its own: the canonical
-// output files under their logical names, and result.json. A folder appears whole:
-// it is made aside, and gets its place when all that it holds is durable. It is safe
-// for concurrent use but for Flush.
+// Copy puts each workunit's outcome into a separate folder: the canonical output files under their
+// logical names, and result.json. A folder appears whole: it is made in a temporary place, and
+// moved when all its content is durable. Copy is safe for concurrent use, except for Flush.
 type Copy struct {
-	Dir   string // the folder that holds those of the workunits
+	Dir   string // the parent of the workunits' folders
 	Files Files  // output files
 	App   string // the application's name
-	// Divided says in which folder of Dir that of a workunit is, see Divisions; "" is Flat.
+	// Divided determines the folder within Dir for a workunit, see Divisions. The empty string is
+	// Flat.
 	Divided string
 
 	mu    sync.Mutex
 	group *atomicfile.Group // begun before the first of made
 	apart string            // where folders are made meanwhile, below aside: this one's own
-	made  []finished        // what waits there
+	made  []finished        // the folders that wait there
 }
 
 // A finished workunit has a folder aside, which gets its place in another one, "" Dir.
@@ -40,10 +40,10 @@ type finished struct{ name, in string }
 // How Dir is divided.
 const (
 	Flat    = "flat"  // not at all
-	ByBatch = "batch" // a folder for each batch, and one for what is in none
+	ByBatch = "batch" // a folder for each batch, and one for workunits without a batch
 	ByDay   = "day"   // a folder for each day on which workunits were created, UTC
 
-	ByBatchOrDay = "batch_or_day" // a folder for each batch, and by day for what is in none
+	ByBatchOrDay = "batch_or_day" // a folder for each batch, and by day for workunits without a batch
 )
 
 // Divisions are all that Divided can be.
@@ -65,8 +65,9 @@ func division(divided string, wu store.Workunit) string {
 	return ""
 }
 
-// Folder returns where the outcome of a workunit is that Copy has put below dir, also if dir was
-// divided in another way then; of one that is not there, where Copy would put it.
+// Folder returns the place of a workunit's outcome that Copy has put below dir, even if dir was
+// divided in another way then. If the outcome is not there, Folder returns the place where Copy
+// would put it.
 func Folder(dir, divided string, wu store.Workunit) string {
 	in := func(divided string) string { return filepath.Join(dir, division(divided, wu), wu.Name) }
 	for _, d := range append([]string{divided}, Divisions...) {
@@ -82,11 +83,13 @@ type Files interface {
 	CopyTo(ctx context.Context, name, to string) error
 }
 
-// aside is where folders are made before they get their place, by each process in one of its
-// own: two may have the same workunit in hand. No workunit's name begins with a dot.
+// aside is the folder in which folders are made before they are moved to their place. Each process
+// uses a separate subfolder, since two may process the same workunit. A workunit's name cannot
+// start with a dot.
 const aside = ".tmp"
 
-// abandoned is how old is what a process has left aside that is no more. A pass takes seconds.
+// abandoned is the age from which a temporary folder is taken to be left by a process that has
+// ended. A pass takes seconds.
 const abandoned = 24 * time.Hour
 
 const summary = "result.json"
@@ -121,7 +124,8 @@ type instance struct {
 	ReceivedTime  time.Time `json:"received_time,omitzero"`
 }
 
-// Assimilate makes a folder aside. A second time, as after a crash, it begins anew.
+// Assimilate makes a folder in the temporary place. A second time, as after a crash, it starts
+// over.
 func (c *Copy) Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
 	if err := protocol.ValidFileName(wu.Name); err != nil {
 		return err
@@ -182,7 +186,7 @@ func (c *Copy) begin() (err error) {
 	return err
 }
 
-// sweep removes what is abandoned.
+// sweep removes abandoned folders.
 func sweep(all string) error {
 	entries, err := os.ReadDir(all)
 	if err != nil {
@@ -206,7 +210,7 @@ func (c *Copy) Flush() error {
 		return nil
 	}
 	defer group.Close()
-	defer func() { _ = os.RemoveAll(c.apart) }() // with what was not finished
+	defer func() { _ = os.RemoveAll(c.apart) }() // with the unfinished folders
 	var files, folders []string
 	for _, wu := range made {
 		files, folders = append(files, filepath.Join(c.aside(wu.name), summary)), append(folders, c.aside(wu.name))
@@ -235,7 +239,7 @@ func (c *Copy) Flush() error {
 	return atomicfile.SyncDir(c.Dir)
 }
 
-// place puts a folder where people look for it, instead of what is there.
+// place moves a folder to its final place, and replaces the one that is there.
 func (c *Copy) place(wu finished) error {
 	from, to := c.aside(wu.name), filepath.Join(c.Dir, wu.in, wu.name)
 	err := os.Rename(from, to)
@@ -262,7 +266,7 @@ func (c *Copy) place(wu finished) error {
 	return os.RemoveAll(old)
 }
 
-// outcome tells of a workunit all but of its canonical result.
+// outcome describes a workunit, except for its canonical result.
 func (c *Copy) outcome(wu store.Workunit, results []store.Result) outcome {
 	out := outcome{Workunit: wu.Name, App: c.App, Batch: wu.Batch, Errors: wu.ErrorMask.Reasons(), Files: []string{}}
 	for _, r := range results {

@@ -141,7 +141,7 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// One whose outputs are not there must not hold up the others.
+// A workunit whose outputs are missing must not delay the others.
 func TestOneOfTwoFails(t *testing.T) {
 	dir := t.TempDir()
 	files := openFiles(t, t.TempDir())

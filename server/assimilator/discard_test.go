@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/server/assimilator"
 )
 
-// Of what was divided in one way and is divided in another now, all goes whose name begins so, and
-// nothing else: not what lies in another outcome, nor what is being made.
+// After a change of the division, all folders whose names have the prefix are removed. Nothing else
+// is removed, neither the files in another outcome nor folders that are being made.
 func TestDiscard(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"api1_a/out", "batch_7/api1_b/sub/out", "2026-11-23/api1_c/out", "api11_a/out", "other/api1_x", "other/sub/api1_y/out", "other/api1_z/out", "other/result.json", ".tmp/p1/api1_d/out"} {

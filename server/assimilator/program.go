@@ -13,7 +13,7 @@ import (
 type Env struct {
 	Dir     string // the project's directory, in which programs run
 	Results string // the folder that Copy fills
-	Divided string // how, see Divisions; "" is Flat
+	Divided string // see Divisions ("": Flat)
 	App     string // name of the application
 	Files   TreeFiles
 }
@@ -40,32 +40,31 @@ func New(name string, env Env) (Handler, error) {
 	return Program{Command: cmd, App: env.App, Files: env.Files}, nil
 }
 
-// Program hands outcomes to a program of the project, by JSON on its standard
-// input. Status 0 says that it has taken the outcome; with any other it gets the
-// same outcome again later.
+// Program hands outcomes to a program of the project, as JSON on its standard input. Status 0 means
+// that the program has taken the outcome. After any other status it gets the same outcome again
+// later.
 //
-// Each outcome is taken exactly once only if the program does its part. That the
-// program was done is recorded after it has ended, and no order of the two would
-// survive every power cut: recording first would lose outcomes. So a crash in
-// between makes the program run again for the same workunit, and it must notice:
-// let it store under the workunit's name or id, which are unique, and let it
-// store all or nothing, for example by renaming a finished file or in one
-// transaction with a unique key. Then at least once is exactly once. Two runs for
-// one workunit never overlap.
+// Each outcome is taken exactly once only if the program does its part. That the program was done
+// is recorded after it has ended, and neither order of the two would survive every power cut:
+// recording first would lose outcomes. So a crash in between makes the program run again for the
+// same workunit, and the program must notice. It should store under the workunit's name or ID,
+// which are unique, and store all or nothing, for example by renaming a finished file or in one
+// transaction with a unique key. Then at least once is exactly once. Two runs for one workunit
+// never overlap.
 type Program struct {
 	Command hook.Command
 	App     string     // the application's name
 	Files   hook.Files // output files
 }
 
-// handed is what the program reads.
+// handed is the program's input.
 type handed struct {
 	Workunit  hook.Workunit `json:"workunit"`
 	Canonical *hook.Result  `json:"canonical"` // null: the workunit was given up, see its errors
 	Results   []hook.Result `json:"results"`   // all of them, without files
 }
 
-// Assimilate does what the type says.
+// Assimilate implements Handler.
 func (p Program) Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
 	h := handed{Workunit: hook.DescribeWorkunit(wu, p.App), Results: []hook.Result{}}
 	if canon != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/starling-grid/starling/server/store/storetest"
 )
 
-// The test's own program is the project's: it writes what it was told to a file.
+// The test's program is also the project's program: it writes its input to a file.
 func TestMain(m *testing.M) {
 	if name := os.Getenv("ASSIMILATOR"); name != "" {
 		b, err := io.ReadAll(os.Stdin)

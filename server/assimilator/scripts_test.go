@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// The script of a BOINC project's script_assimilator is told what it is told there.
+// The script of a BOINC project's script_assimilator gets the same arguments as from BOINC.
 func TestScriptsOfBOINC(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not installed; the adapter of BOINC's scripts is NOT tested")

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 )
 
-// hanging opens a tree at a service that says that it has the bucket, and then never
-// answers again.
+// hanging opens a tree at a service that confirms that it has the bucket, and then never answers
+// again.
 func hanging(t *testing.T) *blob.Bucket {
 	t.Setenv("AWS_ACCESS_KEY_ID", "starling")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "loopback-only")
@@ -71,8 +71,8 @@ func TestAHangingServiceIsLeft(t *testing.T) {
 	}
 }
 
-// A question that nobody bounds is given up all the same: daemons ask with a context
-// that ends with the server.
+// A request without a time limit is given up all the same: daemons use a context that ends with the
+// server.
 func TestPatienceEnds(t *testing.T) {
 	b := hanging(t)
 	blob.SetPatience(t, 50*time.Millisecond)
@@ -84,7 +84,7 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
-// That a service is away is told from what will not change by waiting.
+// An unreachable service is distinguished from errors that waiting does not solve.
 func TestUnreachable(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "starling")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "loopback-only")

@@ -1,11 +1,10 @@
-// Package blob keeps the files that a project hands out and takes in. A file
-// has a physical name, unique and immutable; its content appears whole and
-// durable or not at all.
+// Package blob stores the files that a project publishes and receives. A file has a physical name,
+// unique and immutable. Its content appears whole and durable or not at all.
 //
-// Files lie in a directory tree (Dir) that spreads them as BOINC does, by a hash of
-// their names, so that no folder grows too large and URLs can be computed; or in a
-// bucket of an S3 service (Bucket). Names never lead out of the tree. The package
-// does not know what a file is for, nor who may have it.
+// Files are stored in a directory tree (Dir) that spreads them as BOINC does, by a hash of their
+// names, so that no folder grows too large and URLs can be computed. Or they are stored in a bucket
+// of an S3 service (Bucket). Names never lead out of the tree. The package does not depend on the
+// purpose of a file, and does not decide who may have it.
 package blob
 
 import (
@@ -25,14 +24,14 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// ErrDifferent is returned when a name is taken by other content. A name is
-// never used again, since hosts keep what they once downloaded under it.
+// ErrDifferent is returned when a name is taken by other content. A name is never used again, since
+// hosts keep the file that they once downloaded under it.
 var ErrDifferent = errors.New("a different file has this name")
 
 // Fanout is the number of sub-directories, BOINC's default.
 const Fanout = 1024
 
-// Folders beside the hashed ones; no hash looks like them.
+// Folders next to the hashed ones. No hash looks like them.
 const (
 	tmpDir  = ".tmp"
 	partDir = ".part"
@@ -41,13 +40,13 @@ const (
 // A Dir is a Tree in a folder.
 type Dir struct{ root *os.Root }
 
-// Info is what is known of a file's content.
+// Info has the size and the checksum of a file's content.
 type Info struct {
 	NBytes int64
 	MD5    string // lower-case hex
 }
 
-// Open opens the tree at path and makes it if there is none.
+// Open opens the tree at path and creates it if it does not exist.
 func Open(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o750); err != nil {
 		return nil, err
@@ -65,11 +64,11 @@ func Open(path string) (*Dir, error) {
 	return &Dir{root}, nil
 }
 
-// Close closes the tree; its files stay.
+// Close closes the tree. Its files stay.
 func (d *Dir) Close() error { return d.root.Close() }
 
-// Path returns where a file lies below the tree's root, with slashes; it is
-// also the end of the file's URL.
+// Path returns a file's path below the tree's root, with slashes. It is also the end of the file's
+// URL.
 func Path(name string) string { return path.Join(protocol.DirHash(name, Fanout), name) }
 
 func place(name string) (string, error) {
@@ -197,7 +196,7 @@ func (d *Dir) put(ctx context.Context, name string, r io.Reader) (info Info, err
 	return info, nil
 }
 
-// unlinked serializes the last step of storing files where there are no hard links.
+// unlinked serializes the last step of storing files on systems without hard links.
 var unlinked sync.Mutex
 
 // place gives a synced file another name, unless that is taken, and makes that durable.

@@ -142,7 +142,7 @@ func names(t *testing.T, d blob.Tree, _ string) {
 	}
 }
 
-// What was copied stays when the file goes, and what stood there is replaced.
+// A copy stays when the file is removed, and replaces a file at its path.
 func copies(t *testing.T, d blob.Tree, _ string) {
 	for _, name := range []string{"one", "two"} {
 		if _, err := d.Put(t.Context(), name, strings.NewReader("content of "+name)); err != nil {

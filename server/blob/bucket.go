@@ -19,8 +19,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A Bucket is a Tree in a bucket of an S3 service. What has not arrived whole, and
-// what programs read, lies in a folder of this machine meanwhile.
+// A Bucket is a Tree in a bucket of an S3 service. Incomplete files, and files that programs read,
+// are kept in a folder of this machine.
 type Bucket struct {
 	*Dir // parts and copies for programs
 
@@ -30,7 +30,7 @@ type Bucket struct {
 	cache  cache
 }
 
-// patience is how long the service may take to answer a question that moves no file.
+// patience is the maximum time for an answer of the service to a request that moves no file.
 var patience = time.Minute
 
 // metaMD5 is the object's own metadata that holds the checksum of its content,
@@ -43,8 +43,8 @@ func Reach(ctx context.Context, where string) error {
 	return err
 }
 
-// Unreachable reports whether an error says that a bucket's service does not answer, or
-// not yet, so that it may do so later.
+// Unreachable reports whether an error means that a bucket's service does not answer, or not yet,
+// so that it may do so later.
 func Unreachable(err error) bool {
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return !errors.Is(err, context.Canceled)
@@ -59,9 +59,9 @@ func Unreachable(err error) bool {
 //
 //	s3://BUCKET[/PREFIX]?endpoint=HOST[:PORT][&region=REGION][&tls=false]
 //
-// with the folder local for what is on its way. The keys come from the environment
-// (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), from ~/.aws/credentials, or from the
-// machine's role. The bucket must exist.
+// with the folder local for files in transfer. The keys are read from the environment
+// (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), from ~/.aws/credentials, or from the machine's role.
+// The bucket must exist.
 func OpenBucket(ctx context.Context, where, name, local string) (*Bucket, error) {
 	b, err := reach(ctx, where)
 	if err != nil {
@@ -229,7 +229,7 @@ func (b *Bucket) put(ctx context.Context, name string, r io.Reader) (Info, error
 	return info, err
 }
 
-// send makes a local file an object, with first only if there is none of that name.
+// send makes a local file an object. With first it does so only if the name is free.
 func (b *Bucket) send(ctx context.Context, name string, f *os.File, info Info, first bool) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 const (
 	cacheDir = ".cache"
-	// kept is how long a copy is there after it was last asked for.
+	// kept is the time for which a copy is kept after its last use.
 	kept = 2 * time.Hour
 )
 
@@ -16,7 +16,7 @@ const (
 // the folder.
 type cache struct{ dir string }
 
-// get returns the path of a file's copy, which fetch makes if there is none.
+// get returns the path of a file's copy. If it does not exist, fetch makes it.
 func (c cache) get(name string, fetch func(to string) error) (string, error) {
 	dir, err := filepath.Abs(c.dir)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c cache) get(name string, fetch func(to string) error) (string, error) {
 	return path, fetch(path)
 }
 
-// sweep removes copies that nobody has asked for of late, best effort.
+// sweep removes copies that were not used lately, best effort.
 func (c cache) sweep(now time.Time) {
 	list, err := os.ReadDir(c.dir)
 	if err != nil {

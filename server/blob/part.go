@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// partName is where a file lies that has not arrived whole.
+// partName returns the path of a file that has not arrived whole.
 func partName(name string) string { return filepath.Join(partDir, name) }
 
 // OpenPart implements Parts.

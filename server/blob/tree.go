@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// A Tree is where files lie: a Dir, or a Bucket. It is safe for concurrent use, and
-// several may be open on the same files. Names that are no file names give
-// protocol.ErrFileName, files that are not there fs.ErrNotExist.
+// A Tree stores files: a Dir, or a Bucket. It is safe for concurrent use, and several may be open
+// on the same files. Names that are not file names give protocol.ErrFileName, files that do not
+// exist fs.ErrNotExist.
 //
-// A context bounds what a service elsewhere takes to answer; when it ends, the call
-// returns its error. What is done on this machine's own disk does not heed it.
-// Whoever needs but some of the methods declares those.
+// A context limits the time for an answer of a remote service. When it ends, the call returns its
+// error. Operations on this machine's own disk ignore it. Code that needs only some of the methods
+// should declare an interface with those.
 type Tree interface {
 	Reader
 	Writer
 	Lender
 	Parts
 
-	// Walk calls fn for every file, whole or in part, with its name and when it was
-	// changed last, in no particular order. fn may not remove files; an error of fn
-	// ends the walk and is returned. Files that come or go meanwhile may be missed.
+	// Walk calls fn for every file, whole or in part, with its name and the time of its last
+	// change, in no particular order. fn may not remove files. An error of fn ends the walk and is
+	// returned. Files that appear or disappear meanwhile may be missed.
 	Walk(ctx context.Context, fn func(name string, modified time.Time) error) error
-	// Close closes the tree; its files stay.
+	// Close closes the tree. Its files stay.
 	Close() error
 }
 
@@ -39,35 +39,36 @@ type Reader interface {
 
 // A Writer takes files and deletes them.
 type Writer interface {
-	// Put stores what r yields. When it returns, the file is durable. If the name is
-	// taken, the same content is no error and other content gives ErrDifferent.
+	// Put stores the data that r yields. When it returns, the file is durable. If the name is taken
+	// by the same content, that is not an error. Other content gives ErrDifferent.
 	Put(ctx context.Context, name string, r io.Reader) (Info, error)
 	// Remove deletes a file and what arrived of it so far. A file that is not there
 	// is fine.
 	Remove(ctx context.Context, name string) error
 }
 
-// A Lender gives files to what knows paths only.
+// A Lender makes files available to code that needs paths.
 type Lender interface {
-	// CopyTo gives a file's content the path to, outside of the tree, in place of what
-	// may be there. The content is durable when CopyTo returns, its name once the
-	// folder is synced. Nobody may change the copy in place: it may be the file.
+	// CopyTo makes a file's content available at the path to, outside of the tree, and replaces a
+	// file there. The content is durable when CopyTo returns, its name once the folder is synced.
+	// The copy must not be changed in place: it may be the file.
 	CopyTo(ctx context.Context, name, to string) error
 	// Locate returns the path of a file, for programs that read it. It is good for
 	// as long as the file is there, but at least an hour.
 	Locate(ctx context.Context, name string) (string, error)
 }
 
-// Parts are what has arrived of files that are not whole. They lie on this machine.
+// Parts are the parts of incomplete files that have arrived. They are stored on this machine.
 type Parts interface {
-	// OpenPart opens what has arrived for reading and writing, empty if nothing has.
+	// OpenPart opens the part of a file that has arrived for reading and writing, empty if nothing
+	// has.
 	OpenPart(name string) (Part, error)
 	// PartSize returns how much has arrived, 0 if nothing has.
 	PartSize(name string) (int64, error)
 	// CommitPart makes a part, which its caller has synced and closed, the file of
 	// that name. The file is durable when it returns.
 	CommitPart(ctx context.Context, name string) error
-	// RemovePart throws away what has arrived.
+	// RemovePart deletes the part that has arrived.
 	RemovePart(name string) error
 }
 

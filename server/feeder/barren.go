@@ -8,28 +8,29 @@ import (
 )
 
 const (
-	// barrenFor is how long a stretch is taken for barren. What was added to it since waits
-	// so long for hosts that can hardly do anything of its kind.
+	// barrenFor is the time that a stretch is taken for barren. Results added to it since then wait
+	// up to that long for hosts that can do hardly anything of the kind.
 	barrenFor = 10 * time.Second
-	// maxBarren is how many stretches of a kind are kept.
+	// maxBarren is the maximum number of stretches kept for a kind.
 	maxBarren = 16
 	// far is from how many results on a search has looked at many.
 	far = 256
 )
 
-// A barren is a stretch of the queue of a kind in which nothing fits a host that can do no
-// more than fit. Kinds are of needs that are nearly the same, so few hosts can do some of a
-// kind and not all; but where a million results are just too large for one, it must not have
-// all of them looked at each time it asks.
+// A barren is a stretch of a kind's queue in which nothing fits a host with at most the abilities
+// in fit. The results of a kind have nearly the same needs, so few hosts can do some of a kind and
+// not all. But where a million results are just too large for a host, the database must not look at
+// all of them each time it asks.
 type barren struct {
 	fit   store.Fit
 	from  store.Place // behind it
-	until store.Place // what is here may fit
+	until store.Place // results from here on may fit
 	ended bool        // nothing is behind
 	since time.Time
 }
 
-// find is store.Tx.UnsentFits past what is known to be barren, and gets to know more.
+// find is like store.Tx.UnsentFits, but skips the stretches known to be barren, and records new
+// ones.
 func (s *stream) find(fit store.Fit) ([]store.Candidate, error) {
 	h := s.head
 	if s.f.Fresh <= 0 { // nothing is kept
@@ -67,7 +68,8 @@ func (s *stream) find(fit store.Fit) ([]store.Candidate, error) {
 	return list, nil
 }
 
-// covers reports whether who can do f can do no more than what the stretch is barren for.
+// covers reports whether a host with the abilities f can do no more than the hosts for which the
+// stretch is barren.
 func (b *barren) covers(f store.Fit) bool {
 	return f.Memory <= b.fit.Memory && f.Disk <= b.fit.Disk && f.Bandwidth <= b.fit.Bandwidth &&
 		f.Wait >= b.fit.Wait && f.PerFlop >= b.fit.PerFlop && f.Below == b.fit.Below && f.BelowSince.Equal(b.fit.BelowSince)

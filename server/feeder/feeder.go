@@ -1,13 +1,13 @@
-// Package feeder keeps the head of what can be sent in memory, sorted by what decides
-// who may have it, so that a request sees only work that it may be given, and costs the
-// same whatever waits for others.
+// Package feeder keeps the head of the unsent work in memory, sorted by the properties that decide
+// which hosts may have it. So a request sees only work that it may be given, and its cost does not
+// depend on how much work waits for others.
 //
-// A result's kind (store.Workunit.Kind) is its application, what its workunit is
-// committed to, and the order of magnitude of what it needs. Of each kind the first
-// results are read at once for many requests. What a request takes of them is leased to
-// it until it ends, so that requests that run side by side do not all go for the same
-// one. That is a courtesy: what keeps a result from being sent twice, here or by another
-// process, is store.Tx.Send, and a lease that was in vain costs a second look.
+// A result's kind (store.Workunit.Kind) is its application, the commitments of its workunit, and
+// the order of magnitude of its needs. Of each kind the first results are read at once for many
+// requests. Results that a request takes are leased to it until it ends, so that concurrent
+// requests do not all try to get the same one. Leases only save work. A result is kept from being
+// sent twice, here or by another process, by store.Tx.Send, and a lease that was in vain costs a
+// second look.
 package feeder
 
 import (
@@ -22,40 +22,41 @@ import (
 )
 
 const (
-	// firstPage is how many results of a kind are read at first; a kind that is emptied
+	// firstPage is the number of results of a kind that are read at first. A kind that is emptied
 	// fast is read in larger pages.
 	firstPage = 8
 	maxPage   = 512
-	// localPage is how many results of a kind are looked at for such whose files the host
+	// localPage is the number of results of a kind that are searched for ones whose files the host
 	// has.
 	localPage = 64
-	// halfLife is after how long what an application was given counts for half.
+	// halfLife is the time after which the work given to an application counts half.
 	halfLife = time.Hour
-	// sentFor is how long a result that was sent stays leased. The snapshots of
-	// transactions that began before hold it still as unsent.
+	// sentFor is the time that a result stays leased after it was sent. The snapshots of
+	// transactions that started earlier still have it as unsent.
 	sentFor = time.Second
 )
 
 // A Feeder is safe for concurrent use. Its zero value is ready.
 type Feeder struct {
-	// Fresh is how long what was read is handed out; 0: it is read for each request.
-	// New results of higher priority wait so long at most. Hardly a request is refused by
-	// what is in memory: see barren.
+	// Fresh is the time for which results that were read are reused. If 0, they are read for each
+	// request. New results of higher priority wait up to that long. It is rare that a request is
+	// refused because of what is in memory: see barren.
 	Fresh time.Duration
-	// Shard tells what this process goes for first, where several share a database; nil: it
-	// is the only one.
+	// Shard returns the part of the work that this process looks at first, if several share a
+	// database. If nil, this is the only process.
 	Shard func() store.Shard
 
 	mu     sync.Mutex
 	heads  map[part]*head
 	read   time.Time         // when the kinds were
 	some   bool              // work has a target
-	leased map[int64]bool    // results, by id; true: sent already
+	leased map[int64]bool    // results, by id (true: sent already)
 	given  map[int64]float64 // to each application lately: the sum of what counts against it
 	faded  time.Time         // when that was last brought up to date
 }
 
-// A part is what waits of a kind, or of that what belongs to this process, or to others.
+// A part is the unsent work of a kind, or the share of it that belongs to this process, or to
+// others.
 type part struct {
 	kind int64
 	of   store.Slice
@@ -68,40 +69,42 @@ type head struct {
 	last  store.Place // read of it
 	since time.Time
 	page  int  // to read next
-	whole bool // there is nothing behind
+	whole bool // the queue has all of it
 
 	barren []barren
 }
 
-// A Want is what a request wants to be given.
+// A Want describes the work that a request wants.
 type Want struct {
-	// Targets are whom work may be for beside anybody.
+	// Targets are the request's targets. It gets work for these in addition to work that is open to
+	// all.
 	Targets []store.Target
-	// Kind reports whether results of the kind of these may be of use at all. There may
-	// be more of it, which differ in all but the application, the commitments, and the
-	// order of magnitude of what they need.
+	// Kind reports whether results of the same kind as those in head may be of use at all. There
+	// may be more results of the kind, and these have in common only the application, the
+	// commitments, and the order of magnitude of their needs.
 	Kind func(head []store.Candidate) bool
-	// More reports whether results of the kind of c may still be of use after what was
-	// taken; nil: they are.
+	// More reports whether more results of the kind of c may be of use after those that were taken.
+	// If nil, they are.
 	More func(c *store.Candidate) bool
 	// Fits reports whether the host may have c, as far as can be known beforehand.
 	Fits func(c *store.Candidate) bool
-	// Fit says the same to the database for results of the application of c.
+	// Fit returns the same condition as a database query for results of the application of c.
 	Fit func(c *store.Candidate) store.Fit
-	// Local returns how many bytes of the input files of c the host has already; 0 also if
-	// it may not have c. nil: the host has no files. Of results of a kind that have the
-	// same priority, those go first of which it has most.
+	// Local returns the size in bytes of the input files of c that the host has already, or 0 if it
+	// may not have c. If nil, the host has no files. Of results of a kind with the same priority,
+	// those with the largest size are sent first.
 	Local func(c *store.Candidate) int64
-	// Off returns how unfit in size c is for the host, 0 if it is not. Of several kinds of an
-	// application that have the same priority, the least unfit goes first. nil: none is.
+	// Off returns how far the size of c is from the right one for the host, or 0 if it fits. Of
+	// several kinds of an application with the same priority, the one closest to the right size is
+	// sent first. If nil, all sizes fit.
 	Off func(c *store.Candidate) int
-	// Take is told what fits, in the order in which it should go. It returns what that
-	// counts for against its application, the computing time over the application's
-	// weight, and whether there should be more.
+	// Take is called with the results that fit, in the order in which they should be sent. It
+	// returns the cost that is charged to the application, which is the computing time over the
+	// application's weight, and whether there should be more.
 	Take func(c store.Candidate) (cost float64, more bool)
 }
 
-// A Lease is what a request has for itself. It has to be ended.
+// A Lease has the results that are reserved for a request. It has to be ended.
 type Lease struct {
 	of   *Feeder
 	held []int64
@@ -109,15 +112,15 @@ type Lease struct {
 	by   map[int64]int64   // application of each
 	// Crowded: what would have been of use is leased to others at the moment.
 	Crowded bool
-	// Stale: some of what there is was looked up for others before. Who got nothing ends
-	// the lease with Lost and looks again.
+	// Stale: some of the work was looked up for other requests earlier. A request that got no work
+	// ends the lease with Lost and looks again.
 	Stale bool
 }
 
-// Lease goes through the kinds of use and leases what fits, until Take has enough: what is
-// for a target of the request, then by priority, and where that is the same what belongs to
-// this process, then the application that had least computing time
-// lately, then what is of the right size for the host, then the oldest result. tx sees the database as of now.
+// Lease goes through the useful kinds and leases results that fit, until Take has enough. The order
+// is: work for a target of the request, then by priority, then work that belongs to this process,
+// then the application that had the least computing time lately, then the right size for the host,
+// then the oldest result. tx sees the database as of now.
 func (f *Feeder) Lease(tx *store.View, now time.Time, w Want) (*Lease, error) {
 	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]int64)}
 	f.mu.Lock()
@@ -158,7 +161,7 @@ func (f *Feeder) Lease(tx *store.View, now time.Time, w Want) (*Lease, error) {
 	return l, nil
 }
 
-// order says which of two kinds goes first.
+// order compares two kinds by the order in which their results are sent.
 func (f *Feeder) order(a, b *stream) int {
 	return cmp.Or(
 		rank(a.next.Target != store.Target{})-rank(b.next.Target != store.Target{}),
@@ -192,7 +195,7 @@ func (f *Feeder) streams(tx *store.View, now time.Time, w Want, l *Lease) ([]*st
 	return found, nil
 }
 
-// targeted returns what is for the targets of a request. It is read for that request alone.
+// targeted returns the work for the targets of a request. It is read for that request alone.
 func (f *Feeder) targeted(tx *store.View, w Want) ([]*head, error) {
 	if !f.some {
 		return nil, nil
@@ -248,8 +251,8 @@ func (f *Feeder) refresh(tx *store.View, now time.Time, l *Lease) error {
 	return nil
 }
 
-// fade lets the past count for less, so that an application which had nothing to send for
-// long does not get everything when it has.
+// fade reduces the weight of the past, so that an application that had no work for a long time does
+// not get everything when it has some.
 func (f *Feeder) fade(now time.Time) {
 	gone := now.Sub(f.faded)
 	if gone >= 0 && gone < time.Minute {
@@ -261,7 +264,7 @@ func (f *Feeder) fade(now time.Time) {
 	}
 }
 
-// End gives back what was leased. sent is what was sent of it, for good.
+// End returns the leased results. The results in sent were sent and do not become available again.
 func (l *Lease) End(sent []int64) {
 	f := l.of
 	f.mu.Lock()
@@ -294,7 +297,7 @@ func (l *Lease) End(sent []int64) {
 	})
 }
 
-// Return gives back some of what was leased, while the rest is kept.
+// Return gives back some of the leased results and keeps the others.
 func (l *Lease) Return(ids []int64) {
 	l.of.mu.Lock()
 	defer l.of.mu.Unlock()
@@ -305,8 +308,8 @@ func (l *Lease) Return(ids []int64) {
 	}
 }
 
-// Lost ends a lease of which something turned out to be gone: others sent it, or it is
-// not needed any more. What is in memory is read anew.
+// Lost ends a lease if some of its results turned out to be gone: others sent them, or they are not
+// needed any more. The results in memory are read again.
 func (l *Lease) Lost() {
 	l.End(nil)
 	f := l.of
@@ -320,7 +323,7 @@ func (l *Lease) Lost() {
 
 func (l *Lease) has(id int64) bool { _, ok := l.by[id]; return ok }
 
-// release ends leases; f.mu is held.
+// release ends the leases of a list of results. The caller holds f.mu.
 func (l *Lease) release(list []int64) {
 	for _, id := range list {
 		delete(l.of.leased, id)

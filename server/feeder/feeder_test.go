@@ -55,8 +55,8 @@ func (w *world) otherApp() (id int64) {
 	return id
 }
 
-// lease leases up to n results that need no more memory than a host has; each counts for
-// a second of computing. It returns their ids, and how many were looked at.
+// lease leases up to n results that need at most the given memory. Each counts as one second of
+// computing. It returns their IDs, and the number of results that were looked at.
 func (w *world) lease(n int, memory float64, targets ...store.Target) (l *feeder.Lease, got []int64, looked int) {
 	w.Helper()
 	err := w.st.View(w.Context(), func(tx *store.View) (err error) {
@@ -139,7 +139,7 @@ func TestNoMoreOfAKind(t *testing.T) {
 	}
 }
 
-// What one request has leased, others are not offered, until it ends; what was sent is
+// Results leased by one request are not offered to others until it ends. Results that were sent are
 // never offered again.
 func TestLeases(t *testing.T) {
 	for _, fresh := range []time.Duration{0, time.Hour} {
@@ -169,7 +169,8 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// What is in memory may be old, and says so; a lease that was lost has it read anew.
+// Results in memory may be old, and the lease is marked as such. After a lease was lost they are
+// read again.
 func TestStale(t *testing.T) {
 	w := newWorld(t)
 	w.f.Fresh = time.Hour
@@ -189,8 +190,8 @@ func TestStale(t *testing.T) {
 	l.End(nil)
 }
 
-// The order is that of priorities; where they are the same, applications take turns, by
-// the computing time that each got, and one with little is not hidden by one with much.
+// Results are ordered by priority. With the same priority, applications take turns by the computing
+// time that each got, and one with little work is not hidden by one with much.
 func TestOrder(t *testing.T) {
 	w := newWorld(t)
 	other := w.otherApp()
@@ -219,7 +220,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// An application that had nothing to send for long does not get everything when it has.
+// An application that had no work for a long time does not get everything when it has some.
 func TestThePastFades(t *testing.T) {
 	w := newWorld(t)
 	other := w.otherApp()
@@ -248,7 +249,7 @@ func TestThePastFades(t *testing.T) {
 	}
 }
 
-// What a request looks at does not depend on what waits for others.
+// The results that a request looks at do not depend on the work that waits for others.
 func TestCostIsIndependentOfWhatWaits(t *testing.T) {
 	for name, memory := range map[string]float64{"much more": 1e12, "a little more": 1.9e9} {
 		var cost [2]int
@@ -269,8 +270,8 @@ func TestCostIsIndependentOfWhatWaits(t *testing.T) {
 	}
 }
 
-// Where several processes share a database, each goes for its own part first, however far
-// behind that lies, but for what is more urgent, and for the others' when nothing else is left.
+// If several processes share a database, each sends its own part first, however far back it is in
+// the queue. It sends more urgent work before that, and the others' parts when its own is empty.
 func TestOwnFirst(t *testing.T) {
 	w := newWorld(t)
 	w.f.Fresh = time.Hour
@@ -294,7 +295,7 @@ func TestOwnFirst(t *testing.T) {
 	}
 }
 
-// Many requests side by side: each result goes to one of them, and all go.
+// Many concurrent requests: each result is sent to one of them, and all results are sent.
 func TestSideBySide(t *testing.T) {
 	w := newWorld(t)
 	w.f.Fresh = time.Hour
@@ -373,7 +374,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// A project may have nothing but work for some.
+// All the work of a project may be for certain targets.
 func TestNothingButTargets(t *testing.T) {
 	w := newWorld(t)
 	w.f.Fresh = time.Hour
@@ -387,8 +388,8 @@ func TestNothingButTargets(t *testing.T) {
 	}
 }
 
-// A kind of which nothing fits a host is not searched again for it, or for one that can do
-// less, at each request.
+// If nothing of a kind fits a host, the kind is not searched again at each request of that host or
+// of one that can do less.
 func TestBarrenStretch(t *testing.T) {
 	w := newWorld(t)
 	w.f.Fresh = 20 * time.Second
@@ -414,8 +415,8 @@ func TestBarrenStretch(t *testing.T) {
 	}
 }
 
-// A host gets first what needs files that it has, of the kind whose turn it is and of the
-// same priority; then the rest in order.
+// A host first gets results that need files it has, among those of the kind whose turn it is and of
+// the same priority. Then it gets the others in order.
 func TestLocalFirst(t *testing.T) {
 	w := newWorld(t)
 	w.f.Fresh = time.Minute

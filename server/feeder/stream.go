@@ -6,8 +6,9 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A stream is what one request may have of one kind, in order. It goes through what is
-// in memory; where that does not fit the host it has the database look for what does.
+// A stream yields the results of one kind that one request may have, in order. It goes through the
+// results in memory. If these do not fit the host, the stream queries the database for results that
+// do.
 type stream struct {
 	f     *Feeder
 	tx    *store.View
@@ -20,14 +21,14 @@ type stream struct {
 	after  store.Place // own begins behind it
 	misfit bool        // something in memory did not fit
 	own    []store.Candidate
-	ended  bool // there is nothing behind own
+	ended  bool // own is all that is left
 
 	next store.Candidate
 	off  int // Want.Off of next
 	ok   bool
 }
 
-// begin reads the head of the kind, if it is of use at all, and goes to the first that
+// begin reads the head of the kind, if it is of use at all, and moves to the first result that
 // fits.
 func (s *stream) begin() error {
 	h := s.head
@@ -73,7 +74,7 @@ func rank(first bool) int {
 	return 1
 }
 
-// advance goes to the next result that fits and is leased to nobody.
+// advance moves to the next result that fits and is not leased.
 func (s *stream) advance() error {
 	s.ok = false
 	for {
@@ -96,8 +97,9 @@ func (s *stream) advance() error {
 	}
 }
 
-// local returns, of the results of the kind that could go instead of the next one, that of
-// whose files the host has most; nil if it is none before that.
+// local returns the result that should replace the next one. It is the one whose files the host has
+// most of, among results of the kind that could be sent instead. It returns nil if the next one
+// stays.
 func (s *stream) local() (best *store.Candidate, err error) {
 	if s.want.Local == nil {
 		return nil, nil
@@ -124,7 +126,7 @@ func (s *stream) local() (best *store.Candidate, err error) {
 	return best, nil
 }
 
-// candidate returns the next to look at, nil if there is none.
+// candidate returns the next result to look at, or nil at the end.
 func (s *stream) candidate() (*store.Candidate, error) {
 	h := s.head
 	for s.own == nil && !s.misfit {
@@ -141,8 +143,8 @@ func (s *stream) candidate() (*store.Candidate, error) {
 			return nil, err
 		}
 	}
-	// What is in memory is of other sizes than this host's, or it has the like: it
-	// looks for itself.
+	// The results in memory do not fit this host, or it has results of the same workunits already.
+	// The stream therefore queries the database.
 	if len(s.own) == 0 {
 		if s.ended || s.want.More != nil && !s.want.More(&h.queue[0]) {
 			return nil, nil

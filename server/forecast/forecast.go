@@ -1,8 +1,8 @@
-// Package forecast estimates when a batch of work will be done: from what the computers that were
-// active lately have shown they can do, the work that comes before it, and, once enough of it is
-// done, its own pace.
+// Package forecast estimates when a batch of work will be done: from the past speed of the
+// computers that were active lately, the work that precedes it, and, once enough of it is done, its
+// own pace.
 //
-// Estimate is pure. Look and Batch ask a database for what it needs.
+// Estimate is pure. Look and Batch read its input from a database.
 package forecast
 
 import (
@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// Window is how long after its last request a computer counts as active.
+// Window is the time after its last request for which a computer counts as active.
 const Window = 7 * 24 * time.Hour
 
-// enough is how many workunits of a batch have to be done for its own pace to count.
+// enough is the number of workunits of a batch that have to be done for its own pace to count.
 const enough = 10
 
 // A Computer is one that may compute for the application.
 type Computer struct {
 	Flops      float64       // operations a second of all tasks that it runs at a time, the time when it is off included
 	Task       float64       // operations a second of one of them
-	Turnaround time.Duration // from the sending of a task to its report, on average; 0: not known
+	Turnaround time.Duration // average time from sending a task to its report (0: unknown)
 }
 
 // Work is what another application has to have computed.
 type Work struct {
 	Flops  float64
-	Weight float64 // part of the computing time; above 0
+	Weight float64 // share of the computing time, above 0
 }
 
 // A Question is all that an estimate depends on.
 type Question struct {
 	Now       time.Time
-	Flops     float64 // operations of what is left of the batch, of all its results
+	Flops     float64 // operations of the rest of the batch, for all its results
 	Task      float64 // of one of its tasks
-	Weight    float64 // of its application; above 0
+	Weight    float64 // of its application, above 0
 	Ahead     float64 // of the application's results that are sent before
 	Others    []Work
 	Computers []Computer
@@ -46,18 +46,18 @@ type Question struct {
 	Left      int64 // of these, without an outcome
 }
 
-// A Basis says where an estimate comes from.
+// A Basis is the source of an estimate.
 type Basis string
 
 // The bases.
 const (
 	Computers Basis = "computers" // as if those that were active computed nothing else
 	Pace      Basis = "pace"      // the batch continues as it did so far
-	None      Basis = "none"      // there is no estimate: no computer that may compute it was active
-	Stopped   Basis = "stopped"   // there is no estimate: no work of the application is sent
+	None      Basis = "none"      // not estimated: no computer that may compute it was active
+	Stopped   Basis = "stopped"   // not estimated: no work of the application is sent
 )
 
-// A Forecast is when a batch will be done.
+// A Forecast has the time when a batch will be done.
 type Forecast struct {
 	Basis     Basis
 	Computers int           // that may compute for the application
@@ -66,7 +66,7 @@ type Forecast struct {
 	Left      time.Duration // until the batch is done
 }
 
-// maxLeft bounds what is said: an estimate of more than a hundred years means nothing.
+// maxLeft limits the estimate: more than a hundred years has no meaning.
 const maxLeft = 100 * 365 * 24 * time.Hour
 
 // Estimate answers a question. All work is divided as a liquid: applications that have some get
@@ -98,7 +98,7 @@ func Estimate(q Question) Forecast {
 	return f
 }
 
-// one is how long a task takes from its sending to its report.
+// one returns the time that a task takes from its sending to its report.
 func (q *Question) one() time.Duration {
 	var list []time.Duration
 	for _, c := range q.Computers {
@@ -116,7 +116,7 @@ func (q *Question) one() time.Duration {
 	return list[len(list)/2]
 }
 
-// after is how long it takes the application to have so many operations done.
+// after returns the time until the application has so many operations done.
 func (q *Question) after(own, rate float64) time.Duration {
 	others := slices.Clone(q.Others)
 	seconds := 0.0

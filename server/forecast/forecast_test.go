@@ -101,7 +101,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// More work takes no less time, more computers no more; it ends at any values.
+// More work does not take less time, and more computers do not take more. The estimate ends for any
+// values.
 func TestEstimateIsMonotonic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		flops := rapid.Float64Range(0, 1e18)

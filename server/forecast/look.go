@@ -131,8 +131,8 @@ func computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now t
 	return list, err
 }
 
-// computer says how fast a host is, by what it has shown with each version, or else by its
-// benchmark. ok: it can compute for the application at all.
+// computer returns the speed of a host, from its record with each version, or else from its
+// benchmark. ok reports whether it can compute for the application at all.
 func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classes map[string]match.PlanClass) (c Computer, ok bool) {
 	if len(rows) == 0 {
 		return c, false
@@ -159,7 +159,7 @@ func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classe
 		class := classes[v.class]
 		one, known := measured[id]
 		if kind := class.Kind(); kind != "" {
-			if known { // of one that never computed here nothing tells how fast it is, or if it is there
+			if known { // otherwise its speed and even its existence are uncertain
 				gpus[kind] = max(gpus[kind], one)
 			}
 			continue
@@ -193,7 +193,7 @@ func flops(benchmark float64) float64 {
 	return match.Unmeasured
 }
 
-// Known reports whether Left tells anything.
+// Known reports whether Left is an estimate.
 func (f Forecast) Known() bool { return f.Basis == Computers || f.Basis == Pace }
 
 // Text is a forecast in a sentence.

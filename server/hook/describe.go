@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A Workunit is what programs are told of a workunit. Names are those of the
+// A Workunit is the description of a workunit for programs. The names are the names of the
 // database's columns.
 type Workunit struct {
 	ID             int64    `json:"id"`
@@ -27,7 +27,7 @@ type Workunit struct {
 	Errors         []string `json:"errors"` // the bits of error_mask in words
 }
 
-// A Result is what programs are told of a result.
+// A Result is the description of a result for programs.
 type Result struct {
 	ID            int64     `json:"id"`
 	Name          string    `json:"name"`
@@ -46,13 +46,13 @@ type Result struct {
 
 // A File is an output file of a result.
 type File struct {
-	Name   string `json:"name"` // by which the application knows it
-	Path   string `json:"path"` // absolute; the program may read it, and nothing else
+	Name   string `json:"name"` // the application's name for it
+	Path   string `json:"path"` // absolute (the program may only read it)
 	NBytes int64  `json:"nbytes"`
 }
 
-// DescribeWorkunit returns what programs are told of a workunit of the
-// application called app.
+// DescribeWorkunit returns the description of a workunit of the application called app for
+// programs.
 func DescribeWorkunit(wu store.Workunit, app string) Workunit {
 	errs := wu.ErrorMask.Reasons()
 	if errs == nil {
@@ -70,8 +70,8 @@ type Files interface {
 	Locate(ctx context.Context, name string) (string, error)
 }
 
-// DescribeResult returns what programs are told of a result: with files its
-// output files too, nil leaves them out.
+// DescribeResult returns the description of a result for programs. It includes the output files
+// unless files is nil.
 func DescribeResult(ctx context.Context, r store.Result, files Files) (Result, error) {
 	d := Result{
 		ID: r.ID, Name: r.Name, HostID: r.HostID, UserID: r.UserID, Outcome: r.Outcome.String(),
@@ -105,8 +105,8 @@ func DescribeResult(ctx context.Context, r store.Result, files Files) (Result, e
 	return d, nil
 }
 
-// Outputs returns the output files that a result was to upload; sticky ones
-// without a certificate stay on the host.
+// Outputs returns the output files that a result was to upload. Sticky files without a certificate
+// stay on the host.
 func Outputs(r store.Result) ([]protocol.FileRef, error) {
 	e, err := protocol.ParseElements([]byte(r.XMLDocIn))
 	if err != nil {

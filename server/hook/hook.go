@@ -1,11 +1,9 @@
-// Package hook runs the project's own programs: validators, assimilators and
-// handlers of trickle messages. A program gets one JSON object on its standard
-// input and, where it is asked something, answers with one on its standard
-// output; docs/programs.md describes them.
+// Package hook runs the project's own programs: validators, assimilators and handlers of trickle
+// messages. A program gets one JSON object on its standard input and, if it is asked for an answer,
+// writes one on its standard output. docs/programs.md describes the objects.
 //
-// The package knows how a program is named, started, bounded and described a
-// result. What an answer means, and when a program that failed runs again, is
-// known by those who run it.
+// The package names, starts and limits programs, and describes results to them. The callers define
+// the meaning of an answer, and when a program that failed runs again.
 package hook
 
 import (
@@ -25,14 +23,14 @@ import (
 const Prefix = "exec:"
 
 const (
-	// Timeout is how long a program may run.
+	// Timeout is the maximum run time of a program.
 	Timeout = 5 * time.Minute
 	// maxOutput bounds an answer.
 	maxOutput = 1 << 20
-	// maxStderr is how much of what a program complained of gets into the log.
+	// maxStderr is the maximum size of a program's error output in the log.
 	maxStderr = 2 << 10
-	// linger is how long a program's children may keep its output open after it
-	// was killed.
+	// linger is the time for which a program's children may keep its output open after it was
+	// killed.
 	linger = 2 * time.Second
 )
 
@@ -41,13 +39,12 @@ type Command struct {
 	Args    []string      // the program and its arguments
 	Dir     string        // the project's directory, in which it runs
 	Timeout time.Duration // 0: Timeout
-	Pool    *Pool         // of programs that run on, of which it is one; nil: it is started anew each time
+	Pool    *Pool         // of long-running programs, for one of them (nil: started each time)
 }
 
-// Parse reads the words of a command, which are split as a shell does, with
-// quotes and backslashes but nothing else. A program whose name holds a slash
-// is looked for from dir, others in PATH. The error says what is wrong with the
-// command or that there is no such program.
+// Parse reads the words of a command, which are split as a shell does, with quotes and backslashes
+// but nothing else. A program whose name contains a slash is looked for relative to dir, others in
+// PATH. The error describes an invalid command or a missing program.
 func Parse(text, dir string) (Command, error) {
 	args, err := Split(text)
 	if err != nil {
@@ -68,11 +65,10 @@ func Parse(text, dir string) (Command, error) {
 	return Command{Args: args, Dir: dir}, nil
 }
 
-// Run starts the program, gives it in as JSON and, if out is not nil, reads its
-// answer into out. It is an error if the program cannot be started, does not
-// exit with status 0 in time, or answers with anything but one object with
-// known keys; the error quotes the end of what it wrote to its standard error. A program that runs
-// on is asked by a line, and answers with one.
+// Run starts the program, gives it in as JSON and, if out is not nil, reads its answer into out. It
+// is an error if the program cannot be started, does not exit with status 0 in time, or answers
+// with anything but one object with known keys. The error quotes the end of the program's standard
+// error. A long-running program gets one line, and answers with one.
 func (c Command) Run(ctx context.Context, in, out any) error {
 	text, err := json.Marshal(in)
 	if err != nil {
@@ -123,7 +119,7 @@ func decode(text []byte, out any) error {
 	return nil
 }
 
-// head keeps the beginning of what is written.
+// head keeps the beginning of the data written to it.
 type head struct {
 	text  []byte
 	limit int
@@ -137,7 +133,7 @@ func (h *head) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// tail keeps the end of what is written.
+// tail keeps the end of the data written to it.
 type tail struct {
 	text  []byte
 	limit int
@@ -160,7 +156,7 @@ func (t *tail) String() string {
 	return " (stderr: " + s + ")"
 }
 
-// errQuote says that a line ends within quotes.
+// errQuote means that a line ends within quotes.
 var errQuote = errors.New("a quote is not closed")
 
 // Split cuts a line into words as a shell does, with quotes and backslashes but

@@ -37,7 +37,7 @@ type running struct {
 }
 
 // ask sends one line to a program and reads its answer into out. A program that does not answer in
-// time, or not with one object, is killed; one that had ended since it was asked last is started
+// time, or not with one object, is killed. One that has ended since the last question is started
 // again.
 func (p *Pool) ask(ctx context.Context, c Command, line []byte, out any) error {
 	for {
@@ -141,7 +141,7 @@ func (r *running) ask(ctx context.Context, line []byte) ([]byte, error) {
 	done := make(chan reply, 1)
 	go func() {
 		_, err := r.in.Write(line)
-		if err != nil { // it has ended, and what it printed last does not matter
+		if err != nil { // it has ended, and its last output does not matter
 			done <- reply{nil, io.EOF}
 			return
 		}

@@ -14,8 +14,9 @@ import (
 	"github.com/starling-grid/starling/server/hook"
 )
 
-// lines is a program that runs on. It answers {"do": …} with how many lines it has read and its
-// process's id; or, as it is told, with nonsense, nothing or too much, and then it ends or hangs.
+// lines is a long-running program. It answers {"do": …} with the number of lines it has read and
+// its process's ID. On request it answers with nonsense, nothing or too much, and then it ends or
+// hangs.
 func lines() {
 	n := 0
 	for s := bufio.NewScanner(os.Stdin); s.Scan(); {
@@ -77,7 +78,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// One that does not answer as it should is replaced, and its error says what it complained of.
+// A program that does not answer correctly is replaced, and the error quotes its error output.
 func TestLinesThatGoWrong(t *testing.T) {
 	_, ask := onLines(t)
 	for _, tt := range []struct{ do, want string }{
@@ -112,7 +113,7 @@ func TestLinesThatEndInBetween(t *testing.T) {
 	}
 }
 
-// One that hangs is killed in its time, or when nobody wants its answer any more.
+// A program that hangs is killed after its time, or when its answer is no longer wanted.
 func TestLinesThatHang(t *testing.T) {
 	c, _ := onLines(t)
 	c.Timeout = 50 * time.Millisecond

@@ -1,13 +1,12 @@
-// Package hostversion decides what a host has earned with an app version: how
-// many results it may get a day, whether one result of it is enough, and whether it gets
-// results that must not fail. It also says
-// what is learnt of how long results take there; package speed has the formulas.
+// Package hostversion decides about a host's record with an app version: the number of results it
+// may get a day, whether one result of it is enough, and whether it gets results that must not
+// fail. It also records the times that results take there. Package speed has the formulas.
 //
-// It is pure: values in, values out. Scheduler, validator and transitioner store
-// what comes of it in host_app_version.
+// The package is pure: it computes values from values. Scheduler, validator and transitioner store
+// the outcome in host_app_version.
 //
-// Source: BOINC sched/sched_result.cpp, validator.cpp and transitioner.cpp for
-// the quota, sched/sched_send.cpp for adaptive replication.
+// Source: BOINC sched/sched_result.cpp, validator.cpp and transitioner.cpp for the quota,
+// sched/sched_send.cpp for adaptive replication.
 package hostversion
 
 import (
@@ -16,11 +15,11 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// enough is how many valid results earn trust.
+// enough is the number of valid results after which a host is trusted.
 const enough = 10
 
-// Quota returns how many results a CPU the host may get today; quota is the
-// project's daily_result_quota.
+// Quota returns the number of results per CPU that the host may get today. quota is the project's
+// daily_result_quota.
 func Quota(h store.HostAppVersion, quota int) int {
 	if h.MaxJobsPerDay == 0 {
 		return quota
@@ -37,8 +36,8 @@ func Sent(h store.HostAppVersion, quota int) store.HostAppVersion {
 	return h
 }
 
-// Succeeded returns what follows from a success that is reported: the quota of a
-// host that recovers grows fast.
+// Succeeded returns the record after a reported success: the quota of a host that recovers grows
+// fast.
 func Succeeded(h store.HostAppVersion, quota int) store.HostAppVersion {
 	if h.MaxJobsPerDay > 0 && quota > 0 {
 		h.MaxJobsPerDay = min(2*h.MaxJobsPerDay, quota)
@@ -46,8 +45,7 @@ func Succeeded(h store.HostAppVersion, quota int) store.HostAppVersion {
 	return h
 }
 
-// Failed returns what follows from an error, from output that is not there and
-// from a deadline that has passed.
+// Failed returns the record after an error, a missing output file or a missed deadline.
 func Failed(h store.HostAppVersion) store.HostAppVersion {
 	h.ConsecutiveValid, h.ErrorRate = 0, worse(h.ErrorRate)
 	if h.MaxJobsPerDay > 0 {
@@ -56,8 +54,8 @@ func Failed(h store.HostAppVersion) store.HostAppVersion {
 	return h
 }
 
-// Valid returns what follows from a valid result. Only one that was compared with
-// another host's earns trust.
+// Valid returns the record after a valid result. Only one that was compared with another host's
+// increases trust.
 func Valid(h store.HostAppVersion, replicated bool, quota int) store.HostAppVersion {
 	h.ErrorRate = better(h.ErrorRate)
 	if replicated {
@@ -69,15 +67,14 @@ func Valid(h store.HostAppVersion, replicated bool, quota int) store.HostAppVers
 	return h
 }
 
-// Invalid returns what follows from a result that was outvoted.
+// Invalid returns the record after a result that was outvoted.
 func Invalid(h store.HostAppVersion) store.HostAppVersion {
 	h.ConsecutiveValid, h.ErrorRate = 0, worse(h.ErrorRate)
 	return h
 }
 
-// Trusted draws whether one result of the host will do. A host that is trusted is
-// checked all the same with probability 1/consecutive_valid, at random, so that it
-// cannot know when.
+// Trusted decides at random whether one result of the host is enough. A trusted host is still
+// checked with probability 1/consecutive_valid, at random, so that the host cannot predict it.
 func Trusted(h store.HostAppVersion, rng *rand.Rand) bool {
 	return h.ConsecutiveValid >= enough && rng.Float64() >= 1/float64(h.ConsecutiveValid)
 }

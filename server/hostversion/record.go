@@ -7,25 +7,25 @@ import (
 )
 
 const (
-	// recent is how much the newest result counts in the error rate.
+	// recent is the weight of the newest result in the error rate.
 	recent = 0.1
 	// bad is the error rate from which a host has a bad record: three failures in a row
 	// of a host without any before, or more than one result in four in the long run.
 	bad = 0.25
 )
 
-// worse and better return the error rate after a result that was no good, and after one
-// that is valid. A rate of 0 is what a host begins with.
+// worse and better return the error rate after a failed or invalid result, and after a valid one. A
+// new host has a rate of 0.
 func worse(rate float64) float64  { return min(1, rate+recent*(1-rate)) }
 func better(rate float64) float64 { return max(0, rate-recent*rate) }
 
-// Bad reports whether the results of the host keep failing, so that it gets none that
-// gives its workunit up if it fails. It gets others still, within its quota, and with
-// valid results its record is good again.
+// Bad reports whether the results of the host keep failing. Such a host gets no result whose
+// failure would give its workunit up. It still gets others, within its quota, and with valid
+// results its record becomes good again.
 func Bad(h store.HostAppVersion) bool { return h.ErrorRate > bad }
 
-// Returned counts a valid result that came back after a time. The newest counts for a
-// tenth, or for as much as the others while there are few.
+// Returned counts a valid result that was reported after a time. The newest counts for a tenth, or
+// for as much as the others while there are few.
 func Returned(h store.HostAppVersion, after time.Duration) store.HostAppVersion {
 	h.TurnaroundN++
 	weight := max(recent, 1/float64(h.TurnaroundN))
@@ -33,13 +33,13 @@ func Returned(h store.HostAppVersion, after time.Duration) store.HostAppVersion 
 	return h
 }
 
-// Reliable reports whether the host can be relied on: it had enough valid results, they
-// come back within turnaround on average (0: at any time), and at most errorRate of the
-// recent ones were no good.
+// Reliable reports whether the host is reliable: it had enough valid results, they are returned
+// within turnaround on average (0: at any time), and at most errorRate of the recent ones failed or
+// were invalid.
 //
-// Source: BOINC sched/sched_send.cpp, get_reliability_version. Different here: errors
-// count by their rate, not by what they did to the quota, and valid results of
-// workunits of one result count too.
+// Source: BOINC sched/sched_send.cpp, get_reliability_version. Different here: errors count by
+// their rate, not by what they did to the quota, and valid results of workunits of one result count
+// too.
 func Reliable(h store.HostAppVersion, turnaround time.Duration, errorRate float64) bool {
 	return h.TurnaroundN >= enough && h.ErrorRate <= errorRate && (turnaround <= 0 || h.Turnaround <= turnaround.Seconds())
 }

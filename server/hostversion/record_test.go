@@ -35,8 +35,8 @@ func TestARecordIsBadAfterFailuresInARow(t *testing.T) {
 	}
 }
 
-// Whatever happens, the rate is a share; what is no good never betters a record, and what
-// is valid never worsens it.
+// The rate is always a share. A failed or invalid result never improves a record, and a valid one
+// never worsens it.
 func TestTheErrorRateIsAShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h store.HostAppVersion

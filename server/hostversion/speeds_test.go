@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// How far versions for GPUs are from the peak speed says nothing of those for CPUs.
+// The ratio of the speed of versions for GPUs to the peak speed is not used for versions for CPUs.
 func TestKindsOfProcessorsLearnApart(t *testing.T) {
 	votes := []store.VersionVotes{
 		{AppVersionID: 1, AppID: 7, Votes: []speed.Count{{Vote: 100, Hosts: 9}}},

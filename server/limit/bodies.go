@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// ErrBusy is returned when there was no room in time.
+// ErrBusy is returned when there was not enough room in time.
 var ErrBusy = errors.New("too many large requests at once")
 
-// small is the size up to which a request may take any room that is left; larger ones
-// together get half of it, so that ordinary hosts are served beside them.
+// small is the size up to which a request may take any room that is left. Larger ones together get
+// half of it, so that ordinary hosts are still served.
 const small = 256 << 10
 
-// patience is how long a request waits for room.
+// patience is the time that a request waits for room.
 const patience = 10 * time.Second
 
-// Bodies bounds the bytes of requests that are held at a time, in memory or in a folder. 0 is
-// no limit, and so is a nil Bodies. It is safe for concurrent use.
+// Bodies limits the bytes of requests that are kept at a time, in memory or in a folder. A limit of
+// 0 means no limit, and so does a nil Bodies. It is safe for concurrent use.
 type Bodies struct {
 	Total      int64
 	PerAddress int64 // one request alone may have more
@@ -31,7 +31,7 @@ type Bodies struct {
 	changed chan struct{} // closed when there is more room
 }
 
-// Set changes the limits for requests to come. What is held stays counted.
+// Set changes the limits for future requests. The bytes in use stay counted.
 func (b *Bodies) Set(total, perAddress int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -45,8 +45,8 @@ func (b *Bodies) Held() int64 {
 	return b.held
 }
 
-// Hold waits until a request of n bytes from an address may be read; release must be
-// called when it is no longer in memory. It returns ErrBusy if that takes too long.
+// Hold waits until a request of n bytes from an address may be read. release must be called when
+// the request is no longer in memory. Hold returns ErrBusy if it takes too long.
 func (b *Bodies) Hold(ctx context.Context, a netip.Addr, n int64) (release func(), err error) {
 	if b == nil {
 		return func() {}, nil
@@ -108,7 +108,7 @@ func (b *Bodies) add(a netip.Addr, n int64) {
 	}
 }
 
-// Requests bounds how many requests of an address are answered at a time. 0 is no
+// Requests limits the number of requests of an address that are answered at a time. 0 means no
 // limit. It is safe for concurrent use.
 type Requests struct {
 	PerAddress int
@@ -117,8 +117,7 @@ type Requests struct {
 	by map[netip.Addr]int
 }
 
-// Begin reports whether one more may be answered now; if so, end must be called after
-// it.
+// Begin reports whether one more may be answered now. If so, end must be called after it.
 func (q *Requests) Begin(a netip.Addr) (end func(), ok bool) {
 	if q.PerAddress <= 0 {
 		return func() {}, true

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// A Listener bounds how many connections an address has open at a time: one that says
-// nothing takes memory and a descriptor for as long as it is borne with. Those above the
-// bound are closed at once.
+// A Listener limits the number of open connections per address, since a silent connection takes
+// memory and a descriptor as long as it is tolerated. Connections above the limit are closed at
+// once.
 type Listener struct {
 	net.Listener
 	Most    int     // 0: any number
@@ -85,5 +85,5 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// ReadFrom sends what a reader has, a file by the kernel alone.
+// ReadFrom sends the content of a reader. A file is sent by the kernel alone.
 func (c *counted) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/limit"
 )
 
-// greeter says a letter to each connection that is let in, and waits for its end.
+// greeter sends a letter on each connection that is accepted, and waits for its end.
 func greeter(t *testing.T, most int, proxies limit.Proxies) (dial func() net.Conn) {
 	t.Helper()
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")

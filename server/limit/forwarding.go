@@ -14,18 +14,18 @@ const (
 	Forwarded     = "Forwarded" // RFC 7239
 )
 
-// Forwarding says whose word on where a request comes from counts. The zero Forwarding
-// believes nobody.
+// Forwarding defines the proxies whose headers about a request's sender are trusted. The zero
+// Forwarding trusts no proxies.
 type Forwarding struct {
 	Proxies Proxies
-	// Header is the one that the proxies write, XForwardedFor (also "") or Forwarded. No
-	// other is read: a proxy that knows only one passes the other on as a client sent it.
+	// Header is the header that the proxies write, XForwardedFor (also "") or Forwarded. The other
+	// one is not read: a proxy that supports only one forwards the other as a client sent it.
 	Header string
 }
 
-// Client returns the address from which a request comes: the last one that is not a
-// proxy's, as far as proxies said so. It is the zero Addr if there is none, as when a
-// test makes the request.
+// Client returns the address that a request was sent from: the last one that is not a proxy's,
+// according to the proxies. It is the zero Addr if there is no address, as when a test makes the
+// request.
 func (f Forwarding) Client(r *http.Request) netip.Addr {
 	a := parse(r.RemoteAddr)
 	if !f.Proxies.Contain(a) {
@@ -58,8 +58,8 @@ func (f Forwarding) hops(h http.Header) []string {
 	return hops
 }
 
-// forOf returns for whom the proxy asks that wrote an element of Forwarded; "" if it does
-// not say so, or twice, as when a part of it is a client's.
+// forOf returns the client address in an element of Forwarded. It returns "" if the element
+// contains no address, or two, as when a part of it was written by a client.
 func forOf(element string) (hop string) {
 	n := 0
 	for _, pair := range splitQuoted(element, ';') {
@@ -94,8 +94,8 @@ func splitQuoted(s string, sep byte) (parts []string) {
 	return parts
 }
 
-// Unheard returns a header of the request that would name its sender and is not believed; ""
-// if there is none, or a proxy names the sender in the one that is read.
+// Unheard returns a header of the request that would name its sender but is not trusted. It returns
+// "" if there is no such header, or if a proxy names the sender in the header that is read.
 func (f Forwarding) Unheard(r *http.Request) string {
 	if f.Proxies.Contain(parse(r.RemoteAddr)) && r.Header.Get(cmp.Or(f.Header, XForwardedFor)) != "" {
 		return ""

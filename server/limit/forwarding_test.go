@@ -7,7 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/limit"
 )
 
-// Of the two headers the one counts that the proxies write, and in it only what they say.
+// Of the two headers only the one that the proxies write counts, and in it only the parts written
+// by them.
 func TestForwarded(t *testing.T) {
 	proxies, err := limit.ParseProxies([]string{"127.0.0.1", "10.0.0.0/8", "fd00::/8"})
 	if err != nil {
@@ -46,8 +47,7 @@ func TestForwarded(t *testing.T) {
 	}
 }
 
-// What a proxy says in the header that is read is heard, also if the sender is on the
-// proxy's own computer.
+// A proxy's header counts also if the sender is on the proxy's own computer.
 func TestUnheard(t *testing.T) {
 	proxies, err := limit.ParseProxies([]string{"127.0.0.1"})
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package limit keeps strangers from taking more of a server than their share: of its
-// memory, its connections and its time. It knows addresses and bytes; what an account
-// or a computer is, its callers know.
+// Package limit keeps strangers from taking more than their share of a server: of its memory, its
+// connections and its time. It works with addresses and bytes. Accounts and computers are up to its
+// callers.
 //
-// Whatever is counted here is kept in memory, for this process, and forgotten when it
-// no longer matters.
+// All counts are kept in memory, for this process, and forgotten when they no longer matter.
 package limit
 
 import (
@@ -14,8 +13,8 @@ import (
 	"strings"
 )
 
-// Proxies are the addresses of proxies in front of the server, which say for whom
-// they ask.
+// Proxies are the addresses of proxies in front of the server, which add the client's address to
+// their requests.
 type Proxies []netip.Prefix
 
 // ParseProxies reads addresses (192.0.2.1) and networks (192.0.2.0/24).
@@ -71,7 +70,7 @@ func Network(a netip.Addr) netip.Addr {
 
 type key struct{}
 
-// WithClient returns a request that carries the address it came from.
+// WithClient returns a request with the address that it was sent from.
 func WithClient(r *http.Request, a netip.Addr) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), key{}, a))
 }
@@ -84,7 +83,7 @@ func ClientOf(r *http.Request) netip.Addr {
 	return parse(r.RemoteAddr)
 }
 
-// Busy answers that the server has too much to do just now. Clients come back.
+// Busy answers that the server is too busy just now. Clients retry later.
 func Busy(w http.ResponseWriter, why string) {
 	w.Header().Set("Retry-After", "30")
 	http.Error(w, why+": try again in half a minute", http.StatusServiceUnavailable)

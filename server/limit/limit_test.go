@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/server/limit"
 )
 
-// Only what proxies say counts of where a request comes from.
+// Only headers from proxies count for the origin of a request.
 func TestClient(t *testing.T) {
 	proxies, err := limit.ParseProxies([]string{"127.0.0.1", "10.0.0.0/8", "fd00::/8"})
 	if err != nil {
@@ -156,7 +156,7 @@ func TestPace(t *testing.T) {
 					w, r = pace.Apply(w, r)
 					_, err := io.Copy(io.Discard, r.Body)
 					if err == nil {
-						time.Sleep(time.Hour) // what is done with it may take long
+						time.Sleep(time.Hour) // processing it may take long
 						err = r.Context().Err()
 					}
 					if tt.down && err == nil {

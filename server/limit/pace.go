@@ -7,29 +7,28 @@ import (
 	"time"
 )
 
-// A Pace is how fast the other side of a connection has to be, at least. A transfer
-// may take as long as it likes while it keeps the pace: nothing is bounded in time
-// that moves.
+// A Pace is the minimum speed of the other side of a connection. A transfer may take any time while
+// it keeps the pace: there is no time limit for a transfer that makes progress.
 type Pace struct {
-	Window time.Duration // in each of which …
-	Bytes  int64         // … so many must move; 0 is one
+	Window time.Duration // in each window …
+	Bytes  int64         // … at least this many bytes must move (0: one)
 }
 
-// chunk is how much is written at a time: what the kernel takes says little about the
-// other side, so a deadline must cover much more than a byte and less than a file.
+// chunk is the number of bytes written at a time. Data that the kernel has accepted may not have
+// reached the other side, so a deadline must cover much more than a byte and less than a file.
 const chunk = 32 << 10
 
-// Apply returns a request and a writer for its answer that end when the other side
-// falls behind. The connection's deadlines are those of its present request.
+// Apply returns a request and a writer for its answer that fail when the other side falls behind.
+// The deadlines on the connection are the ones for its current request.
 func (p Pace) Apply(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.Request) {
 	c := http.NewResponseController(w)
 	_ = c.SetWriteDeadline(time.Now().Add(p.Window)) // not supported where a test makes the request
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
-		// None of its own: the connection is watched for its end while the answer goes out.
+		// No read deadline: the server watches the connection for its end while the answer is sent.
 		_ = c.SetReadDeadline(time.Time{})
 		return &pacedWriter{w, c, p}, r
 	}
-	// A body that nobody reads is read to its end by the server, for as long.
+	// If the handler does not read the body, the server reads it to its end, for up to this time.
 	_ = c.SetReadDeadline(time.Now().Add(p.Window))
 	paced := *r
 	paced.Body = &pacedBody{ReadCloser: r.Body, control: c, pace: p}

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A Rate bounds how often something may be done for each K: Burst times at once, and
-// once more after Every. A Burst of 0 is no limit. It is safe for concurrent use.
+// A Rate limits how often something may be done for each K: Burst times at once, and once more
+// after Every. A Burst of 0 means no limit. It is safe for concurrent use.
 type Rate[K comparable] struct {
 	Burst int
 	Every time.Duration
@@ -45,8 +45,8 @@ func (r *Rate[K]) Take(k K, now time.Time) (wait time.Duration, ok bool) {
 	return time.Duration((1 - l.TokensAt(now)) * float64(r.Every)), false
 }
 
-// forgetWhole is called with many entries; what it does not free it looks at again only
-// when there are twice as many.
+// forgetWhole is called when there are many entries. Entries that it does not free are looked at
+// again only when there are twice as many.
 func (r *Rate[K]) forgetWhole(now time.Time) {
 	for k, l := range r.has {
 		if l.TokensAt(now) >= float64(r.Burst) {

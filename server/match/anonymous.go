@@ -10,8 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// What a client says of the speed of its volunteer's program, in operations a second, is taken
-// within these bounds.
+// Bounds for the speed that a client reports for its volunteer's program, in operations a second.
 const (
 	leastFlops = 1e6
 	mostFlops  = 1e18
@@ -24,15 +23,16 @@ func Anonymous(req *protocol.SchedulerRequest) bool {
 	return req.Platform == protocol.PlatformAnonymous
 }
 
-// own returns the versions that an anonymous host lists of applications of the project, and
-// notes what they do there. What no rule of the project allows is left out.
+// own returns the versions that an anonymous host lists for the project's applications, and records
+// their usage on the host. Versions that a rule of the project forbids are left out.
 //
-// Of an application whose results have to come from one version none is of use.
+// If the results of an application must all come from one version, none of its listed versions can
+// be used.
 //
 // Source: BOINC sched/sched_version.cpp, get_app_version_anonymous and
-// estimate_flops_anon_platform. Different here: one that uses a coprocessor that the host
-// does not have, or that BOINC's server has no number for, is of no use; there it is taken
-// for one on the CPUs.
+// estimate_flops_anon_platform. Different here: one that uses a coprocessor that the host does not
+// have, or that BOINC's server has no number for, is of no use; there it is taken for one on the
+// CPUs.
 func (h *Host) own() (list []*store.AppVersion) {
 	for i := range h.facts.Request.AppVersions {
 		in := &h.facts.Request.AppVersions[i]
@@ -43,7 +43,7 @@ func (h *Host) own() (list []*store.AppVersion) {
 		}
 		v := &store.AppVersion{
 			ID: id, AppID: app.ID, VersionNum: in.VersionNum, PlanClass: in.PlanClass, Platform: store.Platform{Name: in.Platform},
-			// A program that was built of the same source knows as little of links.
+			// A program built from the same source does not support links either.
 			Plain: slices.ContainsFunc(h.facts.Catalog.Versions, func(v *store.AppVersion) bool { return v.AppID == app.ID && v.Plain }),
 		}
 		u, lack := h.declared(in)
@@ -62,8 +62,8 @@ func (h *Host) own() (list []*store.AppVersion) {
 	return list
 }
 
-// declared is what a volunteer's own version does by what the client says, or what the host
-// lacks for it.
+// declared returns the usage of a volunteer's own version, as the client reports it, or what the
+// host lacks for it.
 func (h *Host) declared(v *protocol.AppVersion) (Usage, *Lack) {
 	u := Usage{NCPUs: orOne(v.AvgNCPUs), Coproc: v.Coproc}
 	if v.Coproc != "" {
@@ -81,9 +81,9 @@ func (h *Host) declared(v *protocol.AppVersion) (Usage, *Lack) {
 	return u, nil
 }
 
-// chooseOwn is choose for an anonymous host. Among its versions for one application and
-// kind of processor it is that which is the fastest by what the client says: they share
-// what was learnt.
+// chooseOwn is the counterpart of choose for an anonymous host. Of its versions for one application
+// and kind of processor it takes the one that the client reports as the fastest. They share one set
+// of learned run times, which therefore cannot decide.
 func (h *Host) chooseOwn() map[int64][]*store.AppVersion {
 	best := make(map[int64][]*store.AppVersion)
 	for _, v := range h.listed {
@@ -108,7 +108,7 @@ func (h *Host) chooseOwn() map[int64][]*store.AppVersion {
 	return best
 }
 
-// noOwn says why an anonymous host has no version of an application.
+// noOwn returns the reason why an anonymous host has no version of an application.
 func (h *Host) noOwn(app store.App) *Lack {
 	if app.HomogeneousAppVersion {
 		return &Lack{Code: protocol.RefusedAppInfo, Detail: "have to be computed with the project's own programs, as it compares only tasks of one version"}
@@ -121,8 +121,8 @@ func (h *Host) noOwn(app store.App) *Lack {
 	return &Lack{Code: protocol.RefusedAppInfo}
 }
 
-// Unnamed returns the applications, by name, of which an anonymous host lists versions and
-// which the project does not have, each once.
+// Unnamed returns the names of the applications for which an anonymous host lists versions but
+// which the project does not have. Each name occurs once.
 func (c *Catalog) Unnamed(req *protocol.SchedulerRequest) (names []string) {
 	for i := range req.AppVersions {
 		name := req.AppVersions[i].AppName

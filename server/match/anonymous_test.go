@@ -43,8 +43,8 @@ func TestAVolunteersOwnProgramsGetWork(t *testing.T) {
 	}
 }
 
-// What was learnt of the project's versions says nothing of the volunteer's own, and what the
-// client says is believed only until its own results tell more.
+// Run times of the project's versions are not used for the volunteer's own. The speed that the
+// client reports is used only until the version's own results give a better estimate.
 func TestOwnProgramsAreTimedApart(t *testing.T) {
 	w := newWorld().anonymous(mine)
 	own := store.AnonymousVersion(1, "")
@@ -132,7 +132,8 @@ func TestOwnProgramsOnGPUs(t *testing.T) {
 	}
 }
 
-// A result that a volunteer's own program was sent goes to it again, and not to another.
+// A result that was sent to a volunteer's own program is sent to that program again, and not to
+// another.
 func TestCanRunOwn(t *testing.T) {
 	h := match.NewHost(newWorld().anonymous(mine).facts)
 	if v := h.CanRun(store.AnonymousVersion(1, "")); v == nil || v.VersionNum != 801 {

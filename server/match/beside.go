@@ -2,17 +2,18 @@ package match
 
 import "github.com/starling-grid/starling/protocol"
 
-// besideNCPUs is how many CPUs a task uses that needs little CPU time, BOINC's number.
+// besideNCPUs is the number of CPUs that a task which needs little CPU time uses. The number is
+// BOINC's.
 //
 // Source: BOINC sched/sched_customize.cpp, plan class "nci".
 const besideNCPUs = 0.01
 
-// beside reports whether the tasks of an application need little CPU time, so that hosts run
-// them beside others.
+// beside reports whether the tasks of an application need so little CPU time that hosts run them in
+// addition to others.
 func (h *Host) beside(appID int64) bool { return h.facts.Catalog.Apps[appID].NonCPUIntensive }
 
-// hasBeside returns why the host gets no other task of such an application, or nil: it has
-// one, or it was taken.
+// hasBeside returns why the host gets no further task of such an application, or nil. The reason is
+// that it has one already, or that this match took one.
 //
 // Source: BOINC sched/sched_nci.cpp, send_nci.
 func (m *Match) hasBeside(appID int64) *Lack {

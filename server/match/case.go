@@ -16,8 +16,8 @@ func (m *Match) Case(list []store.Candidate) Case {
 	return Case{m.facts, s, list}
 }
 
-// Decide decides a case. What is given stands in Assigned, why the rest is not in
-// Refusals.
+// Decide decides a case. Assigned has the results that the host gets, Refusals the reasons why it
+// does not get the others.
 func (c Case) Decide() *Match {
 	m := NewHost(c.Facts).Match(c.Standing)
 	m.Assign(c.Candidates, nil)

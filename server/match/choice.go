@@ -18,7 +18,7 @@ type Choice struct {
 	ProjectPrefsRegex *regexp.Regexp `toml:"project_prefs_regex"` // a part of it, that is
 	// ProjectPrefsDefaultTrue has the class suit those whose preferences lack the element.
 	ProjectPrefsDefaultTrue bool   `toml:"project_prefs_default_true"`
-	GPUUtilizationTag       string `toml:"gpu_utilization_tag"` // the element that says by how much to multiply ngpus
+	GPUUtilizationTag       string `toml:"gpu_utilization_tag"` // the element with the factor for ngpus
 }
 
 // A Volunteer is what plan classes look at of whose computer asks.

@@ -7,11 +7,11 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// committed returns the versions with which this host may compute results of a workunit,
-// given what earlier results of it went to: with homogeneous redundancy hosts of one
-// class, with a homogeneous app version hosts with one version. It returns none if the
-// workunit is for others. A version that is not handed out any more binds nobody, or the
-// workunit would never be done.
+// committed returns the versions with which this host may compute results of a workunit, given the
+// hosts that earlier results of it went to. With homogeneous redundancy all these hosts must be of
+// one class, with a homogeneous app version they must use one version. It returns an empty list if
+// the workunit is for others. A version that is no longer sent out does not bind other hosts, or
+// the workunit would never be done.
 func (h *Host) committed(c *store.Candidate) []*store.AppVersion {
 	app := h.facts.Catalog.Apps[c.AppID]
 	if app.HomogeneousRedundancy != HRNone {
@@ -29,8 +29,9 @@ func (h *Host) committed(c *store.Candidate) []*store.AppVersion {
 	return h.versions[c.AppID]
 }
 
-// committed is Host.committed after what was taken: with a homogeneous app version it binds
-// the results of its workunits that may be taken too.
+// committed is like Host.committed, but includes the results that this match took: with a
+// homogeneous app version, a version that was taken for a workunit also binds other results of that
+// workunit.
 func (m *Match) committed(c *store.Candidate) []*store.AppVersion {
 	list, v := m.Host.committed(c), m.taken[c.WorkunitID]
 	if v != nil && m.facts.Catalog.Apps[c.AppID].HomogeneousAppVersion && slices.Contains(list, v) {
@@ -39,16 +40,16 @@ func (m *Match) committed(c *store.Candidate) []*store.AppVersion {
 	return list
 }
 
-// Commits reports whether sending a result of an application may change its workunit.
-// Then candidates are to be decided on with what their workunits are committed to at
-// that time.
+// Commits reports whether sending a result of an application may change its workunit. If so, the
+// decision about a candidate must use the state of its workunit at that time.
 func Commits(app store.App) bool {
 	return app.HomogeneousRedundancy != HRNone || app.HomogeneousAppVersion || app.TargetNResults > 1
 }
 
-// Commit returns what a workunit is after a result of it goes to this host with a
-// version: committed to the host's class and version, and, with adaptive replication,
-// replicated unless the host is trusted or the workunit is for it alone. trusted is asked only where it matters.
+// Commit returns the workunit as it is after a result of it goes to this host with a version. The
+// workunit is committed to the host's class and version. With adaptive replication it is also
+// replicated, unless the host is trusted or the workunit is for this host alone. trusted is called
+// only where it matters.
 func (h *Host) Commit(old store.Workunit, v *store.AppVersion, trusted func() bool) store.Workunit {
 	wu, app := old, h.facts.Catalog.Apps[old.AppID]
 	if app.HomogeneousRedundancy != HRNone {

@@ -9,11 +9,11 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A Computer is what a plan class wants of a computer beside its processors' number, and of
-// whose it is. Versions are numbers: of an operating system 10000·a + 100·b + c for a.b.c,
-// on Windows 100000000·a + 1000000·b + 100·c + d for a.b.c.d; of libc 100·major + minor; of
-// Android 10000·major + 100·minor + release. Where a key is set, a computer that does not
-// tell is refused.
+// A Computer has a plan class's requirements for a computer and its owner, except the number of
+// processors. Versions are numbers: of an operating system 10000·a + 100·b + c for a.b.c, on
+// Windows 100000000·a + 1000000·b + 100·c + d for a.b.c.d, of libc 100·major + minor, of Android
+// 10000·major + 100·minor + release. Where a key is set, a computer that does not report the value
+// is refused.
 //
 // Source: BOINC sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::check.
 type Computer struct {
@@ -26,8 +26,8 @@ type Computer struct {
 	CPUVendorRegex    *regexp.Regexp `toml:"cpu_vendor_regex"`
 	CPUModelRegex     *regexp.Regexp `toml:"cpu_model_regex"`
 
-	UserID           int64   `toml:"user_id"`           // only this volunteer's computers; 0: all
-	InfeasibleRandom float64 `toml:"infeasible_random"` // part of the requests for which the class suits nobody
+	UserID           int64   `toml:"user_id"`           // only this volunteer's computers (0: all)
+	InfeasibleRandom float64 `toml:"infeasible_random"` // fraction of the requests in which the class is not used at all
 }
 
 func (c *Computer) numbers() []keyed {
@@ -41,7 +41,7 @@ func (c *Computer) numbers() []keyed {
 	}
 }
 
-// lacks is what a computer lacks, or nil.
+// lacks returns the requirement that a computer does not meet, or nil.
 func (c *Computer) lacks(h *protocol.HostInfo) *Lack {
 	for _, x := range []struct {
 		regex *regexp.Regexp
@@ -75,7 +75,7 @@ func (c *Computer) lacks(h *protocol.HostInfo) *Lack {
 	return nil
 }
 
-// osVersion is the version of the operating system as a number; 0: it cannot be told.
+// osVersion returns the version of the operating system as a number, or 0 if it is unknown.
 func osVersion(h *protocol.HostInfo) float64 {
 	var a, b, c, d uint32
 	switch {
@@ -97,8 +97,8 @@ func osVersion(h *protocol.HostInfo) float64 {
 	return 0
 }
 
-// dotted is the number of a version that begins a text, as 10000·a + 100·b + c; 0: there is
-// none.
+// dotted returns the version number at the start of a text, as 10000·a + 100·b + c, or 0 if the
+// text does not start with one.
 func dotted(text string) float64 {
 	var a, b, c uint32
 	if n, _ := fmt.Sscanf(text, "%d.%d.%d", &a, &b, &c); n == 3 {
@@ -107,7 +107,7 @@ func dotted(text string) float64 {
 	return 0
 }
 
-// androidVersion is that of "… (Android 4.3.1)"; what is left out is 0.
+// androidVersion returns the version in "… (Android 4.3.1)" as a number. Missing parts are 0.
 func androidVersion(h *protocol.HostInfo) float64 {
 	_, text, ok := strings.Cut(h.OSVersion, "(Android ")
 	if !ok || !strings.EqualFold(h.OSName, "Android") {
@@ -118,7 +118,7 @@ func androidVersion(h *protocol.HostInfo) float64 {
 	return 1e4*float64(a) + 100*float64(b) + float64(c)
 }
 
-// libcVersion is that of "…|libc 2.27 (…)]".
+// libcVersion returns the version in "…|libc 2.27 (…)]" as a number.
 func libcVersion(h *protocol.HostInfo) float64 {
 	_, text, _ := strings.Cut(h.OSVersion, "|libc ")
 	var major, minor uint32
@@ -136,8 +136,8 @@ func cutLast(text, sep string) (before, after string) {
 	return text, ""
 }
 
-// unlucky reports whether the class suits nobody in a request of a computer. It is drawn by
-// the request, so that a decision that is made again is the same.
+// unlucky reports whether the class is not used in a request of a computer. It is drawn from the
+// request, so that a decision that is made again has the same outcome.
 func (c *Computer) unlucky(computer, turn int64) bool {
 	return c.InfeasibleRandom > 0 && rand.New(rand.NewPCG(uint64(computer), uint64(turn))).Float64() < c.InfeasibleRandom //nolint:gosec // any bits will do
 }

@@ -12,9 +12,10 @@ import (
 // maxAsked bounds the seconds that a host may ask for at once, as in BOINC.
 const maxAsked = 28 * 86400
 
-// A demand is what a host asks for of one kind of processor, less what was taken. Kinds
-// are BOINC's names of coprocessors; "" is the CPUs. Work for one kind takes nothing of
-// the others: the CPUs that feed coprocessors are not asked for.
+// A demand is the amount of work that a host requests for one kind of processor, less the results
+// that were taken. Kinds are BOINC's names of coprocessors, with "" for the CPUs. Work for one kind
+// does not reduce the demand for others: the CPUs that feed coprocessors were not part of the
+// request.
 //
 // Source: BOINC sched/sched_send.cpp, add_result_to_reply.
 type demand struct {
@@ -32,8 +33,8 @@ func (d *demand) take(t time.Duration, instances float64) {
 	d.room--
 }
 
-// asked is what a host asks for, by kind of processor: the CPUs and all coprocessors that
-// it has.
+// asked returns the demands of a host by kind of processor: for the CPUs and for each of its
+// coprocessors.
 func (m *Match) asked() map[string]*demand {
 	req := m.facts.Request
 	all := map[string]*demand{"": {
@@ -83,13 +84,13 @@ func (m *Match) wanted(list []*store.AppVersion) []*store.AppVersion {
 	return slices.DeleteFunc(slices.Clone(list), func(v *store.AppVersion) bool { return !m.wants(v) })
 }
 
-// versionsFor returns the versions with which the host could compute a candidate, one for
-// each kind of processor for which more is wanted, the fastest first; or why it has none.
-// The list is not to be changed.
+// versionsFor returns the versions with which the host could compute a candidate, the fastest
+// first: one for each kind of processor for which more work is wanted. If there is no such version
+// it returns the reason. Callers must not change the list.
 func (m *Match) versionsFor(c *store.Candidate) ([]*store.AppVersion, *Lack) {
 	if len(m.versions[c.AppID]) == 0 {
-		// Other hosts may have a version, and the project may add one: that this host
-		// has none says nothing about the result.
+		// Other hosts may have a version, and the project may add one. That this host lacks one is
+		// no reason to reject the result.
 		return nil, m.noVersion(c.AppID)
 	}
 	if why := m.hasBeside(c.AppID); why != nil {

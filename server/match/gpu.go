@@ -11,14 +11,14 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A GPU is what a plan class wants of coprocessors and uses of them. Without a GPUType the
-// class is one for CPUs, and the rest means nothing.
+// A GPU has a plan class's requirements for coprocessors and its use of them. Without a GPUType the
+// class is one for CPUs, and the other fields are ignored.
 //
-// Source for the keys and what they do: BOINC sched/plan_class_spec.cpp,
-// PLAN_CLASS_SPEC::check. Versions are numbers as there: of an NVIDIA driver
-// 100·major + minor, of CAL 10000000·major + 10000·minor + release, of CUDA
-// 1000·major + 10·minor, of compute capability and OpenCL 100·major + minor. What a host
-// does not tell of its driver or its version of OpenCL is taken to be enough, as there.
+// Source for the keys and what they do: BOINC sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::check.
+// Versions are numbers as there: of an NVIDIA driver 100·major + minor, of CAL 10000000·major +
+// 10000·minor + release, of CUDA 1000·major + 10·minor, of compute capability and OpenCL 100·major
+// + minor. If a host does not report its driver or its version of OpenCL, the requirement is taken
+// to be met, as there.
 type GPU struct {
 	GPUType string `toml:"gpu_type"` // nvidia, amd (or ati), intel_gpu, apple_gpu, or the name of any other coprocessor
 	// GPUTypeRegex takes, without a GPUType, the first coprocessors that a host reports
@@ -26,12 +26,12 @@ type GPU struct {
 	GPUTypeRegex *regexp.Regexp `toml:"gpu_type_regex"`
 
 	MinGPURAMMB       float64 `toml:"min_gpu_ram_mb"`       // memory of a device, at least
-	GPURAMUsedMB      float64 `toml:"gpu_ram_used_mb"`      // that a task uses; 0: min_gpu_ram_mb
-	GPUPeakFlopsScale float64 `toml:"gpu_peak_flops_scale"` // part of its peak speed that a task gets out of a device; 0: 1
+	GPURAMUsedMB      float64 `toml:"gpu_ram_used_mb"`      // memory that a task uses (0: min_gpu_ram_mb)
+	GPUPeakFlopsScale float64 `toml:"gpu_peak_flops_scale"` // fraction of the device's peak speed that a task reaches (0: 1)
 	MinGPUPeakFlops   float64 `toml:"min_gpu_peak_flops"`   // of a device, if it is known
 	MaxGPUPeakFlops   float64 `toml:"max_gpu_peak_flops"`   // 0: any
-	NGPUs             float64 `toml:"ngpus"`                // devices that a task uses; below 1 a part of one; 0: 1; below 0: as many tasks share one as gpu_ram_used_mb leaves room for
-	CPUFrac           float64 `toml:"cpu_frac"`             // part of the operations that the CPU does; 0: 0.1
+	NGPUs             float64 `toml:"ngpus"`                // devices per task, below 1 a part of one (0: 1, below 0: as many tasks share a device as fit by gpu_ram_used_mb)
+	CPUFrac           float64 `toml:"cpu_frac"`             // fraction of the operations that the CPU does (0: 0.1)
 	MinDriverVersion  int     `toml:"min_driver_version"`
 	MaxDriverVersion  int     `toml:"max_driver_version"`
 
@@ -44,7 +44,7 @@ type GPU struct {
 	CAL           bool `toml:"cal"` // BOINC's server reads this key and does nothing with it
 	MinCALTarget  int  `toml:"min_cal_target"`
 	MaxCALTarget  int  `toml:"max_cal_target"`
-	WithoutOpenCL bool `toml:"without_opencl"` // only AMD's devices that have no OpenCL
+	WithoutOpenCL bool `toml:"without_opencl"` // only AMD devices without OpenCL
 	NeedATILibs   bool `toml:"need_ati_libs"`  // the libraries of AMD's driver have the old names
 	NeedAMDLibs   bool `toml:"need_amd_libs"`  // the newer ones
 
@@ -76,8 +76,9 @@ func (g *GPU) kind() string {
 	return g.GPUType
 }
 
-// Kind is the kind of coprocessor on which the class computes, by BOINC's name for it in
-// requests and replies; "" is the CPUs. Of a class with a gpu_type_regex it is that.
+// Kind returns the kind of coprocessor on which the class computes, by BOINC's name for it in
+// requests and replies, or "" for the CPUs. If the class has a gpu_type_regex, Kind returns the
+// text of that expression.
 func (c PlanClass) Kind() string {
 	if c.GPUType == "" && c.GPUTypeRegex != nil {
 		return c.GPUTypeRegex.String()
@@ -146,7 +147,7 @@ func (g *GPU) check() (errs []PlanClassError) {
 	return errs
 }
 
-// onGPU is apply for a class with a gpu_type, of what it wants of the coprocessors.
+// onGPU is apply for the coprocessor requirements of a class with a gpu_type.
 func (c PlanClass) onGPU(a asker) (Usage, *Lack) {
 	kind, flops := c.KindOf(a.req), a.flops
 	d := coprocOf(a.req, kind)
@@ -172,13 +173,14 @@ func (c PlanClass) onGPU(a asker) (Usage, *Lack) {
 	return u, nil
 }
 
-// ramUsed is how much memory of a device a task uses, in bytes.
+// ramUsed returns the device memory that a task uses, in bytes.
 func (g *GPU) ramUsed() float64 { return cmp.Or(g.GPURAMUsedMB, g.MinGPURAMMB) * mega }
 
-// devices is how many devices a task uses on a host, if its volunteer multiplies them.
+// devices returns the number of devices that a task uses on a host, if its volunteer multiplies
+// them by times.
 //
-// Different from BOINC's server: its formula for a negative number gives the part of the
-// memory that all tasks together use, so that one of them would take nearly a whole device.
+// Different from BOINC's server: its formula for a negative number gives the part of the memory
+// that all tasks together use, so that one of them would take nearly a whole device.
 func (g *GPU) devices(d *protocol.Coproc, times float64) float64 {
 	if g.NGPUs < 0 {
 		return 1 / max(1, math.Floor(g.memory(d)/g.ramUsed()))
@@ -190,7 +192,7 @@ func (g *GPU) devices(d *protocol.Coproc, times float64) float64 {
 	return n
 }
 
-// memory is that of a device, in bytes; 0: not known.
+// memory returns the memory of a device in bytes, or 0 if it is unknown.
 func (g *GPU) memory(d *protocol.Coproc) float64 {
 	if cl := d.OpenCL; cl != nil && (g.OpenCL || d.Memory == 0) {
 		return cl.GlobalMem
@@ -205,9 +207,9 @@ func (g *GPU) cpuFrac() float64 {
 	return defaultCPUFrac
 }
 
-// alternating returns the speed of a program that does the part frac of its operations on
-// the CPU, at the speed cpu, and the others on a device, at the speed gpu, one after the
-// other; and for what part of the time it uses the CPU.
+// alternating returns the speed of a program that does the fraction frac of its operations on the
+// CPU, at the speed cpu, and then the others on a device, at the speed gpu. It also returns the
+// fraction of the time in which the program uses the CPU.
 //
 // Source: BOINC sched/sched_customize.h, coproc_perf.
 func alternating(cpu, gpu, frac float64) (speed, busy float64) {
@@ -215,7 +217,7 @@ func alternating(cpu, gpu, frac float64) (speed, busy float64) {
 	return 1 / perOperation, frac / cpu / perOperation
 }
 
-// device returns what a device of the kind lacks, in Detail, or nil.
+// device returns the requirement that a device of the kind does not meet, in Detail, or nil.
 func (g *GPU) device(d *protocol.Coproc) *Lack {
 	driver, capability := driverVersion(d), 100*d.Major+d.Minor
 	type need struct {
@@ -254,8 +256,8 @@ func (g *GPU) device(d *protocol.Coproc) *Lack {
 	return g.byOpenCL(d.OpenCL)
 }
 
-// within returns what is missing if a value is below least, or above most unless that is 0;
-// what is not known, 0, may be taken to fit.
+// within returns the unmet requirement if a value is below least or above most (0: no upper limit).
+// An unknown value is 0. It is accepted if unknownFits is set.
 func within(value, least, most float64, unknownFits bool, what string) *Lack {
 	switch {
 	case unknownFits && value == 0:
@@ -267,7 +269,7 @@ func within(value, least, most float64, unknownFits bool, what string) *Lack {
 	return nil
 }
 
-// driverVersion is the version of a driver as a number; 0: it is not known.
+// driverVersion returns the version of a driver as a number, or 0 if it is unknown.
 func driverVersion(d *protocol.Coproc) int {
 	switch d.Kind {
 	case "NVIDIA":
@@ -282,7 +284,7 @@ func driverVersion(d *protocol.Coproc) int {
 	return 0
 }
 
-// DeviceName is a kind of processor in words for people; "" is the CPUs.
+// DeviceName returns the display name of a kind of processor. The kind "" is the CPUs.
 func DeviceName(kind string) string {
 	switch kind {
 	case "", "CPU":

@@ -175,7 +175,7 @@ func TestRefusalsOfGPUs(t *testing.T) {
 	}
 }
 
-// What a version uses follows from its class and the device, as on BOINC's server.
+// The usage of a version follows from its class and the device, as on BOINC's server.
 func TestUsageOfGPUs(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -216,7 +216,7 @@ func TestUsageOfGPUs(t *testing.T) {
 	}
 }
 
-// A result of a workunit that is committed to a version for GPUs goes to GPUs alone.
+// A result of a workunit that is committed to a version for GPUs is only sent to GPUs.
 func TestAVersionForGPUsCommits(t *testing.T) {
 	w := gpuWorld()
 	w.facts.Catalog.Apps[1] = store.App{ID: 1, Name: "upper", HomogeneousAppVersion: true}
@@ -240,8 +240,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Where the results of a workunit have to come from one version, a host with several kinds of
-// processors computes all that it gets of one on one of them, though another is idle.
+// If all results of a workunit must come from one version, a host with several kinds of processors
+// computes all its results of the workunit on one kind, even if another kind is idle.
 func TestAWorkunitsResultsGoToOneVersion(t *testing.T) {
 	w := gpuWorld()
 	app := w.facts.Catalog.Apps[1]

@@ -14,34 +14,34 @@ import (
 // measured. Of a host that reports none the project assumes the same.
 const Unmeasured = 1e9
 
-// Facts are what is known of a host that asks and of what there is for it to run. They
+// Facts has the known facts about a requesting host and about the programs that it could run. They
 // are not changed.
 type Facts struct {
 	Now     time.Time
 	Rules   Rules
 	Catalog *Catalog
 	Request *protocol.SchedulerRequest
-	Host    store.Host   // as the request describes it; its id is 0 if it is not made yet
-	Team    int64        // of its volunteer; 0: none
+	Host    store.Host   // as the request describes it (its ID is 0 if it has not been created)
+	Team    int64        // the volunteer's team (0: none)
 	Wishes  wishes.Prefs // of its volunteer, for this project
 	// Volunteer is what plan classes may ask of the volunteer.
 	Volunteer Volunteer
 	Speeds    *hostversion.Speeds
-	// Learnt is what the host has earned with each app version, by version, as far as it
-	// tells how fast the host is. Standing.Earned is what counts for its quotas.
+	// Learnt has the host's record with each app version, by version, as far as it is used to
+	// estimate the host's speed. The record for its quotas is Standing.Earned.
 	Learnt map[int64]store.HostAppVersion
-	// Turn counts the requests of the host, from any number on: now and then one brings a
-	// version of which little is known (speed.Trial).
+	// Turn counts the requests of the host, from an arbitrary start. Now and then a request gets a
+	// version that has too few run times so far (speed.Trial).
 	Turn int64
 }
 
-// A Catalog is what a project has to run. It is not changed once made.
+// A Catalog has the applications and versions of a project. It is not changed once made.
 type Catalog struct {
 	Apps     map[int64]store.App
 	Versions []*store.AppVersion // that are handed out, the newest first
 }
 
-// A Host is what a host can run. It is not safe for concurrent use.
+// A Host decides which app versions a host can run. It is not safe for concurrent use.
 type Host struct {
 	facts    Facts
 	limits   limits
@@ -57,7 +57,7 @@ type used struct {
 	lack  *Lack
 }
 
-// NewHost sees what a host can run.
+// NewHost determines which versions a host can run.
 func NewHost(f Facts) *Host {
 	h := &Host{facts: f, limits: hostLimits(f.Request), usages: make(map[*store.AppVersion]used, len(f.Catalog.Versions))}
 	h.cpus = max(1, f.Request.Host.NCPUs)
@@ -74,8 +74,7 @@ func NewHost(f Facts) *Host {
 	return h
 }
 
-// Usage returns what an app version does on this host, or what keeps it from
-// running there.
+// Usage returns the usage of an app version on this host, or the reason why it cannot run there.
 func (h *Host) Usage(v *store.AppVersion) (Usage, *Lack) {
 	if u, ok := h.usages[v]; ok {
 		return u.usage, u.lack
@@ -105,8 +104,8 @@ func (h *Host) unwanted(v *store.AppVersion, u Usage) *Lack {
 	return nil
 }
 
-// known returns what is known of a version on this host, which should do benchmark
-// operations a second with it.
+// known returns the known run times of a version on this host, which should do benchmark operations
+// a second with it.
 func (h *Host) known(v *store.AppVersion, benchmark float64) speed.Known {
 	return h.facts.Speeds.Known(v.ID, hostversion.Group{AppID: v.AppID, Kind: h.facts.Rules.PlanClasses[v.PlanClass].KindOf(h.facts.Request)}, benchmark, h.facts.Learnt)
 }
@@ -119,7 +118,8 @@ func (h *Host) flops() float64 {
 	return Unmeasured
 }
 
-// coproc returns what a host tells of its coprocessors of a kind, or nil if it has none.
+// coproc returns the host's coprocessors of a kind, as its request describes them, or nil if it has
+// none.
 func (h *Host) coproc(kind string) *protocol.Coproc { return coprocOf(h.facts.Request, kind) }
 
 func coprocOf(req *protocol.SchedulerRequest, kind string) *protocol.Coproc {

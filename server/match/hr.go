@@ -18,7 +18,7 @@ import (
 const (
 	HRNone   = 0
 	HRFine   = 1 // operating system and family of processors
-	HRCoarse = 2 // operating system and kind of processor; Intel's and AMD's are alike
+	HRCoarse = 2 // operating system and kind of processor (Intel and AMD count as one)
 )
 
 var hrSystems = []struct {
@@ -34,8 +34,8 @@ var hrSystems = []struct {
 	{"FreeBSD", 640, false},
 }
 
-// Families of processors by parts of their model's name; the first that is found
-// counts. Codes stay below 128, and none is ever used for something else.
+// Families of processors by parts of their model names. The first match counts. Codes stay below
+// 128, and a code is never reused for something else.
 var hrFamilies = []struct {
 	vendor, model string
 	code          int64
@@ -70,9 +70,9 @@ const (
 	hrApple = 2
 )
 
-// HRClass returns the class of a host, of which OSName, Vendor and Model count, for a
-// type of homogeneous redundancy. It returns false if the host is of no known class; such
-// a host gets nothing of the application.
+// HRClass returns the class of a host for a type of homogeneous redundancy. Only the host's OSName,
+// Vendor and Model are used. It returns false if the host does not belong to a known class. Such a
+// host gets no work of the application.
 func HRClass(hr int, h store.Host) (class int64, ok bool) {
 	vendor := ""
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// limits are what a host allows the tasks of a project, by what it has and by what
-// its volunteer prefers. Infinite is what it does not tell.
+// limits are a host's limits for the tasks of a project, from its hardware and its volunteer's
+// preferences. A limit that the host does not report is infinite.
 type limits struct {
 	ncpus     int     // that may compute
 	memory    float64 // bytes that a task may use
@@ -16,10 +16,10 @@ type limits struct {
 	bandwidth float64 // bytes a second
 }
 
-// hostLimits works the limits out from a request.
+// hostLimits computes the limits from a request.
 //
-// Source: BOINC sched/sched_send.cpp, get_mem_sizes and max_allowable_disk.
-// Different here: a preference of 0 is no limit, as in clients since version 7.
+// Source: BOINC sched/sched_send.cpp, get_mem_sizes and max_allowable_disk. Different here: a
+// preference of 0 is no limit, as in clients since version 7.
 func hostLimits(req *protocol.SchedulerRequest) limits {
 	p := hostPrefs(req)
 	h, d := req.Host, req.Disk
@@ -49,15 +49,15 @@ func hostLimits(req *protocol.SchedulerRequest) limits {
 	return l
 }
 
-// Usable returns how many bytes of memory and of disk a task may use by what a request
-// says; +Inf where it says nothing.
+// Usable returns the bytes of memory and of disk that a task may use according to a request. A
+// value that the request does not contain is +Inf.
 func Usable(req *protocol.SchedulerRequest) (memory, disk float64) {
 	l := hostLimits(req)
 	return l.memory, l.disk
 }
 
-// hostPrefs reads the numbers that matter from the preferences in force on the
-// host, or, if it does not tell them, from those it has stored.
+// hostPrefs returns the relevant numbers from the preferences in effect on the host. If the request
+// does not contain these, it uses the preferences that the host has stored.
 func hostPrefs(req *protocol.SchedulerRequest) map[string]float64 {
 	text := req.WorkingPrefs
 	if text == "" {

@@ -24,12 +24,12 @@ func heldBy(req *protocol.SchedulerRequest) map[string]bool {
 	return held
 }
 
-// Local returns how many bytes of a candidate's input files the host has already, at
-// least 1 if it has any. It is 0 for a candidate that the host may not have. Of results
-// that could go now, those for which it is greatest save the most transfers.
+// Local returns the size in bytes of a candidate's input files that the host has already, at least
+// 1 if it has any. It is 0 for a candidate that the host may not have. Of the results that could be
+// sent now, those with the greatest value save the most transfers.
 //
-// Source: BOINC's locality scheduling (sched/sched_locality.cpp) goes by the names of
-// files that stand in the names of results; this goes by the files themselves.
+// Source: BOINC's locality scheduling (sched/sched_locality.cpp) goes by the names of files that
+// stand in the names of results; this goes by the files themselves.
 func (m *Match) Local(c *store.Candidate) (bytes int64) {
 	if len(m.held) == 0 {
 		return 0
@@ -55,15 +55,15 @@ func (m *Match) Local(c *store.Candidate) (bytes int64) {
 // HoldsAny reports whether the host has sticky files at all.
 func (h *Host) HoldsAny() bool { return len(h.held) > 0 }
 
-// lacks reports whether a candidate needs a file that was made on some host and that this
-// one does not have: nobody can send it.
+// lacks reports whether a candidate needs a file that was made on some host and that this host does
+// not have. The server cannot send such a file.
 func (h *Host) lacks(c *store.Candidate) bool {
 	if !strings.Contains(c.XMLDoc, "<generated_locally") {
 		return false
 	}
 	e, err := protocol.ParseElements([]byte(c.XMLDoc))
 	if err != nil {
-		return false // what cannot be read is refused when it is to be sent
+		return false // an unreadable one is refused when it is to be sent
 	}
 	for i := range e.Files {
 		if f := &e.Files[i]; f.GeneratedLocally && len(f.DownloadURLs) == 0 && !h.held[f.Name] {

@@ -1,14 +1,14 @@
-// Package match decides what a host may have: which of the results that can be sent go to
-// it, with which app version, and why the others do not.
+// Package match decides which work a host may have: which of the available results are sent to it,
+// with which app version, and why the others are not.
 //
-// It is pure: values in, values out. It knows no database, no clock and no log, and draws
-// nothing by chance. The scheduler gathers the facts, has the decision made, and stores
-// and encodes what comes of it.
+// The package is pure: it computes values from values. It uses no database, no clock, no log and no
+// randomness. The scheduler gathers the facts, calls this package, and stores and encodes the
+// decision.
 //
-// The decision is made one candidate at a time, as feeder.Want asks it: Kind, More, Fits,
-// Fit, Take. The transaction that sends what was found has a second Match look at the same
-// candidates, with what it knows by then; Assign goes through a list in the same steps, so
-// that there is one decision and not two.
+// The decision is made one candidate at a time, through the methods of feeder.Want: Kind, More,
+// Fits, Fit, Take. The transaction that sends the chosen results uses a second Match, which looks
+// at the same candidates with newer facts. Its method Assign processes a list in the same steps, so
+// that there is only one decision procedure.
 package match
 
 import (
@@ -26,19 +26,19 @@ const (
 	giga = 1 << 30
 )
 
-// Rules are a project's limits on what hosts get. The names are those of BOINC's
-// config.xml; 0 switches a limit off.
+// Rules are a project's limits on the work that hosts get. The names are the ones from BOINC's
+// config.xml. 0 disables a limit.
 type Rules struct {
 	MaxWusToSend          int // an RPC and CPU
 	MaxWusInProgress      int // a CPU
 	MaxWusInProgressGPU   int // a coprocessor
 	DailyResultQuota      int // a day, CPU (or coprocessor) and app version
-	GPUMultiplier         int // CPUs for which a coprocessor counts for the other two; 0: one
+	GPUMultiplier         int // CPUs that a coprocessor counts as in the two other limits (0: one)
 	MaxNCPUs              int // CPUs that count for the limits above
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
 	IdleIgnoreDelayBound  bool // idle processors get a result that would be late
-	AnonymousPlatform     bool // volunteers may compute with programs of their own
+	AnonymousPlatform     bool // volunteers may use their own programs
 
 	Urgent      Urgent
 	PlanClasses map[string]PlanClass // by name
@@ -47,18 +47,19 @@ type Rules struct {
 // once reports whether a host gets at most one result of a workunit.
 func (r *Rules) once() bool { return r.OneResultPerUserPerWU || r.OneResultPerHostPerWU }
 
-// A Standing is what a host has when it is given work, after what it reports is taken in.
+// A Standing has a host's tasks and record at the time when it is given work, after its reports are
+// processed.
 type Standing struct {
-	// InProgress are the results that it computes, by plan class (or AnonymousClass of
-	// store); it counts if Rules limits them.
+	// InProgress is the number of results that the host is computing, by plan class (or
+	// AnonymousClass of store). It is used only if Rules limits these.
 	InProgress map[string]int
-	// Earned is what the host has earned with each app version, by version; it is not
-	// changed.
+	// Earned has the host's record with each app version, by version. It is not changed.
 	Earned map[int64]store.HostAppVersion
-	// Had are the workunits of which it, or its user, may have no other result. Had tells
-	// of more.
+	// Had has the workunits from which the host, or its user, may not have another result. The
+	// method Match.Had adds more.
 	Had map[int64]bool
-	// Beside are the applications that need little CPU time of which it has a result.
+	// Beside has the applications that need little CPU time and of which the host already has a
+	// result.
 	Beside map[int64]bool
 }
 
@@ -68,10 +69,10 @@ type Match struct {
 	standing Standing
 
 	room     int                         // results that it may still get
-	limit    map[string]int              // and of these, on each kind of processor; nothing: any number
+	limit    map[string]int              // and of these, on each kind of processor (absent: any number)
 	demands  map[string]*demand          // by kind of processor
-	disk     float64                     // bytes that it allows, less what was taken
-	taken    map[int64]*store.AppVersion // with which it computes what was taken, by workunit
+	disk     float64                     // bytes that the host allows, less the results taken
+	taken    map[int64]*store.AppVersion // version that computes the results taken, by workunit
 	today    map[int64]int               // results taken, by app version
 	had      map[int64]bool
 	assigned []Assignment
@@ -86,15 +87,14 @@ type Assignment struct {
 	store.Candidate
 	Version *store.AppVersion
 	Usage   Usage
-	// Duration is how long it takes on this host, the time included in which the host is
-	// off or may not compute.
+	// Duration is the time that the result takes on this host, including the time in which the host
+	// is off or may not compute.
 	Duration time.Duration
-	// Within is how long after it is sent the host has to report it, at most the delay
+	// Within is the time from sending the result to its deadline on the host, at most the delay
 	// bound of the workunit.
 	Within time.Duration
-	// Cost is what it counts for against its application: seconds of CPUs over the
-	// application's weight. A second on coprocessors counts for as many as the host's
-	// CPUs would need by its benchmark.
+	// Cost is the amount charged to its application: seconds of CPUs over the application's weight.
+	// A second on coprocessors counts for as many as the host's CPUs would need by its benchmark.
 	Cost float64
 }
 
@@ -117,9 +117,9 @@ func (m *Match) Full() bool {
 	return m.room <= len(m.assigned) || !m.wantsAny()
 }
 
-// Assign goes through candidates in order until the request is filled, and returns what
-// the host is to get of them. accept has the last word on each, if it is not nil: what it
-// does not take is refused as RefusedOther, and the next candidates may go instead.
+// Assign processes candidates in order until the request is filled, and returns the results that
+// the host gets. If accept is not nil, it has the last word on each: a candidate that it does not
+// accept is refused as RefusedOther, and a later candidate may be assigned instead.
 func (m *Match) Assign(list []store.Candidate, accept func(Assignment) bool) []Assignment {
 	begin := len(m.assigned)
 	for i := range list {
@@ -141,11 +141,11 @@ func (m *Match) Assign(list []store.Candidate, accept func(Assignment) bool) []A
 	return m.assigned[begin:]
 }
 
-// Assigned returns what was taken, in order.
+// Assigned returns the results that were taken, in order.
 func (m *Match) Assigned() []Assignment { return m.assigned }
 
-// Fits reports whether the host may have a candidate beside what was taken, and notes why
-// not.
+// Fits reports whether the host may have a candidate in addition to the results taken, and
+// otherwise records the reason.
 func (m *Match) Fits(c *store.Candidate) bool { return m.suitable(c) != nil }
 
 // suitable is Fits that returns the version, or nil.
@@ -186,8 +186,9 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 	return nil, why
 }
 
-// tookOne reports whether the candidate was taken before, as one that is kept for the host may be
-// found for it as well; or, where a host may have one result of a workunit, another of its workunit.
+// tookOne reports whether the candidate was taken before: one that is kept for the host may be
+// found a second time. Where a host may have only one result of a workunit, tookOne also reports
+// whether another result of the candidate's workunit was taken.
 func (m *Match) tookOne(c *store.Candidate) bool {
 	if m.taken[c.WorkunitID] == nil {
 		return false
@@ -195,7 +196,7 @@ func (m *Match) tookOne(c *store.Candidate) bool {
 	return m.facts.Rules.once() || slices.ContainsFunc(m.assigned, func(a Assignment) bool { return a.ID == c.ID })
 }
 
-// fitWith returns what is missing if the host is to compute a candidate with a version.
+// fitWith returns the reason why the host cannot compute a candidate with a version, or nil.
 func (m *Match) fitWith(c *store.Candidate, v *store.AppVersion) *Lack {
 	if why := m.unreliable(c, v); why != nil {
 		return why
@@ -215,11 +216,11 @@ func (m *Match) fitWith(c *store.Candidate, v *store.AppVersion) *Lack {
 	return m.overQuota(v)
 }
 
-// feasible returns what a candidate needs and this host does not have, or nil if
-// it can compute it within a time. What this reply brings counts for the time only.
+// feasible returns the requirement of a candidate that this host does not meet, or nil if the host
+// can compute it within a time. The other results in this reply count only for the time.
 //
-// With IdleIgnoreDelayBound a host of which processors of the kind are idle gets
-// something, however slow it is: estimates are what they are.
+// With IdleIgnoreDelayBound a host with idle processors of the kind gets work, however slow it is,
+// since the duration is only an estimate.
 func (m *Match) feasible(c *store.Candidate, u Usage, within time.Duration) *Lack {
 	l, memory := &m.limits, cmp.Or(u.Memory, c.RscMemoryBound)
 	switch {
@@ -297,14 +298,15 @@ func (m *Match) someFeasible(c *store.Candidate, versions []*store.AppVersion) b
 	})
 }
 
-// More reports whether results of the kind of c may still be of use after what was taken:
-// the host has a version for a processor for which it wants more, and room and time left.
+// More reports whether more results of the kind of c may be of use after those that were taken: the
+// host has a version for a processor for which it wants more work, and has room and time left.
 func (m *Match) More(c *store.Candidate) bool {
 	list, why := m.versionsFor(c)
 	return why == nil && store.AtLeast(c.RscDiskBound) <= m.disk && m.someFeasible(c, list)
 }
 
-// Fit is what the host can do now for the application of a candidate, for the database.
+// Fit returns the host's current limits for the application of a candidate, for use in a database
+// query.
 func (m *Match) Fit(c *store.Candidate) store.Fit {
 	l := &m.limits
 	f := store.Fit{Memory: l.memory, Disk: min(l.disk, m.disk), Bandwidth: l.bandwidth, Now: m.facts.Now}
@@ -330,7 +332,7 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 	return f
 }
 
-// fitOf is what follows for a Fit from a version.
+// fitOf returns the part of a Fit that depends on the version.
 func (m *Match) fitOf(c *store.Candidate, v *store.AppVersion) (f store.Fit) {
 	u, _ := m.Usage(v)
 	if urgent := &m.facts.Rules.Urgent; !c.Target.Alone() && !urgent.reliable(m.standing.Earned[v.ID]) {
@@ -342,8 +344,8 @@ func (m *Match) fitOf(c *store.Candidate, v *store.AppVersion) (f store.Fit) {
 	return f
 }
 
-// Take gives the host a candidate that Fits. If it did so before others were taken, it may
-// get it though it does not now; who decides again sees that.
+// Take gives the host a candidate that Fits. If it fitted only before others were taken, the host
+// may still get it. The check is left to the second decision.
 func (m *Match) Take(c store.Candidate) Assignment {
 	v, _ := m.fit(&c)
 	if v == nil {
@@ -384,8 +386,8 @@ func (m *Match) weight(appID int64) float64 {
 	return 1
 }
 
-// Had says of which workunits the host had a result before. What was taken of these is
-// given back: Had returns its results.
+// Had adds workunits from which the host had a result before. Results of these that were already
+// taken are removed from the assignment: Had returns their IDs.
 func (m *Match) Had(workunits map[int64]bool) (back []int64) {
 	m.told = true
 	had := make(map[int64]bool, len(m.had)+len(workunits))
@@ -404,8 +406,8 @@ func (m *Match) Had(workunits map[int64]bool) (back []int64) {
 	return back
 }
 
-// TooSmall returns candidates for which the host has too little memory, disk or
-// bandwidth, each once; where a whole kind is too large, the first of it.
+// TooSmall returns candidates for which the host has too little memory, disk or bandwidth, each
+// once. If all results of a kind are too large, it has the first of them.
 func (m *Match) TooSmall() []store.Candidate { return m.tooSmall }
 
 func (m *Match) small(c *store.Candidate) {

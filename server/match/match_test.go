@@ -21,7 +21,7 @@ const (
 	windows = "windows_x86_64"
 )
 
-// A world is a host that asks, and what the project has.
+// A world is a requesting host and the project's applications, versions and results.
 type world struct {
 	facts    match.Facts
 	standing match.Standing
@@ -48,7 +48,7 @@ func newWorld() *world {
 	}
 }
 
-// add puts a candidate of a workunit of its own behind the others, one that takes an hour.
+// add appends a candidate with a separate workunit that takes an hour.
 func (w *world) add(change ...func(c *store.Candidate)) {
 	n := int64(len(w.list) + 1)
 	c := store.Candidate{ID: n, WorkunitID: 100 + n, AppID: 1, RscFpopsEst: 3600e9, DelayBound: 24 * time.Hour}
@@ -290,7 +290,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What the caller cannot send is refused, and takes nothing from what comes after it.
+// A result that the caller cannot send is refused, and leaves room for the ones after it.
 func TestTheCallerHasTheLastWord(t *testing.T) {
 	w := newWorld()
 	for range 3 {
@@ -306,7 +306,7 @@ func TestTheCallerHasTheLastWord(t *testing.T) {
 	}
 }
 
-// Refusals of a kind become one, and those that time does not mend come first.
+// Refusals of a kind become one. Refusals that waiting does not solve are listed first.
 func TestRefusalsAreSummedUp(t *testing.T) {
 	w := newWorld()
 	w.add(func(c *store.Candidate) { c.ReservedUntil = t0.Add(time.Hour) })
@@ -432,7 +432,7 @@ func TestOfVersionsOfOneSpeedTheHighestNumberIsTaken(t *testing.T) {
 	}
 }
 
-// An urgent result has less time, but twice what it takes if its delay bound allows that.
+// An urgent result has less time, but twice its duration if its delay bound allows that.
 func TestUrgentResultsHaveLessTime(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
@@ -458,7 +458,7 @@ func TestUrgentResultsHaveLessTime(t *testing.T) {
 	}
 }
 
-// Work for one computer goes there whatever its record is: nobody else may have it.
+// Work for one computer is sent there whatever its record is, since no other computer may have it.
 func TestWorkForOneComputerNeedsNoGoodRecord(t *testing.T) {
 	w := newWorld()
 	w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.1}
@@ -480,8 +480,8 @@ func TestWorkForOneComputerNeedsNoGoodRecord(t *testing.T) {
 	}
 }
 
-// What is on its last chance, or for others, is of no use as a whole kind, so that nobody
-// looks through it in vain.
+// If all results of a kind are on their last chance, or are for others, the whole kind is of no
+// use, so that its results are not searched in vain.
 func TestKindsOfNoUse(t *testing.T) {
 	for name, change := range map[string]func(c *store.Candidate){
 		"":             func(*store.Candidate) {},
@@ -521,8 +521,7 @@ func TestUnsuited(t *testing.T) {
 	}
 }
 
-// A host whose disk is full of what it was just given has nothing more of the kind looked
-// for.
+// If the results just taken fill a host's disk, no more results of the kind are looked for.
 func TestNoMoreThanThereIsRoomFor(t *testing.T) {
 	w := newWorld()
 	for range 3 {

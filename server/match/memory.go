@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A Memory is how much memory a task on several CPUs takes, in place of what its workunit
-// says: a base, and more for each CPU. Without MemUsagePerCPUMB it means nothing.
+// A Memory is the memory of a task on several CPUs, which replaces the bound of its workunit: a
+// base, and more for each CPU. Without MemUsagePerCPUMB it has no effect.
 //
 // Source: BOINC sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::check.
 type Memory struct {
@@ -20,9 +20,9 @@ func (m *Memory) numbers() []keyed {
 	return []keyed{{"mem_usage_base_mb", m.MemUsageBaseMB}, {"mem_usage_per_cpu_mb", m.MemUsagePerCPUMB}}
 }
 
-// limit has a task use no more CPUs than there is memory for, of which usable bytes may be
-// used, and tells its program how much that is; it returns what is missing if there is not
-// enough for the fewest CPUs.
+// limit reduces the number of CPUs of a task to the number for which there is memory, given usable
+// bytes, and adds the amount of memory to the command line of its program. If there is not enough
+// memory for the fewest CPUs, it returns the requirement that is not met.
 func (m *Memory) limit(u *Usage, fewest int, usable float64) *Lack {
 	if m.MemUsagePerCPUMB <= 0 {
 		return nil

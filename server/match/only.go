@@ -5,7 +5,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// An Only restricts a plan class to some workunits; 0 is no bound.
+// An Only restricts a plan class to some workunits. 0 means no limit.
 //
 // Source: BOINC sched/plan_class_spec.cpp, wu_is_infeasible_for_plan_class.
 type Only struct {

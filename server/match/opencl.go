@@ -7,7 +7,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// byOpenCL returns what a device or processor lacks by OpenCL's word, or nil.
+// byOpenCL returns the requirement that a device or processor does not meet according to its OpenCL
+// description, or nil.
 func (g *GPU) byOpenCL(o *protocol.OpenCL) *Lack {
 	version := openCLVersion(o)
 	if lack := within(float64(version), float64(g.MinOpenCLVersion), float64(g.MaxOpenCLVersion), true, "another OpenCL version"); lack != nil {
@@ -24,7 +25,7 @@ func (g *GPU) byOpenCL(o *protocol.OpenCL) *Lack {
 	return nil
 }
 
-// openCLVersion is the version of OpenCL of a device as a number; 0: it is not known.
+// openCLVersion returns the OpenCL version of a device as a number, or 0 if it is unknown.
 func openCLVersion(o *protocol.OpenCL) int {
 	if o == nil {
 		return 0
@@ -36,8 +37,8 @@ func openCLVersion(o *protocol.OpenCL) int {
 	return 100*major + minor
 }
 
-// openCLRevision is 100 times the number in the last brackets of a device's version, as in
-// "OpenCL 1.2 AMD-APP (1214.3)"; 0: there is none.
+// openCLRevision returns 100 times the number in the last brackets of a device's version, as in
+// "OpenCL 1.2 AMD-APP (1214.3)", or 0 if the version has no such number.
 //
 // Source: BOINC lib/opencl_boinc.cpp, OPENCL_DEVICE_PROP::get_opencl_driver_revision.
 func openCLRevision(o *protocol.OpenCL) float64 {

@@ -10,19 +10,19 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A PlanClass says on which hosts the app versions of a plan class run, and what
-// they use there. The keys are those of BOINC's plan_class_spec.xml where it has
-// an equal. The zero value takes every host and uses one CPU.
+// A PlanClass describes the hosts on which the app versions of a plan class run, and their usage
+// there. The keys are the ones from BOINC's plan_class_spec.xml where it has an equivalent. The
+// zero value accepts every host and uses one CPU.
 type PlanClass struct {
 	MinNCPUs            int      `toml:"min_ncpus"`               // CPUs that the host may use, at least
-	MaxThreads          int      `toml:"max_threads"`             // CPUs that a task uses, at most; 0: one
-	AvgNCPUs            float64  `toml:"avg_ncpus"`               // CPUs that a task uses, instead of what would follow; 0: that
-	NThreadsCmdline     bool     `toml:"nthreads_cmdline"`        // tell the program how many: --nthreads N
-	CPUFeature          []string `toml:"cpu_feature"`             // as the processor calls them: avx2, sse4_1 …; all are needed
+	MaxThreads          int      `toml:"max_threads"`             // maximum number of CPUs that a task uses (0: one)
+	AvgNCPUs            float64  `toml:"avg_ncpus"`               // CPUs that a task uses, instead of the computed number (0: that number)
+	NThreadsCmdline     bool     `toml:"nthreads_cmdline"`        // pass the number to the program: --nthreads N
+	CPUFeature          []string `toml:"cpu_feature"`             // the processor's names for them: avx2, sse4_1 … (all are required)
 	MinMemoryMB         float64  `toml:"min_memory_mb"`           // of the host
 	MinCoreVersion      int      `toml:"min_core_client_version"` // of the client, 10000·major + 100·minor + release
 	MaxCoreVersion      int      `toml:"max_core_client_version"` // 0: any
-	ProjectedFlopsScale float64  `toml:"projected_flops_scale"`   // speed over that of the benchmark; 0: 1
+	ProjectedFlopsScale float64  `toml:"projected_flops_scale"`   // speed relative to the benchmark (0: 1)
 	Computer
 	Choice
 	Only
@@ -30,15 +30,15 @@ type PlanClass struct {
 	GPU
 	Virtual
 
-	// Unsupported are the keys of a class that was read from a plan_class_spec.xml
-	// which mean something to BOINC's server and nothing here. Such a class suits no host.
+	// Unsupported has the keys of a class read from a plan_class_spec.xml that BOINC's server uses
+	// but this one does not support. A class that has any is not used on any host.
 	Unsupported []string `toml:"-"`
 }
 
-// A PlanClassError says what is wrong with a key of a plan class.
+// A PlanClassError describes an invalid key of a plan class.
 type PlanClassError struct{ Key, Text string }
 
-// Check returns what makes no sense.
+// Check returns the errors in a class.
 func (c PlanClass) Check() (errs []PlanClassError) {
 	for _, x := range append([]keyed{
 		{"min_ncpus", float64(c.MinNCPUs)},
@@ -64,22 +64,23 @@ type keyed struct {
 	value float64
 }
 
-// A Usage is what an app version does on a host.
+// A Usage has the resources that an app version uses on a host, and its speed there.
 type Usage struct {
 	NCPUs     float64
-	Coproc    string  // kind of the coprocessors that it computes on; "": the CPUs
-	Count     float64 // of these; below 1 a part of one
-	GPURAM    float64 // bytes of each; 0: not said
-	Memory    float64 // bytes of the host's; 0: as the workunit says
+	Coproc    string  // kind of the coprocessors that it computes on ("": the CPUs)
+	Count     float64 // number of these, below 1 a part of one
+	GPURAM    float64 // bytes on each (0: unknown)
+	Memory    float64 // bytes of the host's memory (0: the workunit's bound)
 	Flops     float64 // operations a second, as learnt
 	Benchmark float64 // operations a second, by benchmark and plan class
 	Cmdline   string  // added to the version's
-	// Declared is the operations a second by which the client itself reckons, whatever it
-	// is told, with a version of its volunteer's own; 0: it goes by what it is told.
+	// Declared is the speed, in operations a second, that the client itself uses for a version
+	// supplied by its volunteer. The client ignores the server's speed for such a version. 0 means
+	// that the client uses the server's speed.
 	Declared float64
 }
 
-// instances is how many processors of its kind it takes.
+// instances returns the number of processors of its kind that it uses.
 func (u Usage) instances() float64 {
 	if u.Coproc != "" {
 		return u.Count
@@ -98,8 +99,8 @@ type asker struct {
 	turn      int64
 }
 
-// apply returns what a version of the class uses on the host of a request; or what the
-// host lacks. What was learnt is left to the caller.
+// apply returns the usage of a version of the class on the host of a request, or the requirement
+// that the host does not meet. The caller applies the learned run times.
 func (c PlanClass) apply(a asker) (Usage, *Lack) {
 	req, ncpus, flops, h := a.req, a.ncpus, a.flops, &a.req.Host
 	if len(c.Unsupported) > 0 {
@@ -168,7 +169,7 @@ func orOne(x float64) float64 {
 	return 1
 }
 
-// client returns what is missing if a client's version does not suit the class.
+// client returns the requirement that a client's version does not meet, or nil.
 func (c PlanClass) client(version int) *Lack {
 	need, what := c.MinCoreVersion, "newer"
 	if version >= need {
@@ -183,8 +184,8 @@ func (c PlanClass) client(version int) *Lack {
 	}
 }
 
-// Unsuited returns the plan classes of the versions of a catalog that do not suit the host
-// of a request, sorted; those included of which the project does not say what they are.
+// Unsuited returns the plan classes of a catalog's versions that do not suit the host of a request,
+// sorted. Classes that the project does not define are included.
 func Unsuited(req *protocol.SchedulerRequest, c *Catalog, classes map[string]PlanClass) (names []string) {
 	for _, v := range c.Versions {
 		if v.PlanClass != "" {
@@ -206,7 +207,7 @@ func Unsuited(req *protocol.SchedulerRequest, c *Catalog, classes map[string]Pla
 	})
 }
 
-// projected is Usage without what was learnt.
+// projected is Usage without learned run times.
 func (h *Host) projected(v *store.AppVersion) (Usage, *Lack) {
 	client := h.facts.Request.Client
 	if n := 100*client.Major + client.Minor; n < v.MinCoreVersion || v.MaxCoreVersion > 0 && n > v.MaxCoreVersion {

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// lackOf is what the host lacks for a version of the class, in short; "" is nothing.
+// lackOf returns, in short, the requirement of a class that the host does not meet, or "".
 func lackOf(w *world, class match.PlanClass) string {
 	w.facts.Rules.PlanClasses["cuda"] = class
 	_, lack := match.NewHost(w.facts).Usage(w.facts.Catalog.Versions[1])

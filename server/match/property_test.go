@@ -104,7 +104,7 @@ func draw(t *rapid.T) *world {
 	return w
 }
 
-// limit is what 0 says, for a limit of BOINC's.
+// limit returns +Inf for 0, which means no limit in BOINC.
 func limit(x float64) float64 {
 	if x == 0 {
 		return math.Inf(1)
@@ -124,7 +124,7 @@ func (w *world) cpus() int {
 func (w *world) check(t *rapid.T, given []match.Assignment) {
 	r, req, disk := &w.facts.Rules, w.facts.Request, 0.0
 	workunits, today := make(map[int64]bool), make(map[int64]int)
-	pinned := make(map[int64]*store.AppVersion)                                                                   // what their results are computed with, by workunit
+	pinned := make(map[int64]*store.AppVersion)                                                                   // version that computes their results, by workunit
 	free := map[string][]time.Duration{"": idle(max(1, req.Host.NCPUs), req.CPUReqInstances, req.EstimatedDelay)} // when each processor is
 	devices, gpus := make(map[string]protocol.Coproc), 0
 	for _, c := range req.Coprocs {
@@ -225,7 +225,7 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 	}
 }
 
-// idle is when each of n processors is free.
+// idle returns the times when each of n processors is free.
 func idle(n int, idle float64, delay time.Duration) []time.Duration {
 	free := make([]time.Duration, n)
 	for i := range free {
@@ -259,8 +259,8 @@ func TestNoLimitIsPassed(t *testing.T) {
 	})
 }
 
-// Each candidate is given, refused, or behind the one that filled the request; and none is
-// refused that would have fitted where it stood.
+// Each candidate is assigned, refused, or behind the one that filled the request. No candidate is
+// refused that would have fitted at its place in the order.
 func TestEachCandidateHasItsAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := draw(t)
@@ -306,8 +306,8 @@ func TestTheSameFactsGiveTheSame(t *testing.T) {
 	})
 }
 
-// What fits is of a kind of use and within what the database is asked for; otherwise the
-// feeder would hide it.
+// A candidate that fits is of a kind of use and within the limits of the database query. Otherwise
+// the feeder would hide it.
 func TestTheFeederHidesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := draw(t)
@@ -356,8 +356,8 @@ func TestHad(t *testing.T) {
 	})
 }
 
-// No host is sent what it could not do in time, an idle one neither, unless the operator wants
-// that: estimates are what they are.
+// No host is sent work that it could not finish in time. This is true for an idle host, too, unless
+// the operator allows it because durations are only estimates.
 func TestIdleHostsAndDeadlines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()

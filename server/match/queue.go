@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// A queue is when each processor of a kind will be free, soonest first, counted from now.
+// A queue has the times at which the processors of a kind will be free, soonest first, counted from
+// now.
 type queue []time.Duration
 
 // maxCPUs bounds the processors for which a queue is kept.
 const maxCPUs = 1024
 
-// newQueue returns what a host tells of its queue for n processors: those that it wants
-// filled are idle, the others are busy for its estimated delay.
+// newQueue returns the queue that a host reports for n processors. Those for which it requests work
+// are idle, the others are busy for its estimated delay.
 func newQueue(idle float64, delay time.Duration, n int) queue {
 	q := make(queue, min(max(1, n), maxCPUs))
 	for i := range q {

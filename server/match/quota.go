@@ -6,8 +6,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// overQuota returns what is missing if the host has had its share for today of results
-// for an app version, with what was taken.
+// overQuota returns the reason if the host has reached its daily quota of results for an app
+// version, including the results taken, or nil.
 func (m *Match) overQuota(v *store.AppVersion) *Lack {
 	quota := m.facts.Rules.DailyResultQuota
 	if quota <= 0 {

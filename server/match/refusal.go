@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A Lack is what keeps a host from having a result, or from running an app version. The
-// fields mean what they mean in protocol.Refusal.
+// A Lack is the reason why a host cannot have a result or cannot run an app version. The fields are
+// the ones of protocol.Refusal.
 type Lack struct {
 	Code       protocol.RefusalCode
 	Need, Have float64
@@ -19,8 +19,8 @@ type Lack struct {
 	small bool // the host has too little for the result, and will have
 }
 
-// refuse notes why the host gets nothing. Refusals with one code for one
-// application and kind of processor become one, that with the least need: what would help the soonest.
+// refuse records why the host gets no work. Refusals with one code for one application and kind of
+// processor are merged into the one with the least need, since that one will be met first.
 func (m *Match) refuse(f protocol.Refusal) {
 	for i := range m.refusals {
 		if old := &m.refusals[i]; old.Code == f.Code && old.App == f.App && old.Kind == f.Kind {
@@ -41,7 +41,7 @@ func (m *Match) skip(appID int64, why Lack) {
 	})
 }
 
-// Recall takes over what an earlier Match noted of other candidates.
+// Recall adds the refusals that an earlier Match recorded for other candidates.
 func (m *Match) Recall(refusals []protocol.Refusal, tooSmall []store.Candidate) {
 	mine := m.refusals
 	m.refusals = slices.Clone(refusals)
@@ -57,8 +57,8 @@ func (m *Match) Recall(refusals []protocol.Refusal, tooSmall []store.Candidate) 
 // the order in which they were met.
 func (m *Match) Noted() []protocol.Refusal { return m.refusals }
 
-// Refusals returns the answer to a request of which nothing was taken: what was noted, or
-// that there is nothing. What a volunteer can least wait away comes first.
+// Refusals returns the reasons for a request that got no work: the recorded refusals, or that there
+// is no work. Refusals that are least likely to end by waiting are listed first.
 func (m *Match) Refusals() []protocol.Refusal {
 	if len(m.refusals) == 0 {
 		return []protocol.Refusal{{Code: protocol.RefusedNoTasks}}
@@ -68,7 +68,7 @@ func (m *Match) Refusals() []protocol.Refusal {
 	return out
 }
 
-// ranks orders codes by what a volunteer can least wait away.
+// ranks orders codes: those that are least likely to end by waiting come first.
 var ranks = []protocol.RefusalCode{
 	protocol.RefusedPlatform, protocol.RefusedAppInfo, protocol.RefusedClientVersion, protocol.RefusedVirtualBox, protocol.RefusedContainers, protocol.RefusedPlanClass, protocol.RefusedPreferences, protocol.RefusedProcessor, protocol.RefusedQuota,
 	protocol.RefusedInProgress, protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth,

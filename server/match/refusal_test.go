@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Of several tasks that were refused for one reason the same one is told, in whatever order they
-// were met.
+// If several tasks were refused for one reason, the host gets the same refusal in whatever order
+// they were examined.
 func TestRefusalsInAnyOrder(t *testing.T) {
 	bounds := []time.Duration{3 * time.Hour, 30 * time.Minute, 2 * time.Hour, 40 * time.Minute}
 	var first []protocol.Refusal

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// patience is how long a result is kept for hosts of the right speed. Then it goes to whoever
-// may have it.
+// patience is the time that a result is kept for hosts of the right speed. After that any eligible
+// host gets it.
 const patience = 24 * time.Hour
 
 // Sized reports whether it matters for some application how large a result is for the host.
@@ -21,13 +21,14 @@ func (h *Host) Sized() bool {
 	return false
 }
 
-// Off returns how far a candidate's time on this host, from its start to its end, is from what a
-// result of its application should take (store.App.TaskTime): 0 if it is near, or does not
-// matter, and one more for each factor of two.
+// Off returns how far a candidate's time on this host, from its start to its end, is from the
+// target time of its application's results (store.App.TaskTime). It returns 0 if the time is near
+// the target or does not matter, and one more for each factor of two.
 //
-// BOINC has size classes for this, which whoever submits work chooses, and hosts have by where
-// they stand among all in speed (tools/size_census, sched/sched_score.cpp). The estimates say
-// the same here, for each host with what it has learnt.
+// BOINC has size classes for this. There the submitter chooses the class of the work, and the class
+// of a host follows from its speed relative to all hosts (tools/size_census,
+// sched/sched_score.cpp). The estimates serve the same purpose here, for each host with its learned
+// run times.
 func (m *Match) Off(c *store.Candidate) int {
 	want := m.facts.Catalog.Apps[c.AppID].TaskTime
 	if want <= 0 || m.facts.Now.Sub(c.CreateTime) >= patience {

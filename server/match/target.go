@@ -2,7 +2,8 @@ package match
 
 import "github.com/starling-grid/starling/server/store"
 
-// Targets returns whom work may be for that this host gets beside what anybody may have.
+// Targets returns the targets whose work this host gets in addition to the work that is open to all
+// hosts.
 func (h *Host) Targets() (list []store.Target) {
 	x := &h.facts.Host
 	if x.ID != 0 {
@@ -32,9 +33,9 @@ func (h *Host) targeted(c *store.Candidate) bool {
 	return false
 }
 
-// hadOne reports whether the host, or its user, had a result of a candidate's workunit and
-// may have no other. Of one that is for it alone it may: nobody else can replace a result that
-// failed, and as its quorum is 1 nothing is compared.
+// hadOne reports whether the host, or its user, had a result of a candidate's workunit and may not
+// have another. A host may have another if the workunit is for it alone: no other host can replace
+// a result that failed, and as its quorum is 1 nothing is compared.
 func (m *Match) hadOne(c *store.Candidate) bool {
 	return m.had[c.WorkunitID] && !c.Target.Alone()
 }

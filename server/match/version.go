@@ -14,8 +14,8 @@ func (c *Catalog) Supports(platforms []string) bool {
 	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return slices.Contains(platforms, v.Platform.Name) })
 }
 
-// Stopped reports whether the work of some application is not sent, so that the versions of
-// all the others say nothing about whom the project is for.
+// Stopped reports whether the work of some application is not sent. Then the versions of the other
+// applications do not show which hosts the project is for.
 func (c *Catalog) Stopped() bool {
 	for _, a := range c.Apps {
 		if a.Deprecated {
@@ -30,7 +30,7 @@ func (c *Catalog) inUse(id int64) bool {
 	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return v.ID == id })
 }
 
-// Platforms are those of which the host of a request runs programs, its own first. An
+// Platforms returns the platforms whose programs the host of a request runs, its own first. An
 // anonymous host runs no programs of the project.
 func Platforms(req *protocol.SchedulerRequest) []string {
 	if Anonymous(req) {
@@ -48,12 +48,11 @@ func (h *Host) Version(appID int64) *store.AppVersion {
 	return nil
 }
 
-// choose returns the versions with which this host computes, one an application and kind
-// of processor, by application, the fastest first. It is
-// that which is the fastest there, by what was learnt; among equals that with the
-// highest number, and then that for the platform which the host names first. Of one
-// plan class and platform only the newest counts. Now and then it is one of which too
-// little is known: see speed.Trial.
+// choose returns the versions with which this host computes, by application, the fastest first: one
+// for each application and kind of processor. It is the version that is the fastest there by
+// learned run times. Among equals it is the one with the highest number, and then the one for the
+// platform that the host names first. Of one plan class and platform only the newest counts. Now
+// and then it is a version with too few run times: see speed.Trial.
 func (h *Host) choose() map[int64][]*store.AppVersion {
 	type class struct {
 		app  int64
@@ -114,9 +113,9 @@ func (h *Host) speed(v *store.AppVersion) float64 {
 	return u.Flops
 }
 
-// trial returns the version with which this host computes now: best, or, if it is its
-// turn, that of which the fewest hosts have told yet. A version that failed here is
-// not tried.
+// trial returns the version with which this host computes now. This is best, or, if the host's turn
+// has come, the version with results from the fewest hosts. A version that failed here is not
+// tried.
 func (h *Host) trial(list []*store.AppVersion, best *store.AppVersion) *store.AppVersion {
 	choice, fewest := best, speed.Quorum
 	for _, v := range list {
@@ -134,9 +133,9 @@ func (h *Host) trial(list []*store.AppVersion, best *store.AppVersion) *store.Ap
 	return choice
 }
 
-// Kinds returns the kinds of processors for which there are versions for the host of a
-// request, in a catalog or of its volunteer's own; "" is the CPUs. What the processors are like
-// makes no difference.
+// Kinds returns the kinds of processors for which there are versions for the host of a request,
+// either in a catalog or supplied by its volunteer. The kind "" is the CPUs. The properties of the
+// processors are not considered.
 func (c *Catalog) Kinds(req *protocol.SchedulerRequest, classes map[string]PlanClass) map[string]bool {
 	kinds, platforms := make(map[string]bool), Platforms(req)
 	if Anonymous(req) {
@@ -155,8 +154,8 @@ func (c *Catalog) Kinds(req *protocol.SchedulerRequest, classes map[string]PlanC
 	return kinds
 }
 
-// CanRun returns a version, if it is handed out and this host can run it, though
-// there may be a newer one; of an anonymous host that which it uses now.
+// CanRun returns a version if it is sent out and this host can run it, even if there is a newer
+// one. For an anonymous host it is the version that the host uses now.
 func (h *Host) CanRun(id int64) *store.AppVersion {
 	for _, list := range h.versions {
 		for _, v := range list {
@@ -177,7 +176,7 @@ func (h *Host) CanRun(id int64) *store.AppVersion {
 	return nil
 }
 
-// noVersion says why this host has no version of an application.
+// noVersion returns the reason why this host has no version of an application.
 func (h *Host) noVersion(appID int64) *Lack {
 	if h.facts.Catalog.Apps[appID].Deprecated {
 		return &Lack{Code: protocol.RefusedStopped}

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Virtual is what a plan class wants of a host for programs that run in a virtual machine or
-// a container. Versions of VirtualBox are 10000·major + 100·minor + release.
+// Virtual has a plan class's requirements for a host that runs programs in a virtual machine or a
+// container. Versions of VirtualBox are 10000·major + 100·minor + release.
 //
 // Source: BOINC sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::check.
 type Virtual struct {
@@ -46,7 +46,7 @@ func (v *Virtual) check() (errs []PlanClassError) {
 	return errs
 }
 
-// lacks returns what the host of a request lacks; nil is nothing.
+// lacks returns the requirement that the host of a request does not meet, or nil.
 func (v *Virtual) lacks(req *protocol.SchedulerRequest) *Lack {
 	h := &req.Host
 	if v.Docker && (h.DockerVersion == "" || req.DontUseDocker) {

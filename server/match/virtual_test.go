@@ -14,7 +14,7 @@ func TestVirtualMachinesAndContainers(t *testing.T) {
 		name  string
 		class match.Virtual
 		host  func(r *protocol.SchedulerRequest)
-		want  string // of the refusal's detail; "": it gets the task; "platform": as no program is for it
+		want  string // the refusal's detail ("": it gets the task, "platform": as if no program is for it)
 	}{
 		{"VirtualBox as it is wanted", vbox, func(*protocol.SchedulerRequest) {}, ""},
 		{"VirtualBox of a build", vbox, func(r *protocol.SchedulerRequest) { r.Host.VirtualBoxVersion = "7.1.6_Debianr167084" }, ""},

@@ -10,7 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/wishes"
 )
 
-// A host gets what its volunteer wants of the project, and is told what he does not want.
+// A host gets only work that its volunteer accepts from the project, and the reply names the work
+// that the volunteer rejects.
 func TestWishes(t *testing.T) {
 	inProgress := func(w *world) { w.standing.InProgress = map[string]int{"": 2} }
 	for _, tt := range []struct {

@@ -9,10 +9,10 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A manner is how a host behaves: chances for each of its acts.
+// A manner is the behavior of a host: chances for each of its acts.
 type manner struct {
 	fails   float64 // the application
-	wrong   float64 // output of its own invention
+	wrong   float64 // made-up output
 	collude float64 // output on which several hosts agree
 	lazy    float64 // reports success without an upload
 	deaf    float64 // does not get the reply
@@ -69,7 +69,7 @@ func (w *world) addHost(u *user, m manner) *host {
 	return h
 }
 
-// request builds what the host sends now.
+// request returns the request that the host sends now.
 func (h *host) request(seconds float64) []byte {
 	req := protocol.SchedulerRequest{
 		Authenticator: h.user.key, HostID: h.id, RPCSeqno: h.seqno, Client: protocol.Version{Major: 7, Minor: 20},
@@ -207,15 +207,15 @@ func (w *world) upload(result, out string) {
 	w.view(func(tx *store.View) error {
 		r, err := tx.ResultByName(result)
 		if errors.Is(err, store.ErrNotFound) {
-			return nil // purged; the purger finds it
+			return nil // purged (the purger finds it)
 		}
 		w.strays[result] = r.ServerState == store.Over && !givenUp(r)
 		return err
 	})
 }
 
-// givenUp reports whether a result may still be reported although it is over.
-// What was uploaded for it stays if it never is.
+// givenUp reports whether a result may still be reported although it is over. Files uploaded for it
+// stay if it is never reported.
 func givenUp(r store.Result) bool {
 	return r.Outcome == store.NoReply || r.Outcome == store.ClientDetached
 }
@@ -225,7 +225,7 @@ func (w *world) nonsense() {
 	h := w.hosts[w.rng.IntN(len(w.hosts))]
 	body := h.request(1)
 	switch w.rng.IntN(6) {
-	case 0: // what it sent before
+	case 0: // an earlier request
 		if len(h.old) > 0 {
 			body = h.old[w.rng.IntN(len(h.old))]
 		}
@@ -236,14 +236,14 @@ func (w *world) nonsense() {
 		for range 1 + w.rng.IntN(8) {
 			body[w.rng.IntN(len(body))] = byte(w.rng.Uint32())
 		}
-	case 3: // with a key that nobody has
+	case 3: // with an unknown key
 		body = bytes.ReplaceAll(body, []byte(h.user.key), []byte("ffffffffffffffffffffffffffffffff"))
 	case 4: // from the computer of somebody else
 		o := w.hosts[w.rng.IntN(len(w.hosts))]
 		twin := *o
 		twin.user = h.user
 		body = twin.request(1)
-	case 5: // about results of others, and of nobody
+	case 5: // about results of others, and results that do not exist
 		o := w.hosts[w.rng.IntN(len(w.hosts))]
 		liar := *h
 		liar.have = []*task{{ready: &protocol.ReportedResult{Name: "nothing_0", State: protocol.ClientUploaded}}}

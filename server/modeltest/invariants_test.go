@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// rest lets time pass until nothing is left to do, with hosts that do what they
-// should, then checks what must hold.
+// rest lets time pass until nothing is left to do, with well-behaved hosts, and then checks the
+// invariants.
 func (w *world) rest() {
 	w.drain = true
 	n := len(w.hosts)
@@ -46,7 +46,7 @@ func (w *world) rest() {
 	}
 }
 
-// An outlook is what is left to do.
+// An outlook is the work that is left to do.
 type outlook struct {
 	next    time.Time         // when the transitioner looks
 	unsent  []store.Candidate // a result to send of each kind
@@ -104,7 +104,7 @@ func (w *world) outlook() (o outlook) {
 	return o
 }
 
-// undeleted names a row whose files could not be deleted yet, "" if there is none.
+// undeleted returns the name of a row whose files could not be deleted yet, or "".
 func (w *world) undeleted(tx *store.View) (string, error) {
 	ids := make([]int64, 0, len(w.wus))
 	for _, name := range w.names {
@@ -124,7 +124,7 @@ func (w *world) undeleted(tx *store.View) (string, error) {
 	return "", err
 }
 
-// doctor checks what holds at any time.
+// doctor checks the invariants that are true at any time.
 func (w *world) doctor() {
 	w.view(func(tx *store.View) error {
 		wrong, err := tx.Doctor()
@@ -135,7 +135,7 @@ func (w *world) doctor() {
 	})
 }
 
-// check sees that all that must hold at rest does.
+// check checks the invariants that are true at rest.
 func (w *world) check() {
 	granted := maps.Clone(w.kept) // by host
 	w.doctor()
@@ -213,7 +213,7 @@ func (w *world) checkWorkunit(tx *store.View, name string, granted map[int64]flo
 				users[r.UserID] = true
 			}
 		}
-		// Who reported it may be another computer of the same user.
+		// The result may have been reported by another computer of the same user.
 		if class, known := w.sentTo[r.Name]; known && r.Outcome == store.Success && (anew || r.ValidateState == store.Valid) {
 			if classes[class] = true; len(classes) > 1 {
 				w.failf("%s: computers of several classes compute %s: %v", r.Name, name, classes)

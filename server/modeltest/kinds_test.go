@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A machine is a kind of computer, with its classes of homogeneous redundancy; "" is none.
+// A machine is a kind of computer, with its classes of homogeneous redundancy ("" for none).
 type machine struct {
 	platforms         []string // its own first
 	os, vendor, model string
@@ -31,7 +31,7 @@ const (
 	hrCoarse = 2
 )
 
-// class returns the class of a machine for an application; "" for none.
+// class returns the class of a machine for an application, or "" for none.
 func (m *machine) class(a *app) string {
 	if a.hr == hrFine {
 		return m.fine
@@ -39,7 +39,7 @@ func (m *machine) class(a *app) string {
 	return m.coarse
 }
 
-// machineOf returns the kind of a computer by what a request says about it, nil if it is
+// machineOf returns the kind of a computer from its description in a request, or nil if that is
 // damaged.
 func machineOf(h *protocol.HostInfo) *machine {
 	for i := range machines {
@@ -50,19 +50,19 @@ func machineOf(h *protocol.HostInfo) *machine {
 	return nil
 }
 
-// size is what a computer has; 0 bytes are not told.
+// size has the resources of a computer. 0 bytes are not reported.
 type size struct {
 	cpus         int
 	fpops        float64
 	memory, disk float64
 	features     string
-	gpus         int // of a kind that has no name of its own
+	gpus         int // of a kind without a special name
 }
 
 // large has enough for all work and every plan class.
 var large = size{8, 4e9, 64e9, 1e12, "fpu avx2", 2}
 
-// drawSize draws what a computer has. Many are too poor for some of the work.
+// drawSize draws the resources of a computer. Many have too little for some of the work.
 func (w *world) drawSize() size {
 	if w.plain {
 		return size{cpus: 2, fpops: 1e9}
@@ -90,7 +90,7 @@ const gpuKind = "model"
 // onGPU reports whether a plan class is for one.
 func onGPU(class string) bool { return class == "gpu" || class == "half" || class == "pair" }
 
-// gpus is what a request says of the coprocessors; nil if there are none.
+// gpus returns the coprocessors in a request, or nil.
 func gpus(req *protocol.SchedulerRequest) *protocol.Coproc {
 	for i := range req.Coprocs {
 		if req.Coprocs[i].Kind == gpuKind {
@@ -100,7 +100,7 @@ func gpus(req *protocol.SchedulerRequest) *protocol.Coproc {
 	return nil
 }
 
-// devices is how many coprocessors a request names, of all kinds: it may be damaged.
+// devices returns the number of coprocessors of all kinds in a request, which may be damaged.
 func devices(req *protocol.SchedulerRequest) (n int) {
 	for i := range req.Coprocs {
 		n += req.Coprocs[i].Count
@@ -108,7 +108,7 @@ func devices(req *protocol.SchedulerRequest) (n int) {
 	return n
 }
 
-// suits says the same again as planClasses, in other words.
+// suits has the same rules as planClasses, in another form.
 func suits(class string, req *protocol.SchedulerRequest) bool {
 	h := &req.Host
 	switch class {
@@ -126,7 +126,7 @@ func suits(class string, req *protocol.SchedulerRequest) bool {
 	return class == ""
 }
 
-// An app is what the model knows of an application.
+// An app is the model's record of an application.
 type app struct {
 	id       int64
 	name     string
@@ -140,7 +140,7 @@ type app struct {
 	versions  []*version
 }
 
-// A version is what the model knows of an app version.
+// A version is the model's record of an app version.
 type version struct {
 	app             *app
 	id              int64
@@ -162,8 +162,8 @@ func (a *app) share() float64 {
 	return 1
 }
 
-// drawApps draws the applications of a world. Each has a version for a platform of which
-// computers have a class, if it needs one.
+// drawApps draws the applications of a world. Each has a version for a platform whose computers
+// have a class, if it needs one.
 func (w *world) drawApps() (apps []*app) {
 	for i := range 1 + w.rng.IntN(3) {
 		a := &app{
@@ -222,13 +222,13 @@ func (w *world) publish(a *app, platform, class string) {
 	a.versions = append(a.versions, v)
 }
 
-// republish is an operator who adds a version to a running project.
+// republish acts as an operator adding a version to a running project.
 func (w *world) republish() {
 	a := w.apps[w.rng.IntN(len(w.apps))]
 	w.publish(a, a.platforms[w.rng.IntN(len(a.platforms))], w.drawClass())
 }
 
-// deprecate is an operator who withdraws a version, be it the last for its platform.
+// deprecate acts as an operator withdrawing a version, even the last for its platform.
 func (w *world) deprecate() {
 	a := w.apps[w.rng.IntN(len(w.apps))]
 	v := a.versions[w.rng.IntN(len(a.versions))]
@@ -241,7 +241,7 @@ func (w *world) appOf(id int64) *app {
 	return w.apps[i]
 }
 
-// version returns the version with an id, nil if there is none.
+// version returns the version with an ID, or nil.
 func (w *world) version(id int64) *version {
 	for _, a := range w.apps {
 		for _, v := range a.versions {

@@ -22,7 +22,7 @@ var (
 
 const (
 	whole  = 20_000 // steps of a history
-	length = 2000   // steps before everything comes to rest
+	length = 2000   // steps before the final rest
 )
 
 // A step is one act: a request, a computation, a pass of a daemon, a change of the
@@ -53,7 +53,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// A seed tells all of a history, or a failure could not be replayed.
+// A seed determines a whole history, or a failure could not be replayed.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(1 + *stepsFlag/20_000) {
 		var stories [2]string
@@ -75,7 +75,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// live goes through so many steps, and from time to time to rest.
+// live runs so many steps, with a rest from time to time.
 func (w *world) live(steps int) {
 	for w.steps < steps && !w.failed {
 		for end := min(steps, w.steps+length); w.steps < end && !w.failed; {
@@ -196,8 +196,8 @@ func (w *world) create() {
 	w.insert(x)
 }
 
-// A spec is what an operator wants of a workunit: quorum m, target n, at most c
-// successes, b results and a errors.
+// A spec has an operator's settings for a workunit: quorum m, target n, at most c successes, b
+// results and a errors.
 type spec struct {
 	app           *app
 	m, n, c, b, a int
@@ -208,7 +208,7 @@ type spec struct {
 	after         string // the workunit that it comes after, "" for none
 }
 
-// A need is what a workunit needs of a computer.
+// A need has the resources that a workunit needs on a computer.
 type need struct{ fpops, memory, disk float64 }
 
 // drawNeed draws what work needs. Some is too much for many computers.
@@ -286,8 +286,8 @@ func (w *world) finished() (n int) {
 	return n
 }
 
-// retry revives a workunit, if there is one. An assimilator that is at it would hand over
-// what it has read before, so this waits for none to be at work.
+// retry revives a workunit that was given up, if any. A running assimilator would hand over the
+// state that it has read before, so retry waits until no assimilator runs.
 func (w *world) retry() {
 	if len(w.names) == 0 || w.assim > 0 {
 		return

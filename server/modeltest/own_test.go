@@ -11,8 +11,8 @@ import (
 // ownNum is the version number of volunteers' own programs, which no version of the project has.
 const ownNum = 777
 
-// withOwn gives every sixth computer programs of its volunteer's own for some applications.
-// It draws nothing, so that a world is otherwise what it would be without.
+// withOwn gives every sixth computer its volunteer's own programs for some applications. It draws
+// no random numbers, so that the rest of the world is the same as without it.
 func (h *host) withOwn(w *world) *host {
 	if n := len(w.hosts); !w.plain && n%6 == 5 {
 		h.own = w.apps[:1+n%len(w.apps)]
@@ -31,7 +31,7 @@ func (h *host) anonymous(req *protocol.SchedulerRequest) {
 	}
 }
 
-// mayHaveOwn sees that what an anonymous host is given is for a program that it lists.
+// mayHaveOwn checks that a result given to an anonymous host is for a program that the host lists.
 func (w *world) mayHaveOwn(req *protocol.SchedulerRequest, h store.Host, a match.Assignment) {
 	app := w.appOf(a.AppID)
 	if of, kind, own := store.Anonymous(a.Version.ID); !own || of != a.AppID || kind != "" || !lists(req, app, a.Version.VersionNum) {
@@ -47,7 +47,7 @@ func lists(req *protocol.SchedulerRequest, a *app, number int) bool {
 	return slices.ContainsFunc(req.AppVersions, func(v protocol.AppVersion) bool { return v.AppName == a.name && v.VersionNum == number })
 }
 
-// checkOwn sees that an anonymous host is sent no program, and is told to use its own.
+// checkOwn checks that an anonymous host is sent no program, and that the reply refers to its own.
 func (w *world) checkOwn(req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, x protocol.Result, k *truth) {
 	if !lists(req, k.app, x.VersionNum) || len(reply.AppVersions) > 0 || k.app.pinned {
 		w.failf("%s is sent with version %d and %d programs to a host that has its own", x.Name, x.VersionNum, len(reply.AppVersions))

@@ -15,8 +15,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// purge lets a purger work. What it may take must be as after everything has come to
-// rest.
+// purge runs a purger. Work that it may take must be as in the final rest.
 func (w *world) purge(process int) {
 	granted := make(map[string]map[int64]float64)
 	w.view(func(tx *store.View) error {
@@ -53,8 +52,8 @@ func (w *world) purge(process int) {
 	})
 }
 
-// clear lets everything that is finished go to the archive, and sees that it does and
-// leaves no file behind.
+// clear moves all finished work to the archive, and checks that all of it is moved and leaves no
+// file behind.
 func (w *world) clear() {
 	if w.failed {
 		return

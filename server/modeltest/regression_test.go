@@ -25,7 +25,7 @@ func quiet(t *testing.T) *world {
 	return w
 }
 
-// work makes a workunit that wants n results of which m agree.
+// work makes a workunit that wants n results, m of which must agree.
 func (w *world) work(m, n int) string {
 	w.insert(spec{app: w.apps[0], m: m, n: n, c: n + 2, b: n + 6, a: 5, delay: time.Hour, need: need{fpops: 1e12, memory: 1e6, disk: 1e6}})
 	w.daemon(transition)
@@ -90,7 +90,7 @@ func TestALateValidationDoesNotAssimilateAgain(t *testing.T) {
 	w.rpc(a, 0)
 	settle()
 	if k := w.wus[wu]; k.calls != 1 {
-		// Assimilation waits for no one, once there is a canonical result.
+		// Assimilation does not wait for other results once there is a canonical result.
 		t.Fatalf("assimilated %d times, want 1", k.calls)
 	}
 	w.compute(b)
@@ -170,9 +170,9 @@ func TestAReportOfSomebodyElsesResultIsIgnored(t *testing.T) {
 	})
 }
 
-// Work for one computer that was on its last chance was never sent there if the results of
-// that computer kept failing, and as nobody else may have it, it waited for ever. Found by
-// TestModel, seed 20.
+// Work for one computer that was on its last chance was never sent there if the results of that
+// computer kept failing. As no other computer may have it, it waited forever. Found by TestModel,
+// seed 20.
 func TestTheLastChanceOfWorkForABadComputerIsSent(t *testing.T) {
 	w := quiet(t)
 	h := w.addHost(w.addUser(), manner{fails: 1})

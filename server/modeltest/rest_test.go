@@ -39,10 +39,9 @@ func (w *world) unsent(tx *store.View) (list []store.Candidate, err error) {
 	return list, nil
 }
 
-// help has large computers that do what they should take what is there: new ones of new
-// people, or those it is for. Where there is no version for them, the operator publishes
-// one; what can never be sent the operator cancels. It reports whether any of it was
-// sent.
+// help makes large, well-behaved computers take the work that is left: new computers of new users,
+// or those that the work is for. If there is no version for them, the operator publishes one. The
+// operator cancels work that can never be sent. help reports whether any of the work was sent.
 func (w *world) help(list []store.Candidate) bool {
 	before := w.sends
 	var asked []*machine
@@ -71,7 +70,7 @@ func (w *world) help(list []store.Candidate) bool {
 	return w.sends > before
 }
 
-// helper returns the kind of computers that can have a result, nil if there is none.
+// helper returns the kind of computers that can have a result, or nil.
 func (w *world) helper(c *store.Candidate) *machine {
 	a := w.appOf(c.AppID)
 	var able []*machine // by their class
@@ -114,7 +113,7 @@ func (w *world) kindOf(id int64) *machine {
 	return nil
 }
 
-// byNew lets a new host take and do what it can.
+// byNew makes a new host take and do all the work that it can.
 func (w *world) byNew(u *user, m *machine) {
 	h := w.addHost(u, manner{})
 	h.machine, h.size = m, large
@@ -140,7 +139,7 @@ func (w *world) byHost(id int64, m *machine) {
 	w.finish(h)
 }
 
-// finish lets a good host take and do what it can.
+// finish makes a good host take and do all the work that it can.
 func (w *world) finish(h *host) {
 	for range 3 {
 		w.rpc(h, 1e6)

@@ -40,8 +40,8 @@ func (w *world) decideAgain(c match.Case, given []match.Assignment) {
 	}
 }
 
-// checkInProgress sees that a host is not given more than it may have, on its CPUs and on
-// its GPUs, beside what the database says that it has.
+// checkInProgress checks that a host does not get more work than it may have, on its CPUs and on
+// its GPUs, in addition to its results in the database.
 func (w *world) checkInProgress(c match.Case, given []match.Assignment, cpu, gpu int) {
 	fresh, had := make(map[bool]int), make(map[bool]int)
 	for _, a := range given {
@@ -63,8 +63,8 @@ func (w *world) checkInProgress(c match.Case, given []match.Assignment, cpu, gpu
 	}
 }
 
-// checkRoom sees, in the database, that a host has no more results on the kind of processor
-// of one that it was sent than it may have.
+// checkRoom checks in the database that a host does not have too many results on a kind of
+// processor, after it was sent one for it.
 func (w *world) checkRoom(req *protocol.SchedulerRequest, name string, a match.Assignment) {
 	most := w.cfg.MaxWusInProgress * min(max(1, req.Host.NCPUs), w.cfg.MaxNCPUs)
 	on := onGPU(a.Version.PlanClass)
@@ -93,7 +93,7 @@ func (w *world) checkRoom(req *protocol.SchedulerRequest, name string, a match.A
 	})
 }
 
-// mayHave sees that a host may have what it is given, apart from others.
+// mayHave checks that a host may have a result that it is given, apart from other results.
 func (w *world) mayHave(req *protocol.SchedulerRequest, h store.Host, a match.Assignment) {
 	if match.Anonymous(req) {
 		w.mayHaveOwn(req, h, a)
@@ -117,8 +117,8 @@ func (w *world) mayHave(req *protocol.SchedulerRequest, h store.Host, a match.As
 	}
 }
 
-// checkSent sees that what a reply brings can be run by who asked, and that what was sent
-// for the first time suits what others compute of its workunit.
+// checkSent checks that the host that asked can run the work in a reply, and that results sent for
+// the first time are consistent with the other results of their workunit.
 func (w *world) checkSent(req *protocol.SchedulerRequest, reply *protocol.SchedulerReply) {
 	for _, x := range reply.Results {
 		k := w.wus[x.WorkunitName]
@@ -151,8 +151,8 @@ func (w *world) checkSent(req *protocol.SchedulerRequest, reply *protocol.Schedu
 	clear(w.given)
 }
 
-// checkClass sees that a result went to a computer of the class that its workunit is
-// committed to, as all of it that counts did.
+// checkClass checks that a result was sent to a computer of the class that its workunit is
+// committed to, like all its results that count.
 func (w *world) checkClass(name string, k *truth) {
 	w.view(func(tx *store.View) error {
 		j, err := tx.Job(k.id)

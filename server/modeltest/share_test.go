@@ -24,7 +24,7 @@ func (t *tally) add(a *app, x match.Assignment) {
 	t.most = max(t.most, cost/a.share())
 }
 
-// sharers is how many results each application has while they share.
+// sharers is the number of results that each application has while they share.
 const sharers = 12
 
 // share lets new computers take work one result at a time while every application has
@@ -40,7 +40,7 @@ func (w *world) share() {
 	n, fresh := len(w.hosts), w.sched.Feeder.Fresh
 	w.drain, w.sched.Feeder.Fresh = true, 0 // or some of the work would not be seen for long
 	defer func() { w.drain, w.hosts, w.sched.Feeder.Fresh = false, w.hosts[:n], fresh }()
-	w.now = w.now.Add(7 * 24 * time.Hour) // what they were sent before does not count any more
+	w.now = w.now.Add(7 * 24 * time.Hour) // work sent to them before does not count any more
 	for _, a := range w.apps {
 		x := spec{app: a, m: 1, n: 1, c: 5, b: 9, a: 5, delay: 100 * time.Hour, need: w.drawNeed()}
 		for range sharers {

@@ -66,7 +66,7 @@ type world struct {
 	wus     map[string]*truth
 	names   []string
 	made    int                         // workunits ever
-	archive string                      // folder of what was purged
+	archive string                      // folder of purged work
 	purged  map[string]bool             // workunits to be found there
 	kept    map[int64]float64           // credit of hosts for these
 	arrived map[string]time.Time        // of files
@@ -102,7 +102,7 @@ type user struct {
 	team bool // a member of the only one there is
 }
 
-// truth is what the model knows of a workunit.
+// truth is the model's record of a workunit.
 type truth struct {
 	id      int64
 	app     *app
@@ -121,7 +121,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	return w
 }
 
-// emptyWorld draws what a world is like.
+// emptyWorld draws the properties of a world.
 func emptyWorld(t testing.TB, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))
 	w := &world{
@@ -173,7 +173,7 @@ func must(t testing.TB, err error) {
 
 func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
 
-// fault is chance for what must not go on for ever.
+// fault is like chance, for faults that must end in the final rest.
 func (w *world) fault(p float64) bool { return !w.drain && w.chance(p) }
 
 // trouble reports whether a disk fails now.
@@ -329,7 +329,7 @@ func (w *world) pass(process, daemon int) int {
 					return err
 				}
 				if wu.AssimilateState != store.AssimilateDone {
-					k.lost++ // the handler was called and nobody knows: it will be again
+					k.lost++ // the handler was called without a record: it will be called again
 				}
 			}
 			return nil
@@ -403,7 +403,7 @@ func (d inputs) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-// checkGone sees that nobody needed the inputs that went.
+// checkGone checks that the inputs that were deleted are no longer needed.
 func (w *world) checkGone() {
 	for _, name := range w.gone {
 		for _, wu := range w.owners[name] {
@@ -433,14 +433,14 @@ func (w *world) checkGone() {
 
 // outputs is upload/.
 type outputs struct {
-	blob.Tree // what nobody asks for
+	blob.Tree // the methods that are not called
 	w         *world
 }
 
 // output is the name of a result's output file.
 func output(result string) string { return result + "_r1_0" }
 
-// Walk lets others go on between two files.
+// Walk lets other parts run between two files.
 func (d outputs) Walk(_ context.Context, fn func(name string, modified time.Time) error) error {
 	for _, name := range slices.Sorted(maps.Keys(d.w.files)) {
 		d.w.meanwhile()
@@ -461,8 +461,8 @@ func (d outputs) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-// inputsOf returns a workunit's input files: one of its own and one that it
-// shares with its neighbours.
+// inputsOf returns a workunit's input files: one that only it has and one that it shares with its
+// neighbors.
 func inputsOf(wu string) []string {
 	return []string{"in_" + wu, "shared_" + wu[:len(wu)-1]}
 }

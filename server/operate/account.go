@@ -108,7 +108,7 @@ type AccountUse struct {
 	Computers, InProgress int // InProgress counts results
 }
 
-// UseOf tells what depends on an account, before something is done to it that cannot be undone.
+// UseOf returns the data that depends on an account, to be shown before an irreversible action.
 func UseOf(ctx context.Context, p *project.Project, who string) (use AccountUse, err error) {
 	const all = 1_000_000
 	err = p.Store.View(ctx, func(tx *store.View) error {
@@ -135,5 +135,5 @@ func Delete(ctx context.Context, p *project.Project, who string, now time.Time) 
 	return farewell.Delete(ctx, p.Store, u.ID, "operator", now)
 }
 
-// RandomPassword returns a password of 80 random bits, for somebody to be told.
+// RandomPassword returns a password of 80 random bits, for a person.
 func RandomPassword() string { return string(account.NewKey())[:20] }

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Unknown stands for an e-mail address that is no account's.
+// Unknown replaces an e-mail address that belongs to no account.
 const Unknown = "(address)"
 
 var address = regexp.MustCompile(`[^\s"'<>:/@]+@[^\s"'<>@]+`)
@@ -31,8 +31,8 @@ func Discreet(tx *store.View, text string) string {
 	})
 }
 
-// Record writes into the audit log what somebody did, now, and what came of it. What e.Detail
-// says is discreet already. It does so even if ctx has ended, for what it tells has happened.
+// Record writes an action of now and its outcome into the audit log. e.Detail must be discreet
+// already. Record writes the entry even if ctx has ended, since the action has happened.
 func Record(ctx context.Context, p *project.Project, e store.AuditEntry, failed error) error {
 	e.CreateTime = time.Now()
 	if failed != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
-// cancelBatch is how many workunits are cancelled in one transaction.
+// cancelBatch is the number of workunits cancelled in one transaction.
 const cancelBatch = 500
 
-// A CancelSpec says which workunits are cancelled.
+// A CancelSpec selects the workunits to cancel.
 type CancelSpec struct {
-	IDs    []int64 // these, or, if there are none, …
+	IDs    []int64 // these, or, if empty, …
 	Batch  int64   // … all of a batch
 	Reason string  // for the workunits' history
 	DryRun bool    // nothing is changed
@@ -24,7 +24,7 @@ type CancelSpec struct {
 	Undo bool
 }
 
-// A Cancelled says what CancelWork did, or, in a dry run, would do.
+// A Cancelled has the outcome of CancelWork, in a dry run the expected one.
 type Cancelled struct {
 	Workunits  int                          // given up now, or revived
 	Finished   int                          // had an outcome before, and keep it
@@ -32,11 +32,10 @@ type Cancelled struct {
 	Refused    map[transitioner.Refusal]int // why others are not revived
 }
 
-// CancelWork gives workunits up: results that were not sent are not needed any more,
-// those that hosts have are aborted at their next contact, and the assimilator
-// is told. Workunits that have a canonical result or were given up stay as they
-// are. An id that does not exist is an error, and nothing of its group of 500 is
-// done.
+// CancelWork gives workunits up: unsent results are not needed any more, those that hosts have are
+// aborted at their next contact, and the assimilator gets the outcome. Workunits that have a
+// canonical result or were given up stay as they are. An ID that does not exist is an error, and
+// nothing of its group of 500 is done.
 func CancelWork(ctx context.Context, p *project.Project, s CancelSpec, now time.Time) (c Cancelled, err error) {
 	c.Refused = make(map[transitioner.Refusal]int)
 	for after := int64(0); ; {
@@ -64,7 +63,7 @@ func CancelWork(ctx context.Context, p *project.Project, s CancelSpec, now time.
 	}
 }
 
-// each handles some workunits in one transaction, and adds up what it did.
+// each processes some workunits in one transaction, and adds up the outcome.
 func (s *CancelSpec) each(ctx context.Context, p *project.Project, ids []int64, now time.Time, c *Cancelled) error {
 	var part Cancelled
 	var refused []transitioner.Refusal
@@ -114,8 +113,8 @@ func transact(ctx context.Context, p *project.Project, dry bool, change func(v *
 	return p.Store.Update(ctx, func(tx *store.Tx) error { return change(tx.View, tx) })
 }
 
-// one cancels a workunit, or only looks whether there is anything to cancel. sent is how many of
-// its results computers have.
+// one cancels a workunit, or only checks whether there is anything to cancel. sent is the number of
+// its results that computers have.
 func (s *CancelSpec) one(v *store.View, tx *store.Tx, id int64, now time.Time) (done bool, sent int, err error) {
 	j, err := v.Job(id)
 	if err != nil {
@@ -141,7 +140,7 @@ func (s *CancelSpec) undo(v *store.View, tx *store.Tx, id int64, now time.Time) 
 	return transitioner.Uncancel(tx, id, now, because("work cancel --undo", s.Reason))
 }
 
-// because is what the history says of a command.
+// because returns the text for the history about a command.
 func because(command, reason string) string {
 	if reason = strings.Join(strings.Fields(reason), " "); reason != "" {
 		return command + ": " + reason

@@ -27,8 +27,8 @@ func CheckMail(ctx context.Context, p *project.Project) (wrong []store.Violation
 	return wrong
 }
 
-// CheckTLS sees whether the project's own certificate, if it has one in files, can be read
-// by whoever asks and is one that clients take at now.
+// CheckTLS checks that the project's own certificate, if it has one in files, is readable for the
+// user who runs the check and would be accepted by clients at now.
 func CheckTLS(p *project.Project, now time.Time) []store.Violation {
 	c := p.Config
 	if !c.TLS || c.TLSCert == "" {

@@ -21,14 +21,14 @@ import (
 // programs that they run.
 const jobName = "job.xml"
 
-// A PlainJob describes a plain program for our wrapper. The zero value is a program that makes no
+// A PlainJob describes a plain program for our wrapper. The zero value is a program that writes no
 // checkpoints and does not report its progress.
 type PlainJob struct {
-	File string // path of a job.xml as BOINC's wrapper reads it, instead of the rest; "": none
+	File string // path of a job.xml for BOINC's wrapper, instead of the rest ("": none)
 
 	Checkpoints []string // files that the program changes when it has made a checkpoint
-	Progress    string   // file whose last number is the fraction done; "": none
-	Pattern     string   // regular expression for what it prints, see docs/plain-programs.md; "": none
+	Progress    string   // file whose last number is the fraction done ("": none)
+	Pattern     string   // regular expression for its output, see docs/plain-programs.md ("": none)
 	Env         []string // NAME=VALUE
 }
 
@@ -38,7 +38,7 @@ func (j PlainJob) described() bool {
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// check returns why a description makes no sense, or nil.
+// check returns an error if a description is invalid.
 func (j PlainJob) check(plain bool) error {
 	var errs []error
 	switch {
@@ -121,8 +121,8 @@ func applications(path string) ([]string, error) {
 	return names, nil
 }
 
-// programs returns the logical name of the main program of a version with a job.xml, and those
-// of all that the job runs. Each must be the main program or another file of the version.
+// programs returns the logical name of the main program of a version with a job.xml, and the names
+// of all programs that the job runs. Each must be the main program or another file of the version.
 func (v *NewVersion) programs() (main string, all []string, err error) {
 	all, err = applications(v.Job.File)
 	if err != nil {

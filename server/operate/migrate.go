@@ -9,9 +9,9 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Migrate brings the database of the project in dir up to date, and returns the versions
-// of its tables before and after. It returns project.ErrServed if a server of the project
-// runs on this computer; others it cannot see.
+// Migrate brings the database of the project in dir up to date, and returns the versions of its
+// tables before and after. It returns project.ErrServed if a server of the project runs on this
+// computer. It cannot detect servers on other computers.
 func Migrate(ctx context.Context, dir string, log *slog.Logger) (from, to int64, err error) {
 	from, err = project.DatabaseVersion(ctx, dir)
 	if err != nil {

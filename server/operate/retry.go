@@ -12,22 +12,23 @@ import (
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
-// A RetrySpec says which workunits that were given up are revived, and how.
+// A RetrySpec selects the workunits that were given up and are to be revived, and has the options
+// for that.
 type RetrySpec struct {
-	IDs []int64 // these, or, if there are none, all of the following
-	// App and Batch, of which one is given, and the errors for which they were given up;
-	// 0: any.
+	IDs []int64 // these, or, if empty, all of the following
+	// App and Batch, of which exactly one is given, and the errors for which the workunits were
+	// given up (0: any).
 	App    string
 	Batch  int64
 	Errors store.ErrorMask
-	// Again: the project may be handed an outcome a second time, after it has been told
-	// that the workunit was given up.
+	// Again: the project may be handed an outcome a second time, after the first one was that the
+	// workunit was given up.
 	Again  bool
 	Reason string // for the workunits' history
 	DryRun bool   // nothing is changed
 }
 
-// A Retried says what Retry did, or, in a dry run, would do.
+// A Retried has the outcome of Retry, in a dry run the expected one.
 type Retried struct {
 	Workunits int                          // that are revived
 	Refused   map[transitioner.Refusal]int // why others are not
@@ -129,7 +130,7 @@ func ParseErrors(s string) (mask store.ErrorMask, err error) {
 	return mask, nil
 }
 
-// ErrorNames are the names that ParseErrors knows.
+// ErrorNames are the names that ParseErrors accepts.
 const ErrorNames = "couldnt_send,too_many_errors,too_many_successes,too_many_total,no_canonical"
 
 var errorNames = map[string]store.ErrorMask{

@@ -16,12 +16,12 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// RotateKey replaces the project's code signing key by a new one and signs the files
-// of all app versions with it. Each former key signs the new one, so that hosts which
-// know any of them accept it; their private keys must be there for that, in keys/. No
-// server may run meanwhile, as it knows the key from its start: RotateKey returns
-// project.ErrServed if one does on this computer; others it cannot see. After a crash
-// RotateKey, called again, goes on where it was; until then the project is not served.
+// RotateKey replaces the project's code signing key by a new one and signs the files of all app
+// versions with it. Each former key signs the new one, so that hosts which have any of them accept
+// it. For that the private keys must be in keys/. No server may run meanwhile, as it reads the key
+// at its start: RotateKey returns project.ErrServed if one runs on this computer. It cannot detect
+// servers on other computers. After a crash RotateKey, called again, resumes where it was. Until
+// then the project is not served.
 func RotateKey(ctx context.Context, p *project.Project) (err error) {
 	done, err := p.Alone()
 	if err != nil {
@@ -53,7 +53,7 @@ func RotateKey(ctx context.Context, p *project.Project) (err error) {
 	if err := endorse(keys, key.Public().Text()); err != nil {
 		return err
 	}
-	for _, kind := range []string{"_private", "_public"} { // the last sign that this goes on is the public one
+	for _, kind := range []string{"_private", "_public"} { // the public one is last because it marks an unfinished rotation
 		if err := os.Rename(next+kind, present+kind); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -10,16 +10,16 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// A SetWork says what SetWorkunits did.
+// A SetWork has the outcome of SetWorkunits.
 type SetWork struct {
 	Changed   int
 	Unchanged int // they were like that before
 	Finished  int // they have an outcome, and stay as they are
 }
 
-// SetWorkunits changes settings of unfinished workunits: the priority, the bounds on results,
-// the delay bound and the credit of what change is given. Results that computers have keep
-// their deadline. What makes no sense for one of 500 changes none of these.
+// SetWorkunits changes settings of unfinished workunits with change: the priority, the bounds on
+// results, the delay bound and the credit. Results that computers have keep their deadline. If a
+// change is invalid for one of 500 workunits, none of these is changed.
 func SetWorkunits(ctx context.Context, p *project.Project, ids []int64, change func(*workgen.Params), now time.Time) (done SetWork, err error) {
 	for len(ids) > 0 {
 		n := min(len(ids), cancelBatch)
@@ -76,7 +76,7 @@ func setWorkunit(tx *store.Tx, id int64, change func(*workgen.Params), now time.
 	return tx.SetWorkunit(wu, s, now)
 }
 
-// Batch returns the workunits of a batch, or ErrNotFound if it has none.
+// Batch returns the workunits of a batch, or ErrNotFound if it is empty.
 func Batch(ctx context.Context, p *project.Project, batch int64) (all []int64, err error) {
 	err = p.Store.View(ctx, func(tx *store.View) error {
 		all = nil

@@ -1,8 +1,8 @@
-// Package operate does what an operator asks for: it sets a project up, adds
-// applications, versions, accounts and files to it, and gives up, revives or directs
-// work. All of it goes on an open project, mostly while that is served.
+// Package operate has the operator's actions: it sets a project up, adds applications, versions,
+// accounts and files to it, and gives up, revives or directs work. All of them work on an open
+// project, mostly while that is served.
 //
-// It keeps nothing moving: package server does that, which need not run.
+// The package does not process work. Package server does that, and it need not run.
 package operate
 
 import (
@@ -31,19 +31,19 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// A NewProject says what a project is to be.
+// A NewProject has the settings for a new project.
 type NewProject struct {
 	Name      string // as volunteers see it
 	MasterURL string // to which they attach
-	Database  string // URL of an empty PostgreSQL database; "": SQLite
-	Files     string // place of a bucket, see blob.OpenBucket; "": folders
+	Database  string // URL of an empty PostgreSQL database ("": SQLite)
+	Files     string // place of a bucket, see blob.OpenBucket ("": folders)
 }
 
 // Init makes a new project in dir, which must not exist or be empty.
 func Init(ctx context.Context, dir string, n NewProject) error {
 	c := project.DefaultConfig()
 	c.Database, c.Files = n.Database, n.Files
-	c.ResultsFolders = assimilator.ByBatchOrDay // older projects keep what they had: people know their paths
+	c.ResultsFolders = assimilator.ByBatchOrDay // older projects keep theirs, as people use the paths
 	c.LongName = strings.TrimSpace(n.Name)
 	var err error
 	if c.MasterURL, err = project.MasterURL(n.MasterURL); err != nil {
@@ -87,8 +87,8 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 	if c.Database != "" {
 		mode = 0o600 // the URL may hold a password
 	}
-	// The settings come last but for the database, which Open makes: a directory
-	// without them is no project.
+	// The settings are written last, except for the database, which Open creates: a directory
+	// without settings is not a project.
 	if err := atomicfile.Write(filepath.Join(dir, "server.toml"), []byte(c.Text()), mode); err != nil {
 		return err
 	}
@@ -126,8 +126,8 @@ func unused(ctx context.Context, database string) error {
 	})
 }
 
-// AddUser makes an account and returns its key. Without a password nobody can
-// log in to it by e-mail; the key is enough to attach.
+// AddUser creates an account and returns its key. Without a password it is not possible to log in
+// by e-mail. The key is enough to attach a computer.
 func AddUser(ctx context.Context, p *project.Project, email, name, password string, now time.Time) (protocol.Authenticator, error) {
 	if name == "" {
 		name, _, _ = strings.Cut(email, "@")
@@ -171,15 +171,15 @@ func RenewKey(ctx context.Context, p *project.Project, email string) (protocol.A
 type NewApp struct {
 	Name, FriendlyName     string
 	Validator, Assimilator string
-	Trickle                string        // handler of trickle-up messages; "" keeps them
-	Credit                 string        // what a valid result is worth: flops, also "", fixed:N or runtime
-	Weight                 float64       // part of the computing time, against other applications; 0 means 1
-	TaskTime               time.Duration // that a result should take on the host that gets it; 0: any
+	Trickle                string        // handler of trickle-up messages ("": they are kept)
+	Credit                 string        // credit for a valid result: flops, also "", fixed:N or runtime
+	Weight                 float64       // share of the computing time, relative to other applications (0: 1)
+	TaskTime               time.Duration // time that a result should take on its host (0: any)
 	HomogeneousRedundancy  int           // 0 none, 1 fine, 2 coarse
 	HomogeneousAppVersion  bool
-	NonCPUIntensive        bool                 // its tasks need little CPU time and run beside others
+	NonCPUIntensive        bool                 // its tasks need little CPU time and run in addition to others
 	TargetNResults         int                  // above 1: adaptive replication
-	Outputs                []workgen.OutputFile // of the template that is written; none: one file, "out"
+	Outputs                []workgen.OutputFile // of the template that is written (empty: one file, "out")
 }
 
 var appName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
@@ -253,8 +253,8 @@ func checkApp(p *project.Project, a NewApp) error {
 	return nil
 }
 
-// SetApp changes the settings of an application; change gets those that it has. A
-// server that runs takes them up by itself.
+// SetApp changes the settings of an application. change is called with the current ones. A running
+// server applies them automatically.
 func SetApp(ctx context.Context, p *project.Project, name string, change func(a *NewApp)) error {
 	return p.Store.Update(ctx, func(tx *store.Tx) error {
 		row, err := tx.AppByName(name)

@@ -13,12 +13,13 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// SignatureSuffix follows a file's path in that of its signature, as with BOINC's
+// SignatureSuffix is appended to a file's path to get the path of its signature, as with BOINC's
 // sign_executable.
 const SignatureSuffix = ".sig"
 
-// SignFiles signs files with the private key at a path, each into a file beside it, so that
-// they can be published where that key is not. It needs no project.
+// SignFiles signs files with the private key at a path. Each signature is written into a file next
+// to the signed one, so that the files can be published from a computer without that key. It needs
+// no project.
 func SignFiles(keyPath string, paths []string) error {
 	key, err := project.ReadPrivate(keyPath)
 	if err != nil {
@@ -45,8 +46,8 @@ func signedBy(key *protocol.PrivateKey, path string) (string, error) {
 	return key.Sign(f)
 }
 
-// A signer tells the signatures of a version's files. Where the project has no private
-// key, they were made elsewhere.
+// A signer returns the signatures of a version's files. If the project has no private key, they
+// were made elsewhere.
 type signer struct {
 	public  *protocol.PublicKey
 	private *protocol.PrivateKey // nil: it is elsewhere
@@ -60,7 +61,7 @@ func newSigner(p *project.Project) (signer, error) {
 	return signer{public: p.CodeSign(), private: key}, err
 }
 
-// signature returns that of what is stored of the file at path.
+// signature returns the signature for the file at path, whose stored content is stored.
 func (s signer) signature(path string, stored io.Reader) (string, error) {
 	if s.private != nil {
 		return s.private.Sign(stored)
@@ -79,8 +80,8 @@ func (s signer) signature(path string, stored io.Reader) (string, error) {
 	return strings.TrimSpace(string(sig)) + "\n", nil
 }
 
-// check tells of all files that have no signature before any is stored: names are given
-// away once.
+// check returns an error for all files without a signature before any is stored, since names can be
+// used only once.
 func (s signer) check(paths []string) error {
 	if s.private != nil {
 		return nil

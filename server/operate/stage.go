@@ -15,9 +15,9 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// StageFile puts a file into download/ under a name that is then its for good, and
-// returns that name; "" makes one from the file's name and content. Workunits
-// that wait for it go on.
+// StageFile puts a file into download/ under a name that it then keeps forever, and returns that
+// name. If name is "", it is made from the file's name and content. Workunits that wait for the
+// file continue.
 func StageFile(ctx context.Context, p *project.Project, path, name string) (string, error) {
 	own, info, err := workgen.PhysicalName(path)
 	if err != nil {
@@ -46,10 +46,9 @@ func StageFile(ctx context.Context, p *project.Project, path, name string) (stri
 	return name, err
 }
 
-// OrderFile tells a host to do something with a file that belongs to no result. A
-// file to put must be in download/. One to get is uploaded to upload/, if it has
-// no more than maxNBytes. The order goes out with each reply to the host until it
-// is done.
+// OrderFile orders a host to do something with a file that belongs to no result. A file to put must
+// be in download/. A file to get is uploaded to upload/ if it has at most maxNBytes. The order is
+// part of each reply to the host until it is done.
 func OrderFile(ctx context.Context, p *project.Project, hostID int64, action store.FileAction, name string, maxNBytes int64, now time.Time) error {
 	if err := protocol.ValidFileName(name); err != nil {
 		return err

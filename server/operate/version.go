@@ -25,11 +25,11 @@ type NewVersion struct {
 	PlanClass string
 	Main      string          // path of the program
 	Files     []workgen.Given // further files
-	Plain     bool            // the program knows nothing of BOINC
+	Plain     bool            // the program does not use BOINC's API
 	Wrapper   string          // path of our wrapper for that platform, if Plain
-	Job       PlainJob        // what the wrapper has to know, if Plain
-	MinCore   string          // the oldest client that runs it, "7.4"; "" any
-	MaxCore   string          // the newest; "" any
+	Job       PlainJob        // description for the wrapper, if Plain
+	MinCore   string          // the oldest client that runs it, as "7.4" ("": any)
+	MaxCore   string          // the newest ("": any)
 	Cmdline   string          // goes before each workunit's command line
 
 	minCore, maxCore int // 100·major + minor
@@ -79,7 +79,7 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 		if app, err = tx.AppByName(v.App); err != nil {
 			return err
 		}
-		versions, err := tx.AllAppVersions() // what was withdrawn too: hosts may have its files
+		versions, err := tx.AllAppVersions() // also withdrawn ones: hosts may have their files
 		for _, old := range versions {
 			if old.AppID == app.ID && old.VersionNum == number && old.Platform.Name == v.Platform && old.PlanClass == v.PlanClass {
 				return taken
@@ -137,10 +137,10 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	})
 }
 
-// apiVersion is told to clients as that of an application's BOINC library. From 6.0
-// on they share memory with it through a file in the slot, as all libraries of the
-// last fifteen years and package boincapi do; without it BOINC's client offers
-// System V memory alone, and hears and says nothing.
+// apiVersion is sent to clients as the version of an application's BOINC library. From version 6.0
+// on applications share memory with the client through a file in the slot, as all libraries of the
+// last fifteen years and package boincapi do. Without this version BOINC's client offers only
+// System V memory, and then it exchanges no messages with the application.
 //
 // Source: BOINC client/app_start.cpp.
 const apiVersion = "7.20.0"
@@ -243,7 +243,7 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 	}
 	ext := strings.ToLower(filepath.Ext(v.Main))
 	if ext != ".exe" && ext != ".bat" && ext != ".cmd" {
-		ext = "" // elsewhere an extension says nothing, and "1.00" is not one
+		ext = "" // elsewhere an extension has no meaning, and "1.00" is not one
 	}
 	if err := add(v.Main, stem+ext, true, main); err != nil {
 		return "", err
@@ -264,8 +264,8 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 	return doc.String(), nil
 }
 
-// signFile stores a file under its physical name and returns its description
-// with the signature of what was stored.
+// signFile stores a file under its physical name and returns its description with the signature of
+// the stored content.
 func signFile(ctx context.Context, p *project.Project, path, physical string, key signer) (protocol.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -288,7 +288,7 @@ func signFile(ctx context.Context, p *project.Project, path, physical string, ke
 	return protocol.FileInfo{Name: physical, NBytes: info.NBytes, MD5: info.MD5, Signature: sig}, nil
 }
 
-// paths are those of all its files.
+// paths returns the paths of all its files.
 func (v *NewVersion) paths() []string {
 	paths := []string{v.Main}
 	if v.Plain {

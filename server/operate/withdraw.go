@@ -18,10 +18,10 @@ type VersionSpec struct {
 	Number    string  // "1.00"
 	Platform  string  // "" all
 	PlanClass *string // nil: all
-	DryRun    bool    // only say what would be done
+	DryRun    bool    // only report the expected outcome
 }
 
-// find returns the versions that a spec names, or an error that says what it does not find.
+// find returns the versions that a spec names, or an error that names the missing ones.
 func (s *VersionSpec) find(tx *store.View) ([]store.AppVersion, error) {
 	number, err := parseNumber(s.Number)
 	if err != nil {
@@ -56,10 +56,10 @@ type Withdrawn struct {
 	Last       bool // no version of the application is left for the platform
 }
 
-// Deprecate ends the sending of app versions, also of those of which it was ended before.
-// Results in progress may still be reported. If resend is set they are taken back instead:
-// their computers are told to abort them, that counts as nobody's failure, and new results are
-// made, which go out with other versions.
+// Deprecate ends the sending of app versions, and may be called for versions that are deprecated
+// already. Results in progress may still be reported. If resend is set they are taken back instead:
+// their computers are ordered to abort them, this does not count as a failure, and new results are
+// made, which are sent with other versions.
 func Deprecate(ctx context.Context, p *project.Project, s VersionSpec, resend bool, now time.Time) ([]Withdrawn, error) {
 	var out []Withdrawn
 	going := make(map[int64]bool)
@@ -158,9 +158,9 @@ type Removed struct {
 	Kept  bool     // the number is not free, as computers may have files of the version
 }
 
-// RemoveVersion deletes the files of deprecated versions, but for those that other versions
-// have too, and what is stored of the versions. It refuses all if one of them may still be
-// sent, or computers have results of it in progress: they may be fetching its files.
+// RemoveVersion deletes the files of deprecated versions, except files that other versions have
+// too, and the records of the versions. It refuses the whole request if one of them may still be
+// sent, or if computers have results of it in progress: they may be fetching its files.
 func RemoveVersion(ctx context.Context, p *project.Project, s VersionSpec) ([]Removed, error) {
 	var out []Removed
 	err := transact(ctx, p, s.DryRun, func(view *store.View, tx *store.Tx) error {
@@ -251,7 +251,7 @@ func eachFile(v store.AppVersion, f func(name string)) error {
 	return nil
 }
 
-// VersionName is how people are told of a version of an application.
+// VersionName returns the name of a version of an application for people.
 func VersionName(app string, v store.AppVersion) string {
 	name := fmt.Sprintf("%s %d.%02d for %s", app, v.VersionNum/100, v.VersionNum%100, v.Platform.Name)
 	if v.PlanClass != "" {
@@ -260,9 +260,9 @@ func VersionName(app string, v store.AppVersion) string {
 	return name
 }
 
-// StopApp ends the sending of an application's work until it is started again. It returns how
-// many results are in progress; they are taken in as ever. It changes nothing if the
-// application is stopped, or not, already.
+// StopApp ends the sending of an application's work until it is started again. It returns the
+// number of results in progress, which are accepted as usual. It changes nothing if the application
+// already is in the requested state.
 func StopApp(ctx context.Context, p *project.Project, name string, stop bool) (use store.AppUse, err error) {
 	err = p.Store.Update(ctx, func(tx *store.Tx) error {
 		app, err := tx.AppByName(name)

@@ -22,8 +22,8 @@ import (
 	"github.com/starling-grid/starling/server/untaken"
 )
 
-// Config is what server.toml holds. Keys that BOINC's config.xml has carry its names; what
-// each means, what holds without it and what it takes stand in the list of settings.
+// Config has the settings in server.toml. Keys that exist in BOINC's config.xml have the same names
+// here. See the list of settings for the meaning, default and allowed values of each key.
 type Config struct {
 	LongName  string `toml:"long_name"`
 	MasterURL string `toml:"master_url"`
@@ -110,17 +110,17 @@ type Config struct {
 	PlanClass map[string]match.PlanClass `toml:"plan_class"`
 }
 
-// Once is whether volunteers or computers get at most one result of a workunit.
+// Once returns whether volunteers or computers get at most one result of a workunit.
 func (c *Config) Once() untaken.Once {
 	return untaken.Once{PerUser: c.OneResultPerUserPerWU, PerHost: c.OneResultPerHostPerWU}
 }
 
-// Affinity says for how long workunits of chains are reserved.
+// Affinity returns the times for which workunits of chains are reserved.
 func (c *Config) Affinity() affinity.Rules {
 	return affinity.Rules{Most: protocol.Seconds(c.AffinityHours * 3600), Silence: protocol.Seconds(c.AffinitySilenceMinutes * 60), Gone: protocol.Seconds(c.AffinityGoneDays * 86400), Copies: c.AffinityCopies}
 }
 
-// DefaultConfig is what holds where server.toml says nothing.
+// DefaultConfig returns the settings for an empty server.toml.
 func DefaultConfig() Config {
 	var c Config
 	fields := c.fields()
@@ -148,12 +148,12 @@ func (c *Config) fields() map[string]reflect.Value {
 	return byName
 }
 
-// ProcessorOf is the kind of coprocessor on which the app versions of a plan class compute,
-// by BOINC's name; "" is the CPUs.
+// ProcessorOf returns the kind of coprocessor on which the app versions of a plan class compute, by
+// BOINC's name. For the CPUs it returns "".
 func (c Config) ProcessorOf(planClass string) string { return c.PlanClass[planClass].Kind() }
 
-// Text is the server.toml of a new project: every setting with its meaning, and the value
-// that it has in c, but for plan classes.
+// Text returns the server.toml of a new project: every setting with its meaning, and its value in
+// c, except plan classes.
 func (c *Config) Text() string {
 	said := *c
 	said.TrustedProxies = c.Proxies()
@@ -203,8 +203,8 @@ func quote(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// Proxies returns trusted_proxies, or what it is by default: ListenAddr puts a project
-// that is reached by https behind a proxy on the same computer.
+// Proxies returns trusted_proxies, or its default: for a project that is reached by https,
+// ListenAddr assumes a proxy on the same computer.
 func (c *Config) Proxies() []string {
 	if c.TrustedProxies == nil && strings.HasPrefix(c.MasterURL, "https:") && !c.TLS {
 		return []string{"127.0.0.1", "::1"}
@@ -212,8 +212,7 @@ func (c *Config) Proxies() []string {
 	return c.TrustedProxies
 }
 
-// ReadConfig reads DIR/server.toml. The error tells all that is wrong with it,
-// each with file, line and key.
+// ReadConfig reads DIR/server.toml. The error lists all the mistakes, each with file, line and key.
 func ReadConfig(dir string) (Config, error) {
 	name := filepath.Join(dir, "server.toml")
 	text, err := os.ReadFile(name)
@@ -227,9 +226,8 @@ func ReadConfig(dir string) (Config, error) {
 	return c, c.addPlanSpec(dir)
 }
 
-// ParseConfig reads settings as they stand in the file name, without what stands in a file
-// that they name. The error tells all that is
-// wrong with them, each with file, line and key.
+// ParseConfig parses the settings in text, which is the content of the file name, without the files
+// that the settings name. The error lists all the mistakes, each with file, line and key.
 func ParseConfig(name string, text []byte) (Config, error) {
 	c := DefaultConfig()
 	lines, err := tomlfile.Decode(name, text, &c)
@@ -276,7 +274,8 @@ func number(v reflect.Value) (n float64, is bool) {
 	return 0, false
 }
 
-// CoreVersion reads a client's version, MAJOR.MINOR[.RELEASE]; "" is none.
+// CoreVersion parses a client's version, MAJOR.MINOR[.RELEASE]. The empty string is the zero
+// version.
 func CoreVersion(s string) (v protocol.Version, err error) {
 	if s == "" {
 		return v, nil
@@ -298,7 +297,8 @@ func CoreVersion(s string) (v protocol.Version, err error) {
 
 var planClass = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`)
 
-// ValidPlanClass reports whether a plan class may have that name; "" is none.
+// ValidPlanClass reports whether a plan class may have that name. The empty string is not a plan
+// class.
 func ValidPlanClass(name string) bool { return planClass.MatchString(name) }
 
 // Schedulers returns the addresses at which clients reach the scheduler.
@@ -309,7 +309,7 @@ func (c *Config) Schedulers() []string {
 	return []string{c.MasterURL + "cgi"}
 }
 
-// checkTLS finds what cannot be served.
+// checkTLS returns an error for TLS settings that cannot be served.
 func checkTLS(c *Config) error {
 	u, err := url.Parse(c.MasterURL)
 	switch {
@@ -367,8 +367,8 @@ func checkSchedulers(c *Config) error {
 	return nil
 }
 
-// MasterURL returns the form of a project's address that clients agree with, or
-// says why they would refuse it.
+// MasterURL returns a project's address in the form that clients use, or an error if they would
+// refuse it.
 func MasterURL(s string) (string, error) {
 	canonical, err := protocol.CanonicalMasterURL(s)
 	if err != nil {
@@ -411,7 +411,7 @@ func (c *Config) ListenAddr() string {
 	}
 }
 
-// UseTLS switches tls on, or says why that cannot be.
+// UseTLS turns tls on, or returns the reason why that is not possible.
 func (c *Config) UseTLS() error {
 	on := *c
 	on.TLS = true

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// A new project's file says all that can be set, with what it means. UPDATE=1 writes
-// the one that the test expects.
+// A new project's file has all settings with their meaning. UPDATE=1 writes the one that the test
+// expects.
 func TestText(t *testing.T) {
 	const golden = "testdata/server.toml"
 	c := project.DefaultConfig()
@@ -33,7 +33,7 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.TrustedProxies = c.Proxies() // the file says what holds by default
+	c.TrustedProxies = c.Proxies() // the file contains the defaults
 	if !reflect.DeepEqual(back, c) {
 		t.Errorf("what was written is read as\n%+v, want\n%+v", back, c)
 	}

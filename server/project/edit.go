@@ -13,9 +13,10 @@ var (
 	table      = regexp.MustCompile(`^\s*\[`)
 )
 
-// EditSettings returns the text of a server.toml with other values, texts and lists of
-// them, for some keys, and all else as it was, comments included. What is set on one line is replaced there; a key that
-// is not set is added. The result may be wrong if the text was: see ParseConfig.
+// EditSettings returns the text of a server.toml with changed values for some keys, which may be
+// texts and lists of texts. Everything else is kept, comments included. A setting on one line is
+// replaced there. A key that is not set is added. The result may be wrong if the text was: see
+// ParseConfig.
 func EditSettings(text string, changes map[string]any) string {
 	left := maps.Clone(changes)
 	lines := strings.Split(text, "\n")

@@ -44,7 +44,7 @@ files = "not this one"
 	if got != want {
 		t.Errorf("got\n%s", got)
 	}
-	// What a new project has is edited in place.
+	// The settings of a new project are edited in place.
 	c := project.DefaultConfig()
 	c.LongName, c.MasterURL = "Demo", "http://127.0.0.1/"
 	text := project.EditSettings(c.Text(), map[string]any{"listen": ":1", "former_urls": []string{"http://127.0.0.1:80/y/"}})

@@ -16,15 +16,14 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// identityFile, among the keys, says to which database they belong: the database
-// holds the same text. A project that is older than the file gets one when it is
-// first opened.
+// identityFile, among the keys, identifies the database that they belong to: the database has the
+// same text. A project that is older than the file gets one when it is first opened.
 const identityFile = "project_id"
 
-// openDatabase opens the database if it is this project's. A database that is gone,
-// empty or another one's would silently start the project over, with no accounts and
-// no work, under keys that volunteers know. One of another version would be read wrongly,
-// or changed under the hands of an older program that runs.
+// openDatabase opens the database if it is this project's. A database that is gone, empty or
+// another project's would silently start the project over, with no accounts and no work, under keys
+// that volunteers trust. A database of another version would be read wrongly, or changed while an
+// older program uses it.
 func (p *Project) openDatabase(ctx context.Context, may liberty) error {
 	where := p.Database()
 	path := filepath.Join(p.Dir, KeysDir, identityFile)
@@ -51,7 +50,7 @@ func (p *Project) openDatabase(ctx context.Context, may liberty) error {
 		p.Log.Info("updating the database", "from", found.Version, "to", store.Latest)
 	}
 	if p.Config.Database == "" && found.Empty {
-		// It holds account keys; SQLite gives its other files the same mode.
+		// The file has account keys. SQLite gives its other files the same mode.
 		f, err := os.OpenFile(where, os.O_CREATE, 0o600)
 		if err != nil {
 			return err
@@ -74,7 +73,8 @@ func (p *Project) openDatabase(ctx context.Context, may liberty) error {
 	return nil
 }
 
-// DatabaseVersion returns the version of the tables of the project in dir, 0 if it has none.
+// DatabaseVersion returns the version of the tables of the project in dir, or 0 if there are no
+// tables.
 func DatabaseVersion(ctx context.Context, dir string) (int64, error) {
 	c, err := ReadConfig(dir)
 	if err != nil {
@@ -84,8 +84,9 @@ func DatabaseVersion(ctx context.Context, dir string) (int64, error) {
 	return found.Version, err
 }
 
-// mismatch says why a database is not the project's, or "". ours is what the keys
-// say, made what they would, if the project is older than that.
+// mismatch returns the reason why a database is not the project's, or "". ours is the identity
+// stored with the keys. made is the identity that the keys would get if the project is older than
+// identities.
 func mismatch(ours, made string, found store.Found) string {
 	switch {
 	case found.Empty:
@@ -129,7 +130,7 @@ func (p *Project) newIdentity() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Database is where the project's database is, as store.Open takes it.
+// Database returns the place of the project's database, in the form for store.Open.
 func (p *Project) Database() string {
 	return cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile))
 }

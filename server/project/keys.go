@@ -14,10 +14,10 @@ import (
 	"github.com/starling-grid/starling/server/upload"
 )
 
-// NextKey is where a new code signing key lies until all is signed with it.
+// NextKey is the name of a new code signing key until everything is signed with it.
 const NextKey = "next_code_sign"
 
-// keys are those of a project, as they were when they were read.
+// keys are the keys of a project, as they were when they were read.
 type keys struct {
 	upload    *protocol.PrivateKey
 	certifier *upload.Certifier
@@ -25,7 +25,7 @@ type keys struct {
 	old       []scheduler.OldKey
 }
 
-// UploadKey is what the project's secrets are made of. It is never rotated.
+// UploadKey returns the key from which the project's secrets are derived. It is never rotated.
 func (p *Project) UploadKey() *protocol.PrivateKey { return p.keys.Load().upload }
 
 // Certifier makes and checks upload certificates.

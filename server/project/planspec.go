@@ -18,8 +18,8 @@ import (
 // renamed are keys that plan_class_spec.xml has had under other names.
 var renamed = map[string]string{"min_cuda_compcap": "min_nvidia_compcap", "max_cuda_compcap": "max_nvidia_compcap"}
 
-// unsupported are the keys that BOINC's server knows and this one does not. A class with
-// one of them suits no computer, since it would be wrong to pass over what it asks for.
+// unsupported are the keys that BOINC's server supports and this one does not. A class with one of
+// them is not used on any computer, since it would be wrong to ignore its requirement.
 //
 // Source: BOINC sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::parse.
 var unsupported = []string{
@@ -54,9 +54,9 @@ func (c *Config) addPlanSpec(dir string) error {
 	return errors.Join(errs...)
 }
 
-// ParsePlanSpec reads a plan_class_spec.xml as BOINC's server does. The error tells all
-// that is wrong with its classes: keys that nobody knows, and values that make no sense.
-// Keys that only BOINC's server knows stand in a class's Unsupported.
+// ParsePlanSpec parses a plan_class_spec.xml like BOINC's server. The error lists all the mistakes
+// in its classes: unknown keys and invalid values. Keys that only BOINC's server supports are put
+// into a class's Unsupported.
 func ParsePlanSpec(text []byte) (map[string]match.PlanClass, error) {
 	s := bxml.NewScanner(text)
 	if err := s.Find("plan_classes"); err != nil {

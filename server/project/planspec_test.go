@@ -147,7 +147,8 @@ func TestPlanSpecReadsEveryKey(t *testing.T) {
 	}
 }
 
-// The file that server.toml names is read beside it, and may not say again what that says.
+// The file that server.toml names is read in addition to it, and may not define the same classes
+// again.
 func TestPlanSpecOfAProject(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/server/mail"
 )
 
-// Post returns what sends the project's mail; nil if it sends none.
+// Post returns the sender of the project's mail, or nil if the project sends no mail.
 func (p *Project) Post() (*mail.Post, error) {
 	where, from := p.Config.Mail, p.Config.MailFrom
 	if where == "" {

@@ -52,9 +52,8 @@ func Within(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Open opens the project in dir. It returns an error that says what to do if the
-// database is gone, empty, another project's, or not of this program's version. The
-// caller closes it.
+// Open opens the project in dir. If the database is gone, empty, another project's, or not of this
+// program's version, it returns an error with a remedy. The caller closes the project.
 func Open(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
 	return open(ctx, dir, log, asIs)
 }
@@ -65,14 +64,14 @@ func Upgrade(ctx context.Context, dir string, log *slog.Logger) (*Project, error
 	return open(ctx, dir, log, upgrade)
 }
 
-// Adopt is Upgrade for an operator who has decided that the database that is there is to
-// be this project's, whatever it was before. One that is gone or empty is made anew.
+// Adopt is Upgrade for an operator who has decided that the existing database is to be this
+// project's, whatever it was before. A database that is gone or empty is created again.
 func Adopt(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
 	return open(ctx, dir, log, adopt)
 }
 
-// Unreachable reports whether an error of these says that the project's database, or where
-// its files are, does not answer: later it may.
+// Unreachable reports whether an error of these functions means that the project's database or file
+// storage does not answer. It may answer later.
 func Unreachable(err error) bool { return store.Unreachable(err) || blob.Unreachable(err) }
 
 // A liberty is what may be done to a database when it is opened.

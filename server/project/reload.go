@@ -4,9 +4,9 @@ import (
 	"reflect"
 )
 
-// Reload returns the settings of a server that runs with c and is given new ones: the new
-// ones, but for those that take a restart. changed names what differs from c by now, and
-// restart what will differ after a restart.
+// Reload returns the settings for a server that runs with c and is given new ones. These are the
+// new settings, except the ones that need a restart. changed has the keys that now differ from c,
+// and restart the keys that will differ after a restart.
 func (c Config) Reload(fresh Config) (merged Config, changed, restart []string) {
 	merged = fresh
 	now, old := merged.fields(), c.fields()

@@ -14,9 +14,9 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 )
 
-// servedFile is locked in the project's directory: by every process that serves
-// the project, and alone by what none may run beside. The system takes a lock back
-// from a process that dies, and knows only of those on this computer.
+// servedFile is locked in the project's directory: shared by every process that serves the project,
+// and exclusively by operations that must not run at the same time. The system releases the lock of
+// a process that dies. The lock covers only processes on this computer.
 const servedFile = "served.lock"
 
 // Errors of Serve and RotateKey, which exclude each other.
@@ -58,9 +58,9 @@ func locked(try func() (bool, error), taken error) error {
 // Files about how the project was last served.
 const (
 	markFile  = "serving"      // exists while a server runs, and after one that did not end in order
-	markLock  = "serving.lock" // held by every process that serves
+	markLock  = "serving.lock" // locked by every process that serves
 	checkFile = "check.json"   // the progress of a check of the database
-	checkLock = "check.lock"   // held by the process that makes the check
+	checkLock = "check.lock"   // locked by the process that makes the check
 )
 
 // IsRunState reports whether name is a file in a project's directory that describes running
@@ -79,7 +79,7 @@ const unchecked = "unchecked\n"
 // A Mark records in the project's directory that this process serves the project.
 type Mark struct {
 	// Unclean reports whether the last server was killed, or its computer stopped. Of several
-	// processes only the first is told.
+	// processes it is set only for the first.
 	Unclean bool
 
 	path string

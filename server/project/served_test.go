@@ -28,7 +28,7 @@ func TestMark(t *testing.T) {
 		}
 	}
 	first := mark(false)
-	second := mark(false) // beside the first
+	second := mark(false) // in addition to the first
 	do(first.End)
 	do(second.End)
 	if err := os.WriteFile(filepath.Join(p.Dir, "serving"), nil, 0o600); err != nil { // as after a kill

@@ -2,13 +2,12 @@ package project
 
 import "slices"
 
-// A setting is a key of server.toml. What is to be known of it stands here and nowhere
-// else: what it means, what holds without it, and which values it takes. The field of
-// Config that has its name holds it.
+// A setting describes a key of server.toml. It is the only place with the key's meaning, default
+// and allowed values. The value is in the field of Config with the same name.
 type setting struct {
 	name    string
-	about   string  // lines of the comment above it; "" leaves it to the setting before
-	preset  any     // what holds without it; nil: "", 0, false or nothing
+	about   string  // lines of the comment above it ("": covered by the setting before)
+	preset  any     // default (nil: "", 0, false or nothing)
 	most    float64 // of a number, which is 0 or more
 	check   func(c *Config) error
 	restart bool // a server that runs does not take a new value up

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/server/limit"
 )
 
-// peopleSettings are what holds for accounts and visitors, and limits for those who ask too much.
+// peopleSettings are the settings for accounts and visitors, and limits on their requests.
 var peopleSettings = []setting{
 	{
 		name: "badges", preset: badge.Ladder{10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000},

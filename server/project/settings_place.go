@@ -11,7 +11,8 @@ import (
 	"github.com/starling-grid/starling/server/webhook"
 )
 
-// placeSettings are where a project can be reached, and where its data and files are.
+// placeSettings are the settings for the project's addresses, and for the places of its data and
+// files.
 var placeSettings = []setting{
 	{
 		name:  "long_name",

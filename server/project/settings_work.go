@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/server/assimilator"
 )
 
-// workSettings are who gets which work, and what becomes of it.
+// workSettings are the settings for the distribution of work and the handling of its results.
 var workSettings = []setting{
 	{
 		name: "min_core_version",

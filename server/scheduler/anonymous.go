@@ -10,16 +10,16 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// delayAnonymous is how long a host waits that has no program for the project.
+// delayAnonymous is the time that a host without a program for the project waits.
 //
 // Source: BOINC sched/sched_main.h, DELAY_ANONYMOUS.
 const delayAnonymous = 4 * time.Hour
 
-// maxUnnamed is how many applications that the project does not have are named to a host.
+// maxUnnamed is the maximum number of applications named to a host that the project does not have.
 const maxUnnamed = 3
 
-// ownPrograms reports whether a host that computes with programs of its volunteer's own may
-// be given work for some of them; if not, it says why.
+// ownPrograms reports whether a host that computes with its volunteer's own programs may get work
+// for some of them. If not, the reply has the reason.
 func (r *rpc) ownPrograms() bool {
 	asks := r.req.WantsWork() || r.req.WantsCoprocWork()
 	if !r.s.Config.AnonymousPlatform {
@@ -45,7 +45,7 @@ func (r *rpc) ownPrograms() bool {
 	return false
 }
 
-// list names the first few of names. They came from outside.
+// list joins the first few of names. The names are untrusted input.
 func list(names []string) string {
 	var out []string
 	for _, n := range names[:min(len(names), maxUnnamed)] {
@@ -57,8 +57,8 @@ func list(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// platforms are what is kept of a host's platforms. Of one with programs of its volunteer's
-// own the applications are named behind them: they are all that it can compute for.
+// platforms returns the platforms to store for a host. If the host computes with its volunteer's
+// own programs, these are followed by its applications, since it can compute for no others.
 func platforms(req *protocol.SchedulerRequest) []string {
 	names := match.Platforms(req)
 	if match.Anonymous(req) {

@@ -58,8 +58,9 @@ func TestOwnProgramsGetWork(t *testing.T) {
 	}
 }
 
-// A client with own programs goes by its own speed. The operations it is told make up for
-// what its results have shown since.
+// A client with its volunteer's own programs uses its own speed for them. The number of operations
+// sent to it is scaled to make up for the difference to the speed that its results have shown
+// since.
 func TestOwnProgramsAreToldOperationsThatFit(t *testing.T) {
 	w := newWorld(t)
 	w.s.Config.AnonymousPlatform = true
@@ -108,8 +109,8 @@ func TestOwnProgramsThatGetNothing(t *testing.T) {
 	}
 }
 
-// What a volunteer's own program lost goes to it again, but never to a program of the project:
-// the record says whose program computes it.
+// A result that a volunteer's own program lost is sent to it again, but never to a program of the
+// project. The record shows whose program computes it.
 func TestOwnProgramsAreSentWhatTheyLost(t *testing.T) {
 	w := newWorld(t)
 	w.s.Config.AnonymousPlatform = true

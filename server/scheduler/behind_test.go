@@ -8,14 +8,14 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Work of which a host may have none stands in front of two results that it may have, in
-// larger numbers than are read at a time: it gets the two at once.
+// Two results that a host may have are queued behind results that it may not have, and these are
+// more than are read at a time. The host gets the two at once.
 func TestWorkBehindOthers(t *testing.T) {
 	const many = 1500
 	huge := func(wu *store.Workunit) { wu.RscMemoryBound = 1e15 }
 	for _, tt := range []struct {
 		name  string
-		front func(w *world) store.Workunit // what stands in front
+		front func(w *world) store.Workunit // the work at the front
 	}{
 		{"of another platform", func(w *world) store.Workunit {
 			wu := w.Workunit("")
@@ -145,7 +145,7 @@ func TestPoorHosts(t *testing.T) {
 	if got := ask("rich", 64e9); len(got.Results) != 50 {
 		t.Errorf("got %d results, refused %+v; want all 50", len(got.Results), got.Refusals)
 	}
-	// Where a project gives up what nobody can compute, it does so one by one.
+	// A project that gives up results that no host can compute does so one by one.
 	w = newWorld(t)
 	w.s.Config.MaxInfeasible = 3
 	for i := range 50 {
@@ -165,7 +165,7 @@ func TestPoorHosts(t *testing.T) {
 	}
 }
 
-// A host that reports gets as much anew in the same reply, whatever limits there are.
+// A host that reports results gets as many new ones in the same reply, whatever limits there are.
 func TestReportAndFetchAtOnce(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"no limit":    func(*world) {},

@@ -16,10 +16,10 @@ import (
 	"github.com/starling-grid/starling/server/store/storetest"
 )
 
-// BenchmarkTasks measures processor time, which other programs on the computer and the
-// disk hardly change, for a task that is sent and reported: that of this process, which
-// does little but answer, and that of PostgreSQL. Requests come one after the other, and
-// each reports as many tasks as it gets.
+// BenchmarkTasks measures the processor time for a task that is sent and reported. Other programs
+// on the computer and the disk hardly change it. There are two figures: the time of this process,
+// which does little but answer, and the time of PostgreSQL. Requests are sent one after the other,
+// and each reports as many tasks as it gets.
 func BenchmarkTasks(b *testing.B) {
 	for _, jobs := range []int{1, 10, 50} {
 		b.Run(fmt.Sprintf("sqlite/jobs=%d", jobs), func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A host gets one task at a time of an application that needs little CPU time, however much
-// it asks for, and is told how little that is.
+// A host gets one task at a time of an application that needs little CPU time, however much it asks
+// for. The reply has the small amount of CPU time that the task uses.
 func TestOneTaskAtATimeThatNeedsLittleCPUTime(t *testing.T) {
 	w := newWorld(t)
 	w.s.Config.ResendLostResults = false

@@ -18,14 +18,14 @@ type catalog struct {
 	classes map[int64]string   // plan classes of all app versions, those too that are not sent
 }
 
-// A version is what a reply holds of an app version.
+// A version has the parts of a reply that describe an app version.
 type version struct {
 	app   protocol.App
 	files []protocol.FileInfo
 	wire  protocol.AppVersion
 }
 
-// load returns the catalog, renewed if the stamp of the tables is not what it was.
+// load returns the catalog. It is read again if the stamp of the tables has changed.
 func (s *Scheduler) load(tx *store.View, stamp int64) (*catalog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

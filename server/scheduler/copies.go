@@ -10,10 +10,10 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// orderCopies has the host upload the files that it made for workunits which are kept for it,
-// if those may have to be computed elsewhere. A Publisher makes input files of what comes. The
-// host is called back: with a workunit that needs the file, the order has to wait for the next
-// reply, as a reply describes a file once.
+// orderCopies orders the host to upload the files that it made for workunits reserved for it, if
+// those may have to be computed elsewhere. A Publisher makes input files of the uploads. The host
+// is called back: if it also gets a workunit that needs the file, the order has to wait for the
+// next reply, since a reply describes a file once.
 func (r *rpc) orderCopies() error {
 	for _, k := range r.state.kept {
 		if !r.s.Config.Affinity.Copy(k.reported, r.now, slices.Contains(r.reply.sent, k.ID)) || !strings.Contains(k.XMLDoc, "<generated_locally") {
@@ -36,8 +36,8 @@ func (r *rpc) orderCopies() error {
 	return nil
 }
 
-// orderCopy has the host upload a file that it made, once, if it says that the file is no
-// larger than a task may make one.
+// orderCopy orders the host to upload a file that it made, once, if the file's size in the request
+// is at most the size that a task may write.
 func (r *rpc) orderCopy(name string, most float64) error {
 	i := slices.IndexFunc(r.sticky, func(f store.HostFile) bool { return f.Name == name })
 	size := cmp.Or(r.sticky[i].NBytes, most)

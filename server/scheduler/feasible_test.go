@@ -54,9 +54,9 @@ func (w *world) onlyClass(class string, c match.PlanClass) {
 
 const gb = 1 << 30
 
-// The host of the capture has 25.3 GB of memory, of which its volunteer allows
-// 90 %, 80 GB of free disk, of which 5 GB are allowed and 69 632 bytes are in use,
-// downloads 26.9 MB/s, and has two CPUs, with AVX-512.
+// The host of the capture has 25.3 GB of memory, and its volunteer allows 90 % of it. It has 80 GB
+// of free disk, with 5 GB allowed and 69 632 bytes in use. It downloads 26.9 MB/s, and has two CPUs
+// with AVX-512.
 func TestRefusals(t *testing.T) {
 	needs := func(change func(wu *store.Workunit)) func(w *world) {
 		return func(w *world) { w.addWork("a", 1, change) }

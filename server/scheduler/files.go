@@ -14,10 +14,11 @@ import (
 const (
 	// maxHostFiles bounds how many sticky files are kept on record of a host.
 	maxHostFiles = 10_000
-	// maxFileOrders bounds the orders in one reply; the others come with the next.
+	// maxFileOrders is the maximum number of orders in one reply. The others are sent with the
+	// next.
 	maxFileOrders = 100
-	// fileHere is the status of a file that the host has; 0 is one that it is still to
-	// fetch or make, and what is negative is an error.
+	// fileHere is the status of a file that the host has. The status 0 is for a file that it still
+	// has to fetch or make, and a negative status is an error.
 	fileHere = 1
 )
 
@@ -33,8 +34,8 @@ func (r *rpc) hold() {
 	}
 }
 
-// takeFiles takes in which sticky files the host has. Most requests tell the same
-// as the one before, and then nothing is stored.
+// takeFiles records the sticky files that the host has. Most requests list the same files as the
+// one before, and then nothing is stored.
 func (r *rpc) takeFiles() error {
 	hash := stickyHash(r.sticky)
 	if hash == r.host.StickyHash {
@@ -62,12 +63,11 @@ func stickyHash(list []store.HostFile) int64 {
 	return hash
 }
 
-// orderFiles tells the host what to do with files that belong to no result. An
-// order is repeated in each reply until it is seen to be done, so a lost reply
-// costs nothing.
+// orderFiles adds orders for files that belong to no result. An order is repeated in each reply
+// until a request shows that it was carried out, so a lost reply does no harm.
 //
-// BOINC's clients fetch a file when its description has an address to fetch it
-// from, keep it when it is sticky, and upload it when there is an address for that.
+// BOINC's clients fetch a file when its description has an address to fetch it from, keep it when
+// it is sticky, and upload it when there is an address for that.
 func (r *rpc) orderFiles() error {
 	if r.host.FileOrders == 0 && !r.state.ordered {
 		return nil
@@ -120,8 +120,8 @@ func (r *rpc) done(o store.FileOrder) bool {
 	return r.look.uploaded[o.Name]
 }
 
-// failed returns why the host could not have a file, BOINC's error number; 0 if it does not
-// say so.
+// failed returns BOINC's error number for a file that the host could not get, or 0 if the request
+// has none.
 func (r *rpc) failed(name string) int64 {
 	for _, f := range r.req.Files {
 		if f.Name == name {

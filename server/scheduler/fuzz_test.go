@@ -45,7 +45,7 @@ func FuzzHandle(f *testing.F) {
 		f.Add(strings.NewReplacer("<platform_name>"+linux, "<platform_name>anonymous", "<app_versions>", "<app_versions>"+ownVersion).Replace(string(b)))
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		// The key stands first, as the rest may hold half an element.
+		// The key is placed first, as the rest may contain half an element.
 		body = strings.Replace(body, "<scheduler_request>", fmt.Sprintf("<scheduler_request><authenticator>%s</authenticator>", w.User.Authenticator), 1)
 		reply, err := s.Handle(t.Context(), []byte(body), "192.0.2.1", storetest.T0)
 		if err != nil {

@@ -5,12 +5,12 @@ import (
 	"github.com/starling-grid/starling/server/match"
 )
 
-// processors tells the host for which of its processors there are no programs, so that it
-// asks for no such work. It returns false if the host asks for nothing else.
+// processors lists in the reply the host's processors for which there are no programs, so that it
+// stops asking for such work. It returns false if the host asks for no other work.
 //
-// Source: BOINC sched/sched_types.cpp, SCHEDULER_REPLY::write: where there is nothing for
-// any of them, none is named, or some clients would never ask again. Different here: only
-// programs for the host's platforms count, and generic coprocessors do too.
+// Source: BOINC sched/sched_types.cpp, SCHEDULER_REPLY::write: where there is nothing for any of
+// them, none is named, or some clients would never ask again. Different here: only programs for the
+// host's platforms count, and generic coprocessors do too.
 func (r *rpc) processors() bool {
 	r.reply.NonCPUIntensive = r.catalog.OnlyBeside()
 	there := r.catalog.Kinds(r.req, r.s.Config.PlanClasses)
@@ -31,7 +31,7 @@ func (r *rpc) processors() bool {
 			lacks = c.Kind
 		}
 	}
-	if some && !match.Anonymous(r.req) { // such a client knows best
+	if some && !match.Anonymous(r.req) { // such a client knows its own programs best
 		r.reply.NoRscApps = append(r.reply.NoRscApps, missing...)
 	}
 	if asks || lacks == "" || r.req.DontSendWork || r.req.WantsWork() {

@@ -57,7 +57,7 @@ func TestHostsAreToldOfWhichProcessorsThereIsNothing(t *testing.T) {
 	}
 }
 
-// A reply says what a task uses of the GPU, and the host's record what GPUs it has.
+// A reply has the amount of GPU that a task uses, and the host's record has its GPUs.
 func TestGPUTasks(t *testing.T) {
 	w := newWorld(t)
 	w.addClass(linux, "cuda", cuda)
@@ -117,7 +117,7 @@ func TestLimitsInProgressAreOfAKind(t *testing.T) {
 	}
 }
 
-// A report of a result on a GPU makes no room on the CPUs, also if its version was withdrawn since.
+// A report of a result on a GPU makes no room on the CPUs, even if its version was withdrawn since.
 func TestAWithdrawnVersionsResultsAreOfItsKind(t *testing.T) {
 	w := newWorld(t)
 	w.s.Config.MaxWusInProgress, w.s.Config.MaxWusInProgressGPU, w.s.Config.MaxNCPUs, w.s.Config.ResendLostResults = 1, 1, 1, false

@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// errStranger says that a request carries no account's key.
+// errStranger is the error for a request without the key of an account.
 var errStranger = errors.New("unknown account key")
 
 // accounts is what identity needs of the database.
@@ -26,13 +26,13 @@ type accounts interface {
 	HostsOfUser(userID int64, limit int) ([]store.Host, error)
 }
 
-// An identity is who sent a request.
+// An identity is the account and the host that sent a request.
 type identity struct {
 	user     store.User
 	host     store.Host
-	known    bool // host is a record; otherwise one has to be made
-	assigned bool // the client does not know the host's id yet
-	lost     bool // the host was known again by its looks: its client starts anew
+	known    bool // host has a record (otherwise one has to be made)
+	assigned bool // the client does not have the host's ID yet
+	lost     bool // the host was recognized by its properties because its client started over
 	missing  bool // it named a record that is not there
 }
 
@@ -43,7 +43,7 @@ const (
 	maxHops  = 10
 )
 
-// identify finds out who sent a request. Source for the rules: BOINC
+// identify finds the account and the host that sent a request. Source for the rules: BOINC
 // sched/handle_request.cpp, authenticate_user.
 func identify(db accounts, req *protocol.SchedulerRequest) (identity, error) {
 	var id identity
@@ -71,7 +71,7 @@ func identify(db accounts, req *protocol.SchedulerRequest) (identity, error) {
 	return id, nil
 }
 
-// follow returns the host with an id, or what it was merged into.
+// follow returns the host with an ID, or the host that it was merged into.
 func follow(db accounts, id int64) (h store.Host, merged bool, err error) {
 	for range maxHops {
 		h, err = db.Host(id)
@@ -153,8 +153,7 @@ func lookalike(db accounts, req *protocol.SchedulerRequest, id identity) (identi
 	return id, nil
 }
 
-// admit makes or takes up the host's record and tells the client about its
-// account.
+// admit creates or updates the host's record and adds the account's data to the reply.
 func (r *rpc) admit(id identity) error {
 	r.user = id.user
 	if id.missing {
@@ -187,8 +186,7 @@ func (r *rpc) admit(id identity) error {
 	}
 	r.host.RPCSeqno = r.req.RPCSeqno
 	if id.assigned {
-		// The client starts counting again when it is told an id, so it is told
-		// only now.
+		// The client restarts its count when it receives an ID, so the ID is sent only now.
 		r.reply.HostID, r.host.RPCSeqno = r.host.ID, 0
 	}
 	if day(r.host.RPCTime) != day(r.now) {
@@ -202,7 +200,7 @@ func (r *rpc) admit(id identity) error {
 	return nil
 }
 
-// A crowdError says that an account has made too many hosts.
+// A crowdError is the error for an account that has created too many hosts.
 type crowdError struct {
 	userID int64
 	most   int
@@ -214,12 +212,12 @@ func (e *crowdError) Error() string {
 		e.userID, e.most, e.wait.Round(time.Minute))
 }
 
-// A bannedError says that an account may add no computers, as it is banned.
+// A bannedError is the error for a banned account, which may not add computers.
 type bannedError struct{ user store.User }
 
 func (e *bannedError) Error() string { return banned(e.user) }
 
-// banned is what the owner of a banned account reads.
+// banned returns the message for the owner of a banned account.
 func banned(u store.User) string {
 	if u.BanReason == "" {
 		return "The project has banned your account: it gets no tasks"
@@ -227,8 +225,8 @@ func banned(u store.User) string {
 	return "The project has banned your account: it gets no tasks. The reason: " + u.BanReason
 }
 
-// crowded returns a crowdError if the account may make no further host now. Records
-// cost the sender nothing, and each counts for what hosts may have.
+// crowded returns a crowdError if the account may not create another host now. Records cost the
+// sender nothing, and each raises the amount of work that the account's hosts may have.
 func (r *rpc) crowded() error {
 	most := r.s.Config.MaxHostsPerDay
 	if most <= 0 {
@@ -244,8 +242,8 @@ func (r *rpc) crowded() error {
 	return nil
 }
 
-// detachAll gives up what a host was computing before it lost its state, but for what
-// it reports now.
+// detachAll gives up the results that a host was computing before it lost its state, except those
+// that it reports now.
 func (r *rpc) detachAll() error {
 	results, err := r.db.InProgressOf(r.host.ID)
 	if err != nil {
@@ -264,7 +262,7 @@ func (r *rpc) detachAll() error {
 	return r.move("the host lost its state and started over", list)
 }
 
-// describeHost takes over what the host tells about itself.
+// describeHost copies the host's description of itself into its record.
 func (r *rpc) describeHost() {
 	h, in, t := &r.host, r.req.Host, r.req.TimeStats
 	h.RPCTime = r.now
@@ -287,7 +285,7 @@ func (r *rpc) describeHost() {
 	h.Unsuited = strings.Join(match.Unsuited(r.req, &r.look.catalog.Catalog, r.s.Config.PlanClasses), " ")
 }
 
-// coprocessors is what is kept of what a host says of its coprocessors.
+// coprocessors returns the part of a host's description of its coprocessors that is stored.
 func coprocessors(list []protocol.Coproc) (kept []store.Coproc) {
 	for _, c := range list {
 		x := store.Coproc{Kind: text(c.Kind), Name: text(c.Name), Count: c.Count, Memory: c.Memory, Driver: text(c.Version), PeakFlops: c.PeakFlops}
@@ -307,10 +305,10 @@ func coprocessors(list []protocol.Coproc) (kept []store.Coproc) {
 	return kept
 }
 
-// Of what a host says of its platforms so much is kept.
+// Limits for the part of a host's list of platforms that is stored.
 const (
 	maxPlatforms = 8
-	maxPlatform  = 64 // bytes of a name; BOINC's longest has 25
+	maxPlatform  = 64 // bytes of a name (BOINC's longest has 25)
 )
 
 // offered joins platforms for the host's record. Names that no platform can have are
@@ -327,7 +325,7 @@ func offered(platforms []string) string {
 
 func day(t time.Time) int64 { return t.Unix() / 86400 }
 
-// nextDay is when the day after begins.
+// nextDay returns the time when the next day starts.
 func nextDay(t time.Time) time.Time { return time.Unix((day(t)+1)*86400, 0) }
 
 func (r *rpc) describeReply() {

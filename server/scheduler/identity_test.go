@@ -135,8 +135,8 @@ func TestWhoIsIt(t *testing.T) {
 	}
 }
 
-// The client that lost its state, or whose first reply was lost, comes as a new
-// one; what it had is given up so that others can do it.
+// A client that lost its state, or whose first reply was lost, connects as a new one. The results
+// that it had are given up so that others can compute them.
 func TestReattach(t *testing.T) {
 	w := newWorld(t)
 	w.addWork("a", 1)

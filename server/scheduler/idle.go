@@ -11,12 +11,12 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// passingReasons are those for which a host gets nothing that new work may end.
+// passingReasons are the reasons for a reply without work that new work may end.
 var passingReasons = []protocol.RefusalCode{protocol.RefusedNoTasks, protocol.RefusedHasOne, protocol.RefusedReserved, protocol.RefusedChain}
 
-// awaitWork has a host come back in time that is idle since there is no work for it: it may wait for
-// that, or it is called back, the sooner the less time has passed since there was some. An operator's
-// next_rpc_delay goes before that.
+// awaitWork arranges that a host comes back in time if it is idle because there is no work for it.
+// It may wait for work, or it is called back, the sooner the less time has passed since there was
+// work. An operator's next_rpc_delay has precedence.
 func (r *rpc) awaitWork() {
 	if len(r.reply.sent) > 0 || len(r.reply.Results) > 0 || r.host.ID == 0 || !r.wantsWork() {
 		return
@@ -40,7 +40,7 @@ func (r *rpc) awaitWork() {
 	}
 	want := demand.Wait(max(0, r.now.Sub(last)))
 	if silence := r.s.Config.Affinity.Silence; silence > 0 && silence < time.Hour && r.refusedFor(protocol.RefusedReserved) {
-		want = max(want, silence) // what is kept for another is free then, if that is gone
+		want = max(want, silence) // work reserved for a host that is gone is free then
 	}
 	r.callBack(r.s.calls.Next(r.now, want))
 }

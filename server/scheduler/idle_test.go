@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A lobby is where hosts wait for work.
+// A lobby is a place where hosts wait for work.
 type lobby struct {
 	waits  bool
 	lately time.Time
@@ -20,13 +20,13 @@ func (l lobby) Offer(url string, _ time.Time) *protocol.WorkEvents {
 func (l lobby) Waits(int64) bool  { return l.waits }
 func (l lobby) Lately() time.Time { return l.lately }
 
-// A host that gets nothing is called back soon if there was work lately, unless it waits for that or
-// the operator has set something else.
+// A host that gets no work is called back soon if there was work lately, unless it waits for work
+// or the operator has set another delay.
 func TestHostsWithoutWorkAreCalledBack(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(w *world)
-		want   time.Duration // or up to a slot more; 0: not at all
+		want   time.Duration // or up to a slot more (0: not at all)
 		offer  bool
 	}{
 		{"there was work a moment ago", func(*world) {}, 30 * time.Second, false},

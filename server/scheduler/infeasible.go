@@ -14,18 +14,18 @@ import (
 // maxInfeasible bounds for how many results refusals are counted.
 const maxInfeasible = 10_000
 
-// infeasible counts the accounts with a host that could not be sent a result for what it
-// is: too little memory, disk or bandwidth. A host without a version of the application
-// does not count, since others may have one. Neither does a host that has enough to
-// do, or has a result of the workunit, since this passes.
+// infeasible counts the accounts with a host that could not be sent a result because of its
+// properties: too little memory, disk or bandwidth. A host without a version of the application
+// does not count, since others may have one. Neither does a host that has enough to do, or has a
+// result of the workunit, since these reasons are temporary.
 //
-// Requests and hosts cost nothing to make up, so an account counts once a result,
-// whatever its hosts, only if it has been granted credit, and only if a host of it was
-// refused within untaken.Window. The limit is off unless the project sets it all the same.
+// Requests and hosts can be made up at no cost. Therefore an account counts once per result,
+// whatever its hosts, only if it has been granted credit, and only if a host of it was refused
+// within untaken.Window. Even so the limit is off unless the project sets it.
 //
-// The counts are in memory. What is lost at a restart, or when too many results are
-// counted, delays the end of a result that nobody can compute and does no other
-// harm, which a column written at every refusal would.
+// The counts are in memory. Counts are lost at a restart, or when too many results are counted.
+// That only delays the end of a result that no host can compute. A column written at every refusal
+// would do more harm.
 type infeasible struct {
 	mu       sync.Mutex
 	accounts map[int64]map[int64]time.Time // when each was refused last, by result

@@ -90,7 +90,7 @@ func TestNotEveryRefusalCounts(t *testing.T) {
 	}
 }
 
-// What a computer offers is on record.
+// The hardware that a computer offers is on record.
 func TestHostOffersAreOnRecord(t *testing.T) {
 	w := newWorld(t)
 	got := func(change func(r *protocol.SchedulerRequest)) (all []store.ActiveHost) {

@@ -10,27 +10,27 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A look is what can be known of a request before its transaction, so that the
-// writer, who does one thing at a time, need not wait for it. What the transaction
-// changes it compares with the look and sets; if that fails, all begins anew.
+// A look has the data about a request that is read before its transaction. The writer does one
+// thing at a time and need not wait for these reads. Values that the transaction changes are
+// compared with the look and set. If the comparison fails, the whole request is processed again.
 type look struct {
 	id         identity
 	stamp      int64 // of the catalog
 	catalog    *catalog
-	named      map[string]store.Result // what the host reports and computes, as far as it is known
+	named      map[string]store.Result // known results that the host reports and computes
 	lost       bool                    // results are on record that the host does not have
 	inProgress map[string]int          // results that the host has, by plan class, if they are limited
 	mail       bool                    // messages wait for the host
 	speeds     *speeds
-	earned     map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
-	team       store.Team                     // of the account; empty if it has none
-	can        *match.Host                    // what the host can run; nil: not worked out
-	offer      *offer                         // work for it; nil if it wants none
+	earned     map[int64]store.HostAppVersion // of the host, by app version (read again before a change)
+	team       store.Team                     // of the account, empty without one
+	can        *match.Host                    // what the host can run (nil: not computed)
+	offer      *offer                         // work for it (nil if it wants none)
 
 	aborts, abortsIfNotStarted []string
 
 	awaited  []string        // files that the host was ordered to send
-	uploaded map[string]bool // those of them that have come
+	uploaded map[string]bool // the ones that have arrived
 }
 
 func (s *Scheduler) look(tx *store.View, r *rpc) (*look, error) {
@@ -54,13 +54,13 @@ func (s *Scheduler) look(tx *store.View, r *rpc) (*look, error) {
 			return nil, err
 		}
 	}
-	// Last, as it leases what it finds.
+	// This is last because it leases the work that it finds.
 	l.offer, err = s.seek(tx, r, &l)
 	return &l, err
 }
 
-// whoIsIt identifies who sent a request. Nearly always that is the host and the account
-// that it names, so these are read first, together.
+// whoIsIt identifies the sender of a request. Nearly always that is the host and the account that
+// it names, so these are read first, together.
 func (s *Scheduler) whoIsIt(tx *store.View, req *protocol.SchedulerRequest) (identity, error) {
 	db := known{accounts: tx}
 	if req.HostID != 0 {
@@ -173,7 +173,7 @@ func (l *look) arrivals(ctx context.Context, s *Scheduler) {
 	}
 }
 
-// lacks reports whether the host lacks some of what it was sent.
+// lacks reports whether the host lacks any of the results that were sent to it.
 func lacks(req *protocol.SchedulerRequest, sent []string) bool {
 	if len(sent) == 0 {
 		return false
@@ -188,7 +188,7 @@ func lacks(req *protocol.SchedulerRequest, sent []string) bool {
 	return slices.ContainsFunc(sent, func(name string) bool { return !have[name] })
 }
 
-// unwanted finds what the host computes that is of no use any more.
+// unwanted finds results that the host computes and that are no longer of use.
 func (l *look) unwanted(tx *store.View, req *protocol.SchedulerRequest) error {
 	var ids []int64
 	for i := range req.OtherResults {

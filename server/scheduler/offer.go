@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// An offer is what was found for a host before its transaction, in the order in which it
-// should go. The transaction gives out of it what still holds then.
+// An offer has the work that was found for a host before its transaction, in the order in which it
+// should be sent. The transaction sends the part of it that is still valid then.
 type offer struct {
 	leases   []*feeder.Lease
 	list     []store.Candidate
@@ -21,7 +21,8 @@ type offer struct {
 	crowded, stale bool // as in feeder.Lease
 }
 
-// end gives back what was not sent. lost: something of it was gone already.
+// end returns the leases of results that were not sent. If lost is set, some of the results had
+// been sent to others already.
 func (o *offer) end(sent []int64, lost bool) {
 	if o == nil {
 		return
@@ -35,14 +36,14 @@ func (o *offer) end(sent []int64, lost bool) {
 	}
 }
 
-// hasty reports whether there is nothing just because of what other requests are having
-// or have looked up.
+// hasty reports whether the offer is empty only because other requests have leased the work or
+// because a lookup was stale.
 func (o *offer) hasty() bool { return o != nil && len(o.list) == 0 && (o.crowded || o.stale) }
 
 // seek finds work for the host of a request, which is read, as it will be after its
 // report is taken in. It changes nothing.
 func (s *Scheduler) seek(tx *store.View, r *rpc, l *look) (*offer, error) {
-	// What is worked out here is worked out again in the transaction.
+	// Values computed here are computed again in the transaction.
 	one := *r
 	one.db, one.tx, one.look, one.catalog, one.reply = tx, nil, l, l.catalog, s.baseReply()
 	one.user, one.host = l.id.user, l.id.host
@@ -74,14 +75,15 @@ func (s *Scheduler) seek(tx *store.View, r *rpc, l *look) (*offer, error) {
 	return one.find(m)
 }
 
-// takeOff takes a result that a host reports off the counts of what it has in progress.
+// takeOff subtracts a result that a host reports from the counts of its results in progress.
 func (l *look) takeOff(inProgress map[string]int, old store.Result, hostID int64) {
 	if class := l.planClass(old.AppVersionID); old.ServerState == store.InProgress && old.HostID == hostID && inProgress[class] > 0 {
 		inProgress[class]--
 	}
 }
 
-// planClass is that of a version, or the AnonymousClass of a volunteer's own.
+// planClass returns the plan class of a version, or the AnonymousClass of a volunteer's own
+// version.
 func (l *look) planClass(versionID int64) string {
 	if _, kind, own := store.Anonymous(versionID); own {
 		return store.AnonymousClass(kind)
@@ -89,13 +91,15 @@ func (l *look) planClass(versionID int64) string {
 	return l.catalog.classes[versionID]
 }
 
-// match sees what the host can run and how much it may get, with what it has earned, of
-// which r.earned holds all, and as many results in progress, by plan class.
+// match returns a Match with the programs that the host can run and the amount of work that it may
+// get. r.earned must have all its records with app versions. inProgress is its number of results in
+// progress, by plan class.
 func (r *rpc) match(inProgress map[string]int) *match.Match {
 	return r.ability().Match(r.standing(inProgress))
 }
 
-// ability is what the host can run. The look works it out, if it has the same host.
+// ability returns the match.Host of the host. It is the one of the look, if that is about the same
+// host.
 func (r *rpc) ability() *match.Host {
 	if r.can != nil {
 		return r.can
@@ -115,8 +119,8 @@ func (r *rpc) ability() *match.Host {
 	return r.can
 }
 
-// find has the feeder look for work. What the host has results of already is seen
-// afterwards, for all at once, and other work is looked for instead.
+// find makes the feeder look for work. Workunits from which the host had a result already are found
+// afterwards, for all candidates at once, and other work is looked for instead.
 func (r *rpc) find(m *match.Match) (*offer, error) {
 	o := new(offer)
 	want := feeder.Want{
@@ -165,7 +169,7 @@ func workunitsOf(list []match.Assignment) []int64 {
 	return ids
 }
 
-// had returns of which workunits the host, or its user, was ever sent a result and so may
+// had returns the workunits from which the host, or its user, was ever sent a result and so may
 // have no other.
 func (r *rpc) had(workunits []int64) (map[int64]bool, error) {
 	switch c := &r.s.Config; {

@@ -13,23 +13,23 @@ import (
 
 const (
 	maxPrefs = 64 << 10 // bytes
-	// clockSkew is how far in the future preferences may have been changed: those
-	// of a computer whose clock is years ahead would win for years.
+	// clockSkew is the maximum time by which the last change of preferences may be in the future.
+	// Without a limit, preferences from a computer whose clock is years ahead would win for years.
 	clockSkew = 24 * time.Hour
 )
 
-// A prefsPlan says what is to be done about general preferences.
+// A prefsPlan is the decision about general preferences: whether to keep the request's and whether
+// to send the account's.
 type prefsPlan struct{ keep, send bool }
 
-// planPrefs decides about the general preferences, which belong to the account
-// and come to each of its hosts. Those of the request are kept if they are newer
-// than the account's and were made for the same account; a host may hold those
-// of another project's account. The account's are sent if they are newer than
-// both what the host has stored and what is in force there. Older ones never go
-// over newer ones, on either side.
+// planPrefs decides about the general preferences, which belong to the account and are sent to each
+// of its hosts. The request's preferences are kept if they are newer than the account's and were
+// made for the same account: a host may have preferences from another project's account. The
+// account's preferences are sent if they are newer than both the ones that the host has stored and
+// the ones in effect there. Older preferences never replace newer ones, on either side.
 //
-// Source: BOINC sched/handle_request.cpp, handle_global_prefs. Different here: an
-// e-mail hash must be there, and preferences from the future are not kept.
+// Source: BOINC sched/handle_request.cpp, handle_global_prefs. Different here: an e-mail hash must
+// be there, and preferences from the future are not kept.
 func planPrefs(account store.User, req *protocol.SchedulerRequest, now time.Time) prefsPlan {
 	ours, theirs := prefsTime(account.GlobalPrefs), prefsTime(req.GlobalPrefs)
 	p := prefsPlan{
@@ -40,8 +40,8 @@ func planPrefs(account store.User, req *protocol.SchedulerRequest, now time.Time
 	return p
 }
 
-// prefsTime returns when preferences were last changed, the zero time if they do
-// not say.
+// prefsTime returns the time when preferences were last changed, or the zero time if they do not
+// contain it.
 func prefsTime(content string) time.Time {
 	var w bxml.Writer
 	w.Block("global_preferences", content)
@@ -76,8 +76,8 @@ func (r *rpc) preferences() error {
 	return nil
 }
 
-// tooOld tells a client older than the project wants that it gets no work. What
-// it has finished was taken all the same.
+// tooOld reports whether the client is older than the project allows. If so, it gets no work and
+// the reply has the reason. The results that it has finished are accepted all the same.
 func (r *rpc) tooOld() bool {
 	least := r.s.Config.MinCoreVersion
 	if r.req.Client.Number() >= least.Number() {
@@ -97,7 +97,7 @@ func versionText(v protocol.Version) string {
 	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Release)
 }
 
-// wishesOf are what a volunteer wants of the project on one of his computers.
+// wishesOf returns a volunteer's project preferences for one of the volunteer's computers.
 func wishesOf(u store.User, h store.Host) wishes.Prefs {
 	return wishes.For(u.ProjectPrefs, h.Venue)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// ask sends a request of the world's user from a host of its own.
+// ask sends a request of the world's user from a new host.
 func (w *world) ask(change func(r *protocol.SchedulerRequest)) *protocol.SchedulerReply {
 	w.t.Helper()
 	r := protocol.SchedulerRequest{
@@ -34,7 +34,7 @@ func TestPreferences(t *testing.T) {
 		ours, stored, working          string // "" none
 		oursAge, storedAge, workingAge time.Duration
 		stranger                       bool
-		kept                           string // what the account has then
+		kept                           string // the account's preferences afterwards
 		sent                           bool
 	}{
 		{name: "nobody has any"},

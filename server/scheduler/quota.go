@@ -10,11 +10,10 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// earned is what the host has earned with an app version, before this request and
-// now.
+// earned is the host's record with an app version, before this request and now.
 type earned struct{ old, now store.HostAppVersion }
 
-// earnings returns what the host has earned with an app version, to be changed.
+// earnings returns the host's record with an app version, which the caller may change.
 func (r *rpc) earnings(versionID int64) (*earned, error) {
 	if err := r.recall(); err != nil {
 		return nil, err
@@ -28,8 +27,8 @@ func (r *rpc) earnings(versionID int64) (*earned, error) {
 	return e, nil
 }
 
-// recall reads what the host has earned, once. Validators change it too, so what the
-// look saw must not be stored.
+// recall reads the host's records with app versions, once. Validators change them too, so the
+// values in the look must not be stored.
 func (r *rpc) recall() error {
 	if r.earned != nil {
 		return nil
@@ -52,8 +51,8 @@ func (r *rpc) keep(list iter.Seq[store.HostAppVersion]) {
 	}
 }
 
-// standing is what counts for how much the host gets. inProgress is how many results it
-// has, by plan class.
+// standing returns the facts that determine how much work the host gets. inProgress is its number
+// of results, by plan class.
 func (r *rpc) standing(inProgress map[string]int) match.Standing {
 	s := match.Standing{InProgress: inProgress, Beside: r.beside(), Earned: make(map[int64]store.HostAppVersion, len(r.earned))}
 	for id, e := range r.earned {
@@ -62,8 +61,8 @@ func (r *rpc) standing(inProgress map[string]int) match.Standing {
 	return s
 }
 
-// beside are the applications that need little CPU time of which the host says that it has a
-// result.
+// beside returns the applications that need little CPU time and of which the host has a result
+// according to its request.
 func (r *rpc) beside() map[int64]bool {
 	apps := make(map[int64]bool)
 	for i := range r.req.OtherResults {
@@ -74,7 +73,7 @@ func (r *rpc) beside() map[int64]bool {
 	return apps
 }
 
-// saveEarned stores what has changed.
+// saveEarned stores the records that have changed.
 func (r *rpc) saveEarned() error {
 	for _, e := range r.earned {
 		if e.now == e.old {
@@ -111,7 +110,7 @@ func (r *rpc) reportedBack(x store.Result) error {
 	switch {
 	case x.Outcome == store.Success:
 		e.now = hostversion.Succeeded(e.now, r.s.Config.DailyResultQuota)
-	case x.ExitStatus == protocol.ExitAbortedByProject: // as it was told to
+	case x.ExitStatus == protocol.ExitAbortedByProject: // the project ordered it
 	default:
 		e.now = hostversion.Failed(e.now)
 	}

@@ -98,8 +98,8 @@ func TestABadRecordGetsNoLastChance(t *testing.T) {
 	}
 }
 
-// An urgent result stands in front, and is not in the way of computers that may not have
-// it. One that may has less time for it.
+// An urgent result is at the front of the queue, and does not block computers that may not have it.
+// A computer that may have it gets less time for it.
 func TestUrgentResultsGoToReliableComputers(t *testing.T) {
 	w := newWorld(t)
 	w.s.Config.ResendLostResults = false

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/server/match"
 )
 
-// refuse says no to a request for work, to people and to programs. Of many
-// reasons the volunteer reads the few that matter most, which come first.
+// refuse adds the refusals to the reply, as text for people and as data for programs. If there are
+// many reasons, the volunteer gets the few that matter most, which are listed first.
 func (r *rpc) refuse(why []protocol.Refusal) {
 	for i := range why {
 		if why[i].Code == protocol.RefusedQuota {
@@ -23,16 +23,16 @@ func (r *rpc) refuse(why []protocol.Refusal) {
 	}
 }
 
-// deny refuses all work for one reason, in words of its own.
+// deny refuses all work for one reason, with its own text.
 func (r *rpc) deny(f protocol.Refusal, priority, text string) {
 	r.reply.Refusals = append(r.reply.Refusals, f)
 	r.reply.message(priority, text)
 }
 
-// maxReasons is how many reasons a person is told at once.
+// maxReasons is the maximum number of reasons shown to a person at once.
 const maxReasons = 5
 
-// sentence tells a volunteer a refusal.
+// sentence returns a refusal as a sentence for a volunteer.
 func sentence(f protocol.Refusal) string {
 	app := f.App
 	if app == "" {

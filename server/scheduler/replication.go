@@ -27,8 +27,8 @@ func (r *rpc) committing(list []store.Candidate) (ids []int64) {
 	return ids
 }
 
-// commitments writes into candidates what their workunits, as the transaction reads them,
-// are committed to by now.
+// commitments updates candidates with the current commitments of their workunits, as the
+// transaction reads them.
 func (r *rpc) commitments(list []store.Candidate, rows map[int64]store.Workunit) (commitments, error) {
 	out := make(commitments)
 	for i := range list {
@@ -46,7 +46,7 @@ func (r *rpc) commitments(list []store.Candidate, rows map[int64]store.Workunit)
 	return out, nil
 }
 
-// commit notes what becomes of a workunit of which the host gets a result.
+// commit records the change of a workunit that is caused by sending a result of it to the host.
 func (r *rpc) commit(to commitments, a match.Assignment) error {
 	c := to[a.WorkunitID]
 	if c == nil {
@@ -60,7 +60,7 @@ func (r *rpc) commit(to commitments, a match.Assignment) error {
 	return nil
 }
 
-// saveCommitments stores what has changed.
+// saveCommitments stores the workunits that have changed.
 func (r *rpc) saveCommitments(list commitments) error {
 	for _, id := range slices.Sorted(maps.Keys(list)) {
 		if c := list[id]; c.now != c.old {

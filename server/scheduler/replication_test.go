@@ -23,7 +23,7 @@ func (w *world) choosy(change func(a *store.App)) {
 	w.addVersion("x86_64-pc-linux-gnu", 100, false)
 }
 
-// from asks for work from a computer of its own.
+// from asks for work from a separate computer.
 func (w *world) from(name, os, vendor, model string) *protocol.SchedulerReply {
 	w.t.Helper()
 	return w.ask(func(r *protocol.SchedulerRequest) {
@@ -140,7 +140,7 @@ func TestAdaptiveReplication(t *testing.T) {
 	}
 }
 
-// Work begun with a version that was withdrawn goes on with another.
+// A workunit that was started with a version that was withdrawn continues with another version.
 func TestAVersionThatIsWithdrawnBindsNobody(t *testing.T) {
 	w := newWorld(t)
 	w.choosy(func(a *store.App) { a.HomogeneousAppVersion = true })

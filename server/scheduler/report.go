@@ -9,12 +9,11 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// maxStderr is how much of a result's stderr output is kept, as in BOINC.
+// maxStderr is the maximum size of a result's stderr output that is kept, as in BOINC.
 const maxStderr = 64 << 10
 
-// takeReports takes in finished results. Each is acknowledged, whatever the
-// server makes of it: a client repeats what is not acknowledged in every
-// request.
+// takeReports processes finished results. Each is acknowledged, whether or not the server can use
+// it: a client repeats in every request the results that are not acknowledged.
 func (r *rpc) takeReports() error {
 	var list []store.ResultChange
 	for i := range r.req.Results {
@@ -44,7 +43,7 @@ func (r *rpc) takeReports() error {
 	return r.move("reported by host "+strconv.FormatInt(r.host.ID, 10), list)
 }
 
-// take returns what a result is after a report to this host's account.
+// take returns the new state of a result after a report to this host's account.
 func (r *rpc) take(old store.Result, rep *protocol.ReportedResult) store.Result {
 	x := accept(old, rep)
 	x.HostID, x.ReceivedTime = r.host.ID, r.now
@@ -77,9 +76,9 @@ func (r *rpc) transitionBy(workunit int64, at time.Time) {
 	}
 }
 
-// mayReport decides whether a report counts. A result that was given up for
-// want of news is taken late; one that is over for other reasons was reported
-// before, or is not wanted.
+// mayReport reports whether a report counts. A result that was given up because the host did not
+// report in time is accepted late. A result that is over for other reasons was reported before, or
+// is not wanted.
 func (r *rpc) mayReport(old store.Result) bool {
 	switch {
 	case old.UserID != r.user.ID:
@@ -92,9 +91,9 @@ func (r *rpc) mayReport(old store.Result) bool {
 	return false
 }
 
-// accept returns what a result is after a report. Success is what the client
-// says; whether the output files are there is seen by the validator, which
-// turns the outcome into a validate error if not.
+// accept returns the new state of a result after a report. The client decides whether it was a
+// success. The validator checks that the output files exist, and changes the outcome into a
+// validate error if they do not.
 func accept(old store.Result, rep *protocol.ReportedResult) store.Result {
 	x := old
 	x.ServerState, x.Outcome = store.Over, store.ClientError
@@ -104,7 +103,7 @@ func accept(old store.Result, rep *protocol.ReportedResult) store.Result {
 		x.ValidateState = store.Invalid
 	}
 	if x.FileDeleteState == store.DeleteDone {
-		x.FileDeleteState = store.DeleteInit // late: what it uploaded since must go too
+		x.FileDeleteState = store.DeleteInit // late: files uploaded since must be deleted too
 	}
 	x.ClientState, x.ExitStatus = int64(rep.State), int64(rep.ExitStatus)
 	x.CPUTime = max(0, rep.FinalCPUTime.Seconds())
@@ -122,8 +121,8 @@ func accept(old store.Result, rep *protocol.ReportedResult) store.Result {
 	return x
 }
 
-// text makes what a program printed fit for a database: bounded, UTF-8, no
-// zero bytes. The end is worth more than the beginning.
+// text makes a program's output fit for a database: bounded, UTF-8, no zero bytes. The end is worth
+// more than the beginning.
 func text(s string) string {
 	if len(s) > maxStderr {
 		s = s[len(s)-maxStderr:]

@@ -7,15 +7,15 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// resendLost sends again what is on record as sent to this host, but which the
-// host does not have: the reply was lost, or the client dropped the result. It
-// returns how many it sent; a host that gets some gets nothing new this time.
+// resendLost sends again the results that are on record as sent to this host but that the host does
+// not have, because the reply was lost or the client dropped the result. It returns the number of
+// results sent. A host that gets some of these gets no new work in the same reply.
 //
-// A lost result that is of no use any more is given a deadline in the past, so
-// that the transitioner ends it.
+// A lost result that is no longer of use gets a deadline in the past, so that the transitioner ends
+// it.
 func (r *rpc) resendLost() (int, error) {
 	if !r.look.lost || !r.s.Config.ResendLostResults || r.req.Client.Major < 6 {
-		return 0, nil // clients before 6 do not say what they have
+		return 0, nil // clients before 6 do not list their results
 	}
 	have := make(map[string]bool, len(r.req.OtherResults)+len(r.req.Results))
 	for _, o := range r.req.OtherResults {
@@ -43,7 +43,7 @@ func (r *rpc) resendLost() (int, error) {
 			v = r.ability().Version(old.AppID)
 		}
 		if v != nil && v.ID != old.AppVersionID && (v.ID < 0 || old.AppVersionID < 0) {
-			v = nil // the record says whose program computes it, and is not changed
+			v = nil // the record, which is not changed, shows whose program computes it
 		}
 		if v == nil || wu.ErrorMask != 0 || wu.CanonicalResultID != 0 {
 			x.ReportDeadline = r.now.Add(-time.Second)

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// maxKept is how many results kept for a host are looked at in one request.
+// maxKept is the maximum number of results kept for a host that one request looks at.
 const maxKept = 100
 
 // A reservation is a result that is kept for the host, since it computed the one before.
@@ -19,8 +19,9 @@ type reservation struct {
 	holds    bool      // it has the files of that one still
 }
 
-// reservations reads what is kept for the host, and whether something may be soon, since
-// workunits come after those of which it reports or has reported results.
+// reservations reads the results that are kept for the host. It also determines whether there may
+// be more soon, because workunits follow the ones from which the host reports or has reported
+// results.
 func (r *rpc) reservations() error {
 	if len(r.held) == 0 {
 		return nil
@@ -80,8 +81,9 @@ func (r *rpc) holds(wu store.Workunit, x store.Result) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return !r.held[n] })
 }
 
-// renewReservations keeps for the host what is kept for it and it did not get now, and has
-// it come again in time for that, and for what comes after what it reported.
+// renewReservations extends the reservations of results that are kept for the host and were not
+// sent now. It also calls the host back in time for these, and for the workunits that follow the
+// results it reported.
 func (r *rpc) renewReservations() error {
 	rules, waits := r.s.Config.Affinity, false
 	for _, k := range r.state.kept {
@@ -109,15 +111,16 @@ func (r *rpc) renewReservations() error {
 	return nil
 }
 
-// callBack has the host make its next request within a time; 0: when it likes.
+// callBack makes the host send its next request within a time. 0 leaves the time to the host.
 func (r *rpc) callBack(within time.Duration) {
 	if within > 0 && (r.reply.NextRPCDelay <= 0 || within < r.reply.NextRPCDelay) {
 		r.reply.NextRPCDelay = within
 	}
 }
 
-// waiting names the reason for which a host gets nothing that has just reported a result of a
-// chain: the next workunit is not free yet. That there is nothing else is no news then.
+// waiting returns the reason why a host gets no work although it has just reported a result of a
+// chain: the next workunit is not free yet. That there is no other work is not worth mentioning
+// then.
 func (r *rpc) waiting(why []protocol.Refusal) []protocol.Refusal {
 	if r.state.chained.IsZero() {
 		return why

@@ -12,7 +12,7 @@ import (
 type rpc struct {
 	s     *Scheduler
 	db    *store.View // reads
-	tx    *store.Tx   // changes; nil while work is only looked for
+	tx    *store.Tx   // changes (nil while only looking for work)
 	req   *protocol.SchedulerRequest
 	reply *reply
 	now   time.Time
@@ -23,7 +23,7 @@ type rpc struct {
 
 	user    store.User
 	host    store.Host
-	last    time.Time // of the host's previous RPC; zero for a new host
+	last    time.Time // time of the host's previous RPC, zero for a new host
 	catalog *catalog
 	can     *match.Host // nil: not worked out yet
 	earned  map[int64]*earned
@@ -31,14 +31,14 @@ type rpc struct {
 	sticky  []store.HostFile // the same
 	state   state
 	due     map[int64]time.Time // when the transitioner is to look at workunits
-	newDay  bool                // its daily counts are yet to be begun anew
+	newDay  bool                // its daily counts have yet to be reset
 }
 
-// because says why results move.
+// because sets the reason that is recorded for changes of results.
 func (r *rpc) because(why string) { r.tx.SetCause(r.now, "scheduler", why) }
 
-// run does everything. The order is BOINC's: who is it, what did it finish,
-// what may it have. What it decides by is read before anything is changed, so that
+// run processes the whole request. The order is BOINC's: identify the host, process its reports,
+// send it work. Everything that the decisions depend on is read before anything is changed, so that
 // requests can share a transaction (store.Store.Joint).
 func (r *rpc) run() error {
 	id, before := r.look.id, r.look.id.host

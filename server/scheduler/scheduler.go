@@ -1,10 +1,10 @@
-// Package scheduler answers scheduler RPCs: it knows the host again or makes a
-// record of it, takes in what the host reports, and gives it results to compute.
+// Package scheduler answers scheduler RPCs: it identifies the host or creates a record for it,
+// processes the host's reports, and gives it results to compute.
 //
-// All that one RPC changes is one transaction, and the reply leaves only after
-// that is on disk: what a host is told to forget is safe here, and what it is
-// told to compute is on record as sent. Results are made beforehand by the
-// transitioner; the package never makes one, and never judges an output.
+// All changes of one RPC are made in one transaction, and the reply is sent only after the
+// transaction is on disk. So a result that the host may forget is safe here, and a result that it
+// has to compute is on record as sent. The transitioner creates results beforehand. This package
+// never creates one, and never validates an output.
 package scheduler
 
 import (
@@ -31,8 +31,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Config says how a project sends work. The limits' names are those of BOINC's
-// config.xml; 0 switches a limit off.
+// Config is the configuration for sending a project's work. The limits have the names of BOINC's
+// config.xml. 0 disables a limit.
 type Config struct {
 	Name        string
 	MasterURL   string   // exactly as volunteers attach to it
@@ -72,7 +72,7 @@ type Config struct {
 	Affinity    affinity.Rules
 }
 
-// rules are the part of it that decides who gets what.
+// rules returns the part of the configuration that decides which host gets which work.
 func (c *Config) rules() match.Rules {
 	return match.Rules{
 		MaxWusToSend: c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress, MaxWusInProgressGPU: c.MaxWusInProgressGPU, GPUMultiplier: c.GPUMultiplier, DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
@@ -85,13 +85,13 @@ func (c *Config) limitsInProgress(u store.User, h store.Host) bool {
 	return c.MaxWusInProgress > 0 || c.MaxWusInProgressGPU > 0 || wishesOf(u, h).MaxTasks > 0
 }
 
-// kind is the kind of coprocessor of a plan class; "" is the CPUs.
+// kind returns the kind of coprocessor of a plan class, or "" for the CPUs.
 func (c *Config) kind(planClass string) string { return c.PlanClasses[planClass].Kind() }
 
 // An OldKey is a former code signing key with its signature of the present one.
 type OldKey struct{ Text, Signature string }
 
-// Delays told to clients, BOINC's.
+// Delays sent to clients. The values are BOINC's.
 const (
 	delayBadKey      = time.Hour
 	delayUnsupported = 24 * time.Hour
@@ -106,10 +106,11 @@ const maxRequest = 8 << 20
 // ordinary request fits.
 const maxStranger = 256 << 10
 
-// Bound is how much of a request's body is read.
+// Bound limits the part of a request's body that is read.
 var Bound = limit.Bound{Stranger: maxStranger, Most: maxRequest, Kept: limit.Shared}
 
-// maxLooks is how often a request is tried that meets others of the same host.
+// maxLooks is the maximum number of times that a request is tried when other requests of the same
+// host interfere.
 const maxLooks = 5
 
 // A Scheduler answers RPCs. It is safe for concurrent use.
@@ -117,24 +118,25 @@ type Scheduler struct {
 	Store  *store.Store
 	Log    *slog.Logger
 	Config Config
-	// Reported is called after results were taken in; the transitioner has
-	// something to do then.
+	// Reported is called after results were reported, since the transitioner then has something to
+	// do.
 	Reported func()
 	// Uploaded reports whether a file of that name has been uploaded. After an error it
 	// is asked again at the host's next request.
 	Uploaded func(ctx context.Context, name string) (bool, error)
 	// Certify makes the proof that a host may upload a file of at most so many bytes.
 	Certify func(name string, maxNBytes int64) (certificate string)
-	// Bodies bounds the memory that requests take; nil: it is not bounded.
+	// Bodies limits the memory that requests take. If nil, there is no limit.
 	Bodies *limit.Bodies
-	// Decided is told what a host is to get, and of what that was decided; nil: nobody. It
-	// may turn out that the transaction has to be done again.
+	// Decided is called with the results that a host is to get, and with the facts behind the
+	// decision, unless it is nil. The transaction may still have to be repeated.
 	Decided func(match.Case, []match.Assignment)
-	// Rand draws which results of trusted hosts are checked; nil: seeded anew.
+	// Rand selects the results of trusted hosts that are checked. If nil, a new random source is
+	// used.
 	Rand *rand.Rand
 	// Feeder finds work. It is of this Scheduler alone.
 	Feeder feeder.Feeder
-	// Idle is where hosts wait for work; nil: nowhere.
+	// Idle manages the hosts that wait for work. If nil, hosts cannot wait.
 	Idle Idle
 
 	mu         sync.Mutex
@@ -143,28 +145,29 @@ type Scheduler struct {
 	infeasible infeasible
 	tally      tally
 	calls      demand.Book
-	sentLast   atomic.Int64 // when work was sent last, in Unix nanoseconds; 0: never
+	sentLast   atomic.Int64 // time when work was last sent, in Unix nanoseconds (0: never)
 }
 
-// Idle is where hosts wait for work (waiting.Room).
+// Idle manages the hosts that wait for work (waiting.Room).
 type Idle interface {
-	// Offer is what a host is told that may wait, at a URL, whose request was looked at at a time.
+	// Offer returns the invitation for a host that may wait at a URL. The host's request was looked
+	// at at the time at.
 	Offer(url string, at time.Time) *protocol.WorkEvents
 	// Waits reports whether a host waits, or did a moment ago.
 	Waits(host int64) bool
-	// Lately returns when there was new work; the zero time if that is not known.
+	// Lately returns the time when there was last new work, or the zero time if that is unknown.
 	Lately() time.Time
 }
 
-// ServeHTTP answers an RPC that came by HTTP. The content type is ignored, as
-// clients declare whatever they like.
+// ServeHTTP answers an RPC sent by HTTP. The content type is ignored, as clients declare whatever
+// they like.
 func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := r.ContentLength
 	if n > maxRequest {
 		http.Error(w, fmt.Sprintf("the request has %d bytes; the limit is %d", n, maxRequest), http.StatusRequestEntityTooLarge)
 		return
 	}
-	if n < 0 { // it does not say
+	if n < 0 { // unknown
 		n = maxRequest
 	}
 	from := limit.ClientOf(r)
@@ -232,8 +235,8 @@ func (s *Scheduler) write(w http.ResponseWriter, reply *protocol.SchedulerReply)
 	_, _ = w.Write(reply.Encode())
 }
 
-// known reports whether a request, of which this is the beginning, shows an account's key.
-// Clients send it first.
+// known reports whether a request that starts with head contains the key of an account. Clients
+// send the key first.
 func (s *Scheduler) known(ctx context.Context, head []byte) (bool, error) {
 	scan := bxml.NewScanner(head)
 	if scan.Find("authenticator") != nil {
@@ -261,8 +264,8 @@ func (s *Scheduler) stranger(err error, host int64, ip string) *protocol.Schedul
 	return reply.SchedulerReply
 }
 
-// Handle answers the request in body, which came from the address ip at now. An
-// error means that the project cannot answer at all and nothing was changed.
+// Handle answers the request in body, which was sent from the address ip at now. An error means
+// that the project cannot answer at all and nothing was changed.
 func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time.Time) (*protocol.SchedulerReply, error) {
 	req, err := protocol.ParseSchedulerRequest(body)
 	if err != nil {
@@ -343,8 +346,8 @@ func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 	}
 }
 
-// pause waits a moment, the longer the more often it was tried, for requests under way
-// to end. It returns false if there is no time.
+// pause waits a moment for other requests to end. It waits longer after each try, and returns false
+// if there is no time left.
 func pause(ctx context.Context, try int) bool {
 	select {
 	case <-ctx.Done():
@@ -391,9 +394,9 @@ func (c *Config) requestDelay() time.Duration {
 	return max(i+i/100, i+time.Second)
 }
 
-// keys decides on the code signing key. It is sent only to a host that has none
-// or one that a signature leads away from: clients complain about a key that
-// comes without need. It returns false if the host cannot use our programs.
+// keys decides on the code signing key. The key is sent only to a host that has no key, or whose
+// key is replaced with a signed new one: clients complain about a key that they do not need. It
+// returns false if the host cannot use our programs.
 func (r *rpc) keys() bool {
 	ours, theirs := keyText(r.s.Config.CodeSignKey), keyText(r.req.CodeSignKey)
 	switch theirs {

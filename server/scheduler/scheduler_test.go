@@ -35,7 +35,7 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// A reply that was lost on its way: the host does not have what it was sent.
+// A reply is lost: the host does not have the results that were sent to it.
 func TestLostResultsAreSentAgain(t *testing.T) {
 	w := newWorld(t)
 	w.addWork("a", 1)

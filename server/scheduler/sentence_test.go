@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Each reason has words of its own.
+// Each reason has its own text.
 func TestSentences(t *testing.T) {
 	said := make(map[string]protocol.RefusalCode)
 	for _, code := range protocol.RefusalCodes {

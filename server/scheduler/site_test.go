@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/wishes"
 )
 
-// What a volunteer says on the web site reaches his computers: the venue with what holds there,
-// his team, and which tasks he wants.
+// A volunteer's choices on the web site reach the volunteer's computers: the venue with its
+// settings, the team, and the selected applications.
 func TestWhatTheSiteSays(t *testing.T) {
 	w := newWorld(t)
 	w.addWork("tt_1117", 1)

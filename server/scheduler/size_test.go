@@ -8,10 +8,10 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// With a task time each host gets, of what has the same priority, that which takes it about
-// so long.
+// With a task time each host gets, among results of the same priority, one that takes about that
+// time on it.
 func TestHostsGetTasksOfTheirSize(t *testing.T) {
-	// Two hosts, of which one does four times as many operations a second.
+	// Two hosts: the first does four times as many operations a second as the second.
 	const fast, slow = "<p_fpops>4000000000", "<p_fpops>1000000000"
 	for _, c := range []struct {
 		name     string

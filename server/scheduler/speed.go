@@ -7,18 +7,18 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// speedsAge is how old what was learnt of versions may be. Counting votes reads an
-// index of all of them.
+// speedsAge is the maximum age of the learned run times of versions. Counting votes reads an index
+// of all of them.
 const speedsAge = 10 * time.Second
 
-// speeds are a copy in memory of what hosts say of app versions.
+// speeds are a copy in memory of the run times of app versions on hosts.
 type speeds struct {
 	*hostversion.Speeds
 	at time.Time
 }
 
-// learnt returns what is known of app versions, renewed if it is old. While one
-// request renews it the others take what there is.
+// learnt returns the known run times of app versions, and reads them again if they are old. While
+// one request reads them the others use the old ones.
 func (s *Scheduler) learnt(tx *store.View, now time.Time) (*speeds, error) {
 	s.mu.Lock()
 	old := s.speeds

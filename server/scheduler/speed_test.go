@@ -30,7 +30,7 @@ func (w *world) teach(version int64, stretch float64, samples int, hosts ...int6
 		}
 		return nil
 	})
-	w.now = w.now.Add(time.Minute) // what was learnt before is old
+	w.now = w.now.Add(time.Minute) // the earlier run times are old
 }
 
 // versions returns the app versions' ids by plan class.
@@ -140,7 +140,7 @@ func TestAVersionThatFailsIsNotTried(t *testing.T) {
 	}
 }
 
-// What was learnt makes time limits longer, never shorter.
+// Learned run times make time limits longer, never shorter.
 func TestTimeLimitsAreKept(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Requests with keys of no account, by the thousand, are answered in words and change
-// nothing, and who has a key is served between them.
+// Requests with keys of no account, by the thousand, get a readable answer and change nothing.
+// Requests with a valid key are served between them.
 func TestStrangersByTheThousand(t *testing.T) {
 	w := newWorld(t)
 	w.addWork("wu", 1)

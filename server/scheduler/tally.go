@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// tallyEvery is how often the log says how many requests there were. Each that
-// is answered is a line at level debug only: a project has thousands a minute.
+// tallyEvery is the interval between log lines with the number of requests. Each answered request
+// has its own line at level debug only, since a project has thousands a minute.
 const tallyEvery = 10 * time.Minute
 
 // A tally counts requests between two lines of the log. It is safe for concurrent use.

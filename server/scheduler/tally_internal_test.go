@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The log says now and then how many requests there were, and no more.
+// The log has the number of requests now and then, and not more often.
 func TestTally(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&b, nil))

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Work for an account or a computer goes to nobody else, and to these first. What replaces
-// a result that failed may go there again.
+// Work for an account or a computer is sent only to it, and before other work. The replacement for
+// a result that failed may be sent there again.
 func TestTargets(t *testing.T) {
 	w := newWorld(t)
 	w.s.Config.ResendLostResults, w.s.Config.OneResultPerUserPerWU = false, true

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// maxTricklesDown bounds the messages in one reply; the others come with the
+	// maxTricklesDown is the maximum number of messages in one reply. The others are sent with the
 	// next.
 	maxTricklesDown = 10
 	maxVariety      = 250 // bytes
 )
 
-// takeTrickles stores what running applications tell the project. The
-// acknowledgement covers all messages of the request, so a message that cannot
-// be of use is dropped, not left: the client would repeat it for ever. One that
-// was stored before, because an acknowledgement was lost, is not stored again.
+// takeTrickles stores messages from running applications to the project. The acknowledgement covers
+// all messages of the request. Therefore a message that cannot be of use is dropped rather than
+// left out: the client would repeat it forever. A message that was stored before, because an
+// acknowledgement was lost, is not stored again.
 func (r *rpc) takeTrickles() error {
 	for _, m := range r.req.Trickles {
 		x, err := r.db.ResultByName(m.ResultName)
@@ -42,8 +42,8 @@ func (r *rpc) takeTrickles() error {
 	return nil
 }
 
-// variety returns what an application says that its message is: by convention
-// of BOINC's interface the text begins with it.
+// variety returns the kind of message that an application gives. By convention of BOINC's interface
+// the text begins with it.
 func variety(words string) string {
 	v, ok := strings.CutPrefix(strings.TrimSpace(words), "<variety>")
 	if !ok {
@@ -56,8 +56,8 @@ func variety(words string) string {
 	return strings.TrimSpace(v)
 }
 
-// sendTrickles tells running applications what the project has for them. A
-// message is sent once: if this reply is lost, so is the message, as in BOINC.
+// sendTrickles sends the project's messages to running applications. A message is sent once: if
+// this reply is lost, so is the message, as in BOINC.
 func (r *rpc) sendTrickles() error {
 	if !r.look.mail {
 		return nil

@@ -21,8 +21,8 @@ import (
 	"github.com/starling-grid/starling/server/store/storetest"
 )
 
-// countTrips puts itself between a process and PostgreSQL. It returns the URL by which it
-// is reached, and how often a process has waited for an answer.
+// countTrips starts a proxy between a process and PostgreSQL. It returns the URL of the proxy, and
+// a counter of the times that the process has waited for an answer.
 func countTrips(t *testing.T, where string) (string, *atomic.Int64) {
 	t.Helper()
 	u, err := url.Parse(where)
@@ -62,10 +62,10 @@ func countTrips(t *testing.T, where string) (string, *atomic.Int64) {
 	return u.String(), trips
 }
 
-// countMessages passes on what a client says, and counts the messages that ask for an
-// answer at once: Sync and Query.
+// countMessages forwards a client's messages, and counts the ones that ask for an answer at once:
+// Sync and Query.
 func countMessages(to io.Writer, from io.Reader, trips *atomic.Int64) {
-	for kind := []byte(nil); ; kind = make([]byte, 1) { // the first message has no kind
+	for kind := []byte(nil); ; kind = make([]byte, 1) { // the first message lacks a kind
 		if _, err := io.ReadFull(from, kind); err != nil {
 			return
 		}
@@ -83,8 +83,7 @@ func countMessages(to io.Writer, from io.Reader, trips *atomic.Int64) {
 	}
 }
 
-// However many results a request reports and brings, it goes to PostgreSQL and back a few
-// times.
+// However many results a request reports and gets, it takes only a few round trips to PostgreSQL.
 func TestARequestIsAFewTripsToPostgreSQL(t *testing.T) {
 	where, trips := countTrips(t, testpg.Start(t).Database(t))
 	st, err := store.Open(t.Context(), where)
@@ -105,7 +104,7 @@ func TestARequestIsAFewTripsToPostgreSQL(t *testing.T) {
 	}
 	var host int64
 	var have []protocol.ReportedResult
-	for i, tt := range []struct{ ask, most int }{{1, 0}, {1, 0}, {1, 8}, {30, 0}, {30, 10}} { // at first statements are prepared; the feeder reads more in pages
+	for i, tt := range []struct{ ask, most int }{{1, 0}, {1, 0}, {1, 8}, {30, 0}, {30, 10}} { // at first statements are prepared, and the feeder reads more in pages
 		before := trips.Load()
 		got := w.ask(func(r *protocol.SchedulerRequest) {
 			r.HostID, r.RPCSeqno, r.CPUReqSeconds, r.Results = host, int64(i), float64(tt.ask)-0.5, have

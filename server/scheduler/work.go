@@ -15,8 +15,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// work gives the host results to compute, if it asks and may have them; if it
-// gets none, the reply says why.
+// work gives the host results to compute, if it asks for work and may have it. If it gets none, the
+// reply has the reasons.
 func (r *rpc) work() error {
 	if match.Anonymous(r.req) {
 		if !r.ownPrograms() {
@@ -92,18 +92,18 @@ func (r *rpc) send() error {
 	return nil
 }
 
-// A state is what the transaction reads to decide again on what was found before it.
+// A state has the data that the transaction reads to decide again about the work found before it.
 type state struct {
 	kept       []reservation
-	chained    time.Time         // when it reported the last result after which work comes that waits for its outcome; zero: there is none
-	ordered    bool              // it was ordered now to upload what it made
-	list       []store.Candidate // what is kept for the host, then what was found for it
-	inProgress map[string]int    // by plan class; without what the request reports, once that is taken in
+	chained    time.Time         // time of its last report after which work follows that waits for the outcome, or zero
+	ordered    bool              // it was ordered now to upload files that it made
+	list       []store.Candidate // results kept for the host, then results found for it
+	inProgress map[string]int    // by plan class (without the reported results, once these are processed)
 	had        map[int64]bool    // workunits of the list
 	committed  commitments
 }
 
-// read holds what the request may change, and reads by what it is decided.
+// read locks the rows that the request may change, and reads the facts for the decisions.
 func (r *rpc) read() (err error) {
 	st := &r.state
 	work := r.wantsWork()
@@ -146,7 +146,8 @@ func (r *rpc) read() (err error) {
 	return err
 }
 
-// candidates are what the host may get: what is kept for it, then what was found for it.
+// candidates lists the results that the host may get: first those kept for it, then those found for
+// it.
 func (r *rpc) candidates() {
 	st := &r.state
 	for _, k := range st.kept {
@@ -164,8 +165,8 @@ func (r *rpc) wantsWork() bool {
 	return (r.req.WantsWork() || r.req.WantsCoprocWork()) && r.host.MaxResultsDay >= 0 && !r.user.Banned()
 }
 
-// fill gives the host what is kept for it and what was found for it, as far as it may
-// have that still, and stores it.
+// fill gives the host the results that were kept or found for it, as far as it may still have them,
+// and stores this.
 func (r *rpc) fill(m *match.Match, st state) error {
 	if o := r.look.offer; o != nil {
 		m.Recall(o.refusals, o.tooSmall)
@@ -196,8 +197,8 @@ func (r *rpc) fill(m *match.Match, st state) error {
 	return r.store(m.Assigned(), st.committed)
 }
 
-// write puts a result that is sent into the reply. It returns false for one that cannot be
-// described, which others may have no better luck with.
+// write puts a result that is sent into the reply. It returns false for a result that cannot be
+// described, which would probably fail for other hosts as well.
 func (r *rpc) write(a match.Assignment) bool {
 	if err := r.add(a.WorkunitName, a.XMLDoc, r.sent(a), a.Version); err != nil {
 		r.s.Log.Error("result cannot be sent", "result", a.Name, "err", err)
@@ -215,7 +216,7 @@ func (r *rpc) sent(a match.Assignment) store.Result {
 	}
 }
 
-// store makes what is sent durable, unless something of it was sent to others meanwhile.
+// store makes the sent results durable, unless some of them were sent to others in the meantime.
 func (r *rpc) store(list []match.Assignment, committed commitments) error {
 	rows := make([]store.Result, len(list))
 	for i, a := range list {
@@ -254,7 +255,7 @@ func (r *rpc) add(workunit, doc string, x store.Result, v *store.AppVersion) err
 	}
 	w, res := we.Workunits[0], xe.Results[0]
 	if v.Plain {
-		// The program knows nothing of the links that clients put into a slot.
+		// The program does not understand the links that clients put into a slot.
 		copyAll(w.FileRefs)
 		copyAll(res.FileRefs)
 	}
@@ -302,9 +303,8 @@ func (r *rpc) addVersion(v *store.AppVersion, u match.Usage) {
 	r.reply.AppVersions = append(r.reply.AppVersions, wire)
 }
 
-// operations returns the estimate and the bound of a workunit as the host is to have them.
-// A client that reckons with a speed of its own gets both scaled, so that it comes to the
-// same times.
+// operations returns the estimate and the bound of a workunit as they are sent to the host. A
+// client that computes with its own speed gets both scaled, so that it arrives at the same times.
 //
 // Source of the scaling: BOINC sched/sched_version.cpp, estimate_flops_anon_platform.
 func operations(w protocol.Workunit, u match.Usage) (est, most float64) {
@@ -316,10 +316,10 @@ func operations(w protocol.Workunit, u match.Usage) (est, most float64) {
 	return est, most
 }
 
-// bound raises the bound of a workunit so that learnt speeds make no time limit shorter. A
-// client ends a task after rsc_fpops_bound / flops seconds. Where results are faster than
-// by the benchmark, since most of them end early or the estimate is far too high, one that
-// takes the time that the operator has allowed would be ended.
+// bound raises the bound of a workunit so that learned speeds make no time limit shorter. A client
+// ends a task after rsc_fpops_bound / flops seconds. Learned speeds may be higher than the
+// benchmark's, since most results end early or the estimate is far too high. A task that takes the
+// time that the operator has allowed would then be ended.
 //
 // Different from BOINC, whose clients end such tasks as exceeding the elapsed time limit.
 func bound(fpops float64, u match.Usage) float64 {

@@ -1,22 +1,22 @@
-// Package speed learns how fast hosts compute with an app version, from how long
-// their valid results took, and estimates with that how long others will take.
+// Package speed learns how fast hosts compute with an app version, from the time that their valid
+// results took, and estimates the time of further results.
 //
-// Times are measured by what the operator estimated: in elapsed seconds
-// per floating point operation of rsc_fpops_est. An estimate that is wrong by some
-// factor is thus learnt together with the speed, and what comes out is right.
+// Times are measured relative to the operator's estimate: in elapsed seconds per floating point
+// operation of rsc_fpops_est. An estimate that is wrong by some factor is thus learned together
+// with the speed, and the resulting times are right.
 //
-// A host's own Average tells of that host alone. What hosts have in common is in
-// their Votes: each host with a version has one, whatever it reports, so that nobody
-// is heard more for sending more, and a Version is where the middle of the votes lies.
+// A host's own Average describes that host alone. Facts that hosts have in common are in their
+// Votes: each host with a version has one vote, whatever it reports, so that a host does not gain
+// influence by sending more results. A Version has the median of the votes.
 //
-// It is pure: values in, values out. It neither stores anything nor decides who may
-// teach; the validator calls Add for results that were found valid only.
+// The package is pure: it computes values from values. It does not store anything and does not
+// decide which results count. The validator calls Add only for results that were found valid.
 //
-// Source for the idea: BOINC lib/average.cpp, sched/credit.cpp and
-// sched/sched_version.cpp keep such averages (et of host_app_version, pfc of
-// app_version) with limits against outliers. Different here: an average gives way to
-// a run of outliers, a version is the median of its hosts and not the average of its
-// results, and a new version begins with what was learnt of the older ones.
+// Source for the idea: BOINC lib/average.cpp, sched/credit.cpp and sched/sched_version.cpp keep
+// such averages (et of host_app_version, pfc of app_version) with limits against outliers.
+// Different here: an average gives way to a run of outliers, a version is the median of its hosts
+// and not the average of its results, and a new version begins with what was learnt of the older
+// ones.
 package speed
 
 import "math"
@@ -25,39 +25,37 @@ const (
 	// limit is the factor from the mean beyond which a sample is an outlier and
 	// counts as if it were there.
 	limit = 10
-	// memory is how many samples an average remembers: each further one counts
-	// 1/memory. It follows a host that changes, and still takes the edge off a sample
-	// that differs.
+	// memory is the number of samples that an average remembers: each further one counts 1/memory.
+	// The average follows a host that changes, and still smooths out a sample that differs.
 	memory = 50
-	// run is how many outliers in a row, all on one side, take the place of an
-	// average: something has changed, the operator's estimate for example. It is as
-	// many as it takes to believe an average.
+	// run is the number of outliers in a row, all on one side, that replace an average: something
+	// has changed, the operator's estimate for example. It is the number of samples from which an
+	// average is trusted.
 	run = Enough
-	// fastest and slowest bound what is taken for a sample, in seconds per operation.
-	// What lies outside is a broken clock or an estimate that means nothing.
+	// fastest and slowest are the limits for a sample, in seconds per operation. A sample beyond
+	// them comes from a broken clock or a meaningless estimate.
 	fastest, slowest = 1e-20, 1e4
 )
 
-// An Average is of the elapsed seconds per estimated floating point operation that
-// results of one host with one app version took. The zero Average has no samples.
+// An Average is the average elapsed time per estimated floating point operation, in seconds, of one
+// host's results with one app version. The zero Average has no samples.
 type Average struct {
 	N    int64   // samples
-	Mean float64 // seconds per operation; 0 without samples
+	Mean float64 // seconds per operation (0 without samples)
 	Var  float64 // variance, of the same samples with the same weights
 
 	// The last samples, if they were outliers that lie on one side.
-	Odd     int64   // how many; below 0 if they are below the mean
+	Odd     int64   // number of these, below 0 if they are below the mean
 	OddMean float64 // their mean
 }
 
-// Add returns a with the sample of a result that took so many seconds and was
-// estimated at so many operations. A sample that makes no sense changes nothing.
+// Add returns a with the sample of a result that took so many seconds and was estimated at so many
+// operations. An invalid sample changes nothing.
 //
-// The first samples count alike, later ones 1/50. One that is more than a factor of
-// 10 away from the mean counts as if it were that far away, so that a single one
-// moves the mean by no more than +900 %/n or −90 %/n, with n the smaller of 50 and
-// the number of samples. Ten such in a row, all above or all below, replace the
-// average by their own.
+// The first samples count alike, later ones 1/50. One that is more than a factor of 10 away from
+// the mean counts as if it were that far away, so that a single one moves the mean by no more than
+// +900 %/n or −90 %/n, with n the smaller of 50 and the number of samples. Ten such in a row, all
+// above or all below, replace the average by their own.
 func (a Average) Add(seconds, fpops float64) Average {
 	x := seconds / fpops
 	if !(x >= fastest && x <= slowest) {
@@ -83,7 +81,8 @@ func (a Average) Add(seconds, fpops float64) Average {
 	a.Odd += side
 	a.OddMean += (x - a.OddMean) / float64(a.Odd*side)
 	if a.Odd*side >= run {
-		// How much they differ among themselves is not known; suppose as before.
+		// The variance of the outliers is unknown, so the relative variance is assumed to be as
+		// before.
 		return Average{N: run, Mean: a.OddMean, Var: a.Var * (a.OddMean / a.Mean) * (a.OddMean / a.Mean)}
 	}
 	return a.take(min(max(x, a.Mean/limit), a.Mean*limit))

@@ -1,15 +1,15 @@
 package speed
 
 const (
-	// Enough is how many samples a host's own average counts from. Run times that
+	// Enough is the number of samples from which a host's own average is used. Run times that
 	// differ by half of their mean give an average that is right to 16 % then.
 	// Source: MIN_HOST_SAMPLES of BOINC's sched/credit.h.
 	Enough = 10
-	// some is how many it counts from where nothing but the benchmark is there to
-	// compare it with, which is often wrong by a factor.
+	// some is the number of samples from which it is used if the only alternative is the benchmark,
+	// which is often wrong by a factor.
 	some = 3
-	// Quorum is how many hosts' votes count: two liars among five do not reach the
-	// median. BOINC wants 100 results of a version, which one host can bring alone.
+	// Quorum is the number of hosts from which votes count: two liars among five do not reach the
+	// median. BOINC requires 100 results of a version, which one host can report alone.
 	Quorum = 5
 	// least and most bound an estimate, in operations a second.
 	least, most = 1 / slowest, 1 / fastest
@@ -19,12 +19,12 @@ const (
 type Known struct {
 	Benchmark float64 // operations a second by the host's benchmark and the plan class
 	Own       Average // of this host with this version
-	Version   Version // what hosts say of this version
-	Other     Vote    // of this host, on another version of the application; of one that has Enough samples
-	App       Version // what hosts say of the application's other versions
+	Version   Version // votes of hosts on this version
+	Other     Vote    // of this host, on another version of the application with Enough samples
+	App       Version // votes of hosts on the application's other versions
 }
 
-// A Source says where an estimate comes from.
+// A Source is the basis of an estimate.
 type Source string
 
 // The sources.
@@ -36,14 +36,14 @@ const (
 	FromBenchmark Source = "benchmark"
 )
 
-// Flops estimates the operations a second, of those that rsc_fpops_est counts, that
-// a version does on a host, and says from what. The first of these that is known
-// counts:
+// Flops estimates the speed of a version on a host, in operations a second of the kind that
+// rsc_fpops_est counts. It also returns the basis of the estimate. The first of these that is known
+// is used:
 //
 //  1. the host's own average, from 10 samples on;
 //  2. the median of the version's votes, from 5 hosts on, with the host's benchmark;
 //  3. the host's own vote on another version of the application, with the benchmark:
-//     how wrong the operator's estimate is, a new version does not change;
+//     a new version does not change the error in the operator's estimate;
 //  4. the median of the votes on all other versions, likewise;
 //  5. the host's own average, from 3 samples on;
 //  6. the benchmark.
@@ -66,17 +66,15 @@ func Flops(k Known) (float64, Source) {
 	return min(max(flops, least), most), from
 }
 
-// Trial reports whether a version should be tried by a host although another is the
-// faster one, so that a version of which too little is known is not left out for good:
-// every tenth request of a host goes to it, until hosts enough for an estimate of
-// their own have voted or the host itself knows. One that seems to take more than four
-// times as long is not tried.
+// Trial reports whether a host should try a version although another is faster, so that a version
+// with too few run times is not left out forever. Every tenth request of a host goes to it, until
+// enough hosts for an estimate have voted, or the host's own average can be used. A version that
+// seems to take more than four times as long is not tried.
 //
 // turn is a number that rises with each request of the host.
 //
-// Source for the aim: BOINC sched/sched_version.cpp, get_app_version, whose random
-// factor on speeds falls with the number of samples. That leaves out what seems slower
-// by much more than a tenth.
+// Source for the aim: BOINC sched/sched_version.cpp, get_app_version, whose random factor on speeds
+// falls with the number of samples. That leaves out what seems slower by much more than a tenth.
 func Trial(k Known, flops, best float64, turn int64) bool {
 	return turn%10 == 0 && k.Version.Hosts < Quorum && k.Own.N < Enough && flops*4 >= best
 }

@@ -10,22 +10,21 @@ const (
 	step = 1.1
 	// middle is the vote for a stretch of 1.
 	middle = 100
-	// MaxVote is the highest vote; the lowest is 1.
+	// MaxVote is the highest vote. The lowest is 1.
 	MaxVote = 2*middle - 1
 )
 
-// A Vote is what a host says of an app version: how many times as long as by its
-// benchmark results take there, the stretch, in steps of 10 % from 1/12 500 to
-// 12 500. The zero Vote says nothing.
+// A Vote is a host's measure of an app version: the time of its results relative to the time by its
+// benchmark. This factor, the stretch, has steps of 10 % from 1/12 500 to 12 500. The zero Vote
+// means unknown.
 //
-// A benchmark is claimed by its host like the times are. What does a lie about one or
-// the other is one vote.
+// A host reports its benchmark as well as its times. A lie about either affects one vote only.
 type Vote int
 
-// Revote returns the vote of a host whose vote was v and whose results take the given
-// average; benchmark is the speed, in operations a second, that they should have by
-// the benchmark. A vote stays until it is clearly wrong, so that votes rarely change.
-// It is v if either is not known.
+// Revote returns the new vote of a host whose vote was v and whose results take the given average.
+// benchmark is the speed, in operations a second, that they should have by the benchmark. A vote
+// stays until it is clearly wrong, so that votes rarely change. Revote returns v if either is
+// unknown.
 func (v Vote) Revote(a Average, benchmark float64) Vote {
 	if a.N <= 0 || !(a.Mean > 0) || !(benchmark > 0) || math.IsInf(benchmark, 0) {
 		return v
@@ -37,7 +36,7 @@ func (v Vote) Revote(a Average, benchmark float64) Vote {
 	return Vote(min(max(math.Round(exact), 1), MaxVote))
 }
 
-// Stretch returns the factor that the vote stands for, 1 for the zero Vote.
+// Stretch returns the factor of the vote, or 1 for the zero Vote.
 func (v Vote) Stretch() float64 {
 	if v == 0 {
 		return 1
@@ -45,24 +44,23 @@ func (v Vote) Stretch() float64 {
 	return math.Pow(step, float64(v-middle))
 }
 
-// A Count is how many hosts have the same vote.
+// A Count is the number of hosts with the same vote.
 type Count struct {
 	Vote  Vote
 	Hosts int
 }
 
-// A Version is what the hosts' votes say of an app version, or of all those of an
+// A Version is the summary of the hosts' votes on an app version, or on all versions of an
 // application.
 type Version struct {
 	Hosts   int     // that have voted
-	Stretch float64 // the median of their votes; 0 without any
+	Stretch float64 // the median of their votes (0 without any)
 	Spread  float64 // standard deviation of the votes' natural logarithms
 }
 
-// Tally counts votes. As the median it bounds what liars can do: while they are fewer
-// than half of the hosts, the stretch is one that honest hosts have, or lies between
-// two of theirs; one more host, whatever it says, moves it to the neighbouring vote at
-// most.
+// Tally counts votes. The median limits the effect of liars. While they are fewer than half of the
+// hosts, the stretch is one that honest hosts have, or is between two of theirs. One more host,
+// whatever its vote, moves it to the neighboring vote at most.
 func Tally(counts []Count) Version {
 	counts = slices.Clone(counts)
 	slices.SortFunc(counts, func(a, b Count) int { return int(a.Vote - b.Vote) })

@@ -7,13 +7,13 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// endBatches makes the last results urgent of the batches that the workunits of due belong
-// to. As every workunit is due when it has its outcome, and when results of it are made,
-// that misses none. Only where several transitioners finish parts of a batch at the same
-// moment each may see too many left; then the next transition of the batch does it.
+// endBatches makes the last results urgent in the batches that the workunits of due belong to.
+// Every workunit is due when it has its outcome, and when results of it are made, so this misses
+// none. There is one exception: where several transitioners finish parts of a batch at the same
+// moment, each may see too many workunits left. Then the next transition of the batch does it.
 //
-// BOINC has no such thing: there only what replaces a result is raised, and the first ones
-// stand where they are.
+// BOINC has nothing like this: it raises only the priority of a replacement, and the first results
+// stay where they are.
 func (t *Transitioner) endBatches(tx *store.Tx, due []*work) error {
 	if t.BatchEnd <= 0 || t.OnPriority <= 0 {
 		return nil
@@ -22,7 +22,7 @@ func (t *Transitioner) endBatches(tx *store.Tx, due []*work) error {
 	for _, w := range due {
 		batches[w.wu.Batch] = true
 	}
-	delete(batches, 0) // is no batch
+	delete(batches, 0) // not a batch
 	for _, batch := range slices.Sorted(maps.Keys(batches)) {
 		end, err := tx.AtBatchEnd(batch, t.BatchEnd)
 		if err == nil && end {

@@ -7,17 +7,16 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Cancel gives a workunit up because its owner says so, and reports whether
-// there was anything to give up: one that has an outcome keeps it. Results that
-// were not sent never will be; hosts are told to abort the others when they
-// make contact.
+// Cancel gives a workunit up at the request of its owner. It reports whether there was anything to
+// give up: a workunit with an outcome keeps it. Unsent results will not be sent. Hosts get the
+// order to abort the others when they make contact.
 //
 // Source: BOINC tools/backend_lib.cpp, cancel_job.
 func Cancel(tx *store.Tx, id int64, now time.Time) (bool, error) {
 	return CancelBecause(tx, id, now, "work cancel")
 }
 
-// CancelBecause is Cancel with what the history says of it.
+// CancelBecause is like Cancel, with the reason for the history.
 func CancelBecause(tx *store.Tx, id int64, now time.Time, why string) (bool, error) {
 	old, err := tx.Workunit(id)
 	if err != nil {

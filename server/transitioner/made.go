@@ -9,18 +9,18 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A Made file was made by a task on some computer, and cannot be downloaded: who lacks it
-// cannot compute the workunit.
+// A Made file was made by a task on some computer and cannot be downloaded. A computer that lacks
+// it cannot compute the workunit.
 type Made struct {
 	Name string
-	// Until is when the workunit is given up, unless a computer that has the file is heard
-	// of before; the zero time is never.
+	// Until is the time when the workunit is given up, unless a computer that has the file makes
+	// contact before. The zero time means never.
 	Until time.Time
 }
 
-// awaited returns the file that was made on some computer and that the unsent results of a
-// workunit, or those that are to be made, will have waited for in vain first; the zero value
-// is none.
+// awaited returns the file, made on some computer, that the unsent results of a workunit will have
+// waited for in vain first. Results that are to be made are included. The zero value means there is
+// no such file.
 func (t *Transitioner) awaited(tx *store.View, wu store.Workunit, results []store.Result) (m Made, err error) {
 	unsent := func(r store.Result) bool { return r.ServerState == store.Unsent }
 	if t.Affinity.Gone <= 0 || !strings.Contains(wu.XMLDoc, "<generated_locally") || len(results) > 0 && !slices.ContainsFunc(results, unsent) {

@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
-// A workunit that needs a file which was made on a computer is given up when no computer that
-// has it was heard of for long, and not before, nor while it is being computed.
+// A workunit that needs a file made on a computer is given up if no computer that has the file made
+// contact for a long time. It is not given up before that, nor while it is being computed.
 func TestFilesThatNobodyHas(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -1,10 +1,10 @@
-// Package transitioner moves workunits through their life: it times results
-// out, asks for validation, makes further results while they are needed, gives
-// workunits up, and says when files may go.
+// Package transitioner moves workunits through their life: it times results out, asks for
+// validation, makes further results while they are needed, gives workunits up, and decides when
+// files may be deleted.
 //
-// Plan decides, as a function of one workunit, its results and the time; the
-// rest of the package loads, applies and stores. It does not compare results
-// (the validator does) and does not touch files.
+// Decide computes the plan from one workunit, its results and the time. The rest of the package
+// loads, applies and stores. The package does not compare results (the validator does) and does not
+// touch files.
 package transitioner
 
 import (
@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// safetyNet is how long a workunit that waits for nothing but events goes
-	// without a look: an event that was lost costs that much and no more.
+	// safetyNet is the time between looks at a workunit that waits only for events. A lost event
+	// costs that much time and no more.
 	safetyNet = 10 * 24 * time.Hour
 
 	minLate = time.Minute
 	maxLate = 24 * time.Hour
 )
 
-// A Plan is what is to be done about one workunit. Result fields hold ids.
+// A Plan has the changes to be made to one workunit. Result fields have IDs.
 type Plan struct {
 	TimedOut     []int64 // in progress → over, no reply
 	TooLate      []int64 // success that came after the canonical files were deleted
@@ -40,11 +40,11 @@ type Plan struct {
 	FreeSuccessors  bool   // there is an outcome for which other workunits wait
 	Uncommit        bool   // forget homogeneous class and app version: only errors so far
 	LastChance      bool   // one more failure gives the workunit up
-	Lost            string // a file that no computer has that was heard of for long; "" is none
+	Lost            string // a file held only by computers not heard from for long, or ""
 	TransitionTime  time.Time
 }
 
-// why says in a few words what a plan is about.
+// why returns the reason of a plan in a few words.
 func (p Plan) why() string {
 	var why []string
 	say := func(is bool, what string) {
@@ -71,9 +71,9 @@ func (p Plan) why() string {
 // over the output files of results that failed validation or were never
 // reported may go too.
 
-// Decide returns the plan for a workunit at the time now. deleteDelay is how
-// long files stay after it was assimilated and the last result came in or was due, and made
-// a file without which no computer can have its unsent results.
+// Decide returns the plan for a workunit at the time now. deleteDelay is the time that files are
+// kept after the workunit was assimilated and its last result was reported or due. made is a file
+// that a computer must have to compute its unsent results.
 func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDelay time.Duration, made Made) Plan {
 	d := decision{wu: wu, now: now, deleteDelay: deleteDelay, made: made}
 	d.plan.NeedValidate, d.plan.ErrorMask, d.plan.LastChance = wu.NeedValidate, wu.ErrorMask, wu.LastChance
@@ -121,7 +121,7 @@ func (d *decision) timeOut() {
 	}
 }
 
-// look counts the results and sorts out what the validator has to see.
+// look counts the results and selects the ones for the validator.
 func (d *decision) look() {
 	for i := range d.results {
 		r := &d.results[i]
@@ -164,7 +164,7 @@ func (d *decision) look() {
 			d.errors++
 		case store.ClientError:
 			if r.ExitStatus == protocol.ExitAbortedByUser {
-				d.noReply++ // says something about the user, not about the workunit
+				d.noReply++ // caused by the user, not by the workunit
 			} else {
 				d.errors++
 			}
@@ -172,9 +172,9 @@ func (d *decision) look() {
 	}
 }
 
-// unvalidated reports whether a success still has to be compared: one that
-// nobody has looked at, and one that agreed with none when there was no canonical
-// result yet and could not be read when there was.
+// unvalidated reports whether a success still has to be compared. This is so if it was never looked
+// at. It is also so if it agreed with none while there was no canonical result yet, and could not
+// be read when there was one.
 func (d *decision) unvalidated(r *store.Result) bool {
 	return r.ValidateState == store.ValidateInit ||
 		r.ValidateState == store.Inconclusive && d.wu.CanonicalResultID != 0
@@ -218,8 +218,8 @@ func (d *decision) judge() {
 	}
 }
 
-// dropUnsent ends what need not be sent any more. The validator has done so when it
-// found the canonical result.
+// dropUnsent ends results that need not be sent any more. If there is a canonical result, the
+// validator has done so when it found it.
 func (d *decision) dropUnsent() {
 	for i := range d.results {
 		r := &d.results[i]
@@ -243,7 +243,7 @@ func (d *decision) giveUp() {
 	d.plan.AssimilateReady = d.wu.AssimilateState == store.AssimilateInit
 }
 
-// finish says what may be assimilated and deleted.
+// finish decides what may be assimilated and deleted.
 func (d *decision) finish() {
 	over, validated := d.plan.NewResults == 0, true
 	replied := true      // or it is too late for that
@@ -305,7 +305,7 @@ func (d *decision) mayDelete(r *store.Result, all bool) bool {
 	return false
 }
 
-// next says when to look again. Events bring a workunit back before that.
+// next returns the time of the next look. Events make a workunit due earlier.
 func (d *decision) next() time.Time {
 	at := store.Never
 	if d.wu.CanonicalResultID == 0 && d.plan.ErrorMask == 0 {
@@ -326,7 +326,7 @@ func (d *decision) next() time.Time {
 		at = d.filesAt
 	}
 	if !at.After(d.now) {
-		// Far behind: come back, but leave time for other workunits.
+		// Far behind: look again, but leave time for other workunits.
 		at = d.now.Add(min(max(2*d.now.Sub(at), minLate), maxLate))
 	}
 	return at

@@ -19,7 +19,7 @@ var (
 	due  = now.Add(time.Hour)
 )
 
-// Results of each kind; ids are given by position, from 1.
+// Results of each kind. IDs are given by position, from 1.
 var (
 	unsent       = store.Result{ServerState: store.Unsent}
 	inProgress   = store.Result{ServerState: store.InProgress, ReportDeadline: due}
@@ -270,8 +270,8 @@ func TestFilesStayForTheDelay(t *testing.T) {
 	if got := transitioner.Decide(wu, rs, late.Add(3*time.Hour), 3*time.Hour, transitioner.Made{}); !got.DeleteInput {
 		t.Errorf("after the delay: got %+v", got)
 	}
-	// It counts from what comes last: the result, the deadline of one that may be late,
-	// or that the project took the outcome.
+	// The delay starts at the latest of these: the last result, the deadline of one that may be
+	// late, and the assimilation.
 	rs = append(rs, with(noReply, func(r *store.Result) { r.ID, r.ReportDeadline = 3, late.Add(10*time.Minute) }))
 	for _, delayed := range []time.Duration{10 * time.Minute, 20 * time.Minute} {
 		if got := transitioner.Decide(wu, rs, now, 3*time.Hour, transitioner.Made{}); !got.TransitionTime.Equal(late.Add(delayed + 3*time.Hour)) {

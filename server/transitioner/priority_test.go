@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
-// What replaces a result goes before the first ones; these, and those of a workunit that
-// was revived, have the workunit's own priority.
+// Replacements for failed results are sent before the first results. First results, and the results
+// of a workunit that was revived, have the workunit's own priority.
 func TestReplacementsGoFirst(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// publishEvery is how often a Publisher looks: files may be in a bucket.
+// publishEvery is the interval at which a Publisher looks, since files may be in a bucket.
 const publishEvery = 10 * time.Second
 
 // A Publisher makes input files of what hosts were ordered to upload, files that a task had
@@ -30,7 +30,7 @@ type Publisher struct {
 	next time.Time
 }
 
-// errUploads is where files lie being away, or having another file of that name.
+// errUploads marks errors of the file storage: it is away, or has another file of that name.
 var errUploads = errors.New("copy of an uploaded file")
 
 // Uploads are the files that hosts have sent.
@@ -70,8 +70,8 @@ func (p *Publisher) Pass(ctx context.Context, now time.Time) (published int, err
 	}
 }
 
-// publish makes an uploaded file an input file, if it is there. A file that nobody needs any more
-// is no longer waited for.
+// publish makes an uploaded file an input file, if it is there. It stops waiting for a file that is
+// no longer needed.
 func (p *Publisher) publish(ctx context.Context, name string, now time.Time) (came bool, err error) {
 	var needed []int64
 	err = p.Store.View(ctx, func(tx *store.View) (err error) {
@@ -121,8 +121,8 @@ func (p *Publisher) copy(ctx context.Context, name string) (blob.Info, error) {
 	return p.Download.Put(ctx, name, f)
 }
 
-// describeAll says of all workunits that need a file that it can be downloaded, and returns how
-// many they are.
+// describeAll marks a file as downloadable in all workunits that need it, and returns the number of
+// these.
 func describeAll(tx *store.Tx, name string, sum blob.Info) (n int, err error) {
 	for after := int64(0); ; {
 		ids, err := tx.NeedFile(name, after, pass.Batch)

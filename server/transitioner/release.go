@@ -15,8 +15,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A Releaser makes work active whose input files have come. Until then its results
-// are inactive and no host gets one; a deadline does not run.
+// A Releaser makes work active whose input files have arrived. Until then its results are inactive,
+// no host gets one, and no deadline runs.
 type Releaser struct {
 	Store *store.Store
 	Log   *slog.Logger
@@ -56,8 +56,8 @@ func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err e
 	}
 }
 
-// arrived tells the workunits that wait for a file that it is there. Files are
-// put into place whole, and their content never changes.
+// arrived releases the workunits that wait for a file, because it is there. Files are put into
+// place whole, and their content never changes.
 func (r *Releaser) arrived(ctx context.Context, name string, now time.Time) (released int, err error) {
 	sum, err := r.Files.Sum(ctx, name)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A Refusal is why a workunit is not revived; "" means that it may be.
+// A Refusal is the reason why a workunit is not revived. The empty string means that it may be.
 type Refusal string
 
 // The reasons, in words for the operator.
@@ -18,8 +18,8 @@ const (
 	Taken        Refusal = "its failure was already passed on to the project; --again retries it anyway"
 )
 
-// MayRetry says whether a workunit may be revived. again: its outcome may be handed to the
-// project a second time.
+// MayRetry returns whether a workunit may be revived. If again is set, its outcome may be handed to
+// the project a second time.
 func MayRetry(wu store.Workunit, again bool) Refusal {
 	switch {
 	case wu.ErrorMask == 0:
@@ -34,7 +34,7 @@ func MayRetry(wu store.Workunit, again bool) Refusal {
 	return ""
 }
 
-// MayUncancel says whether the cancellation of a workunit may be taken back.
+// MayUncancel returns whether the cancellation of a workunit may be taken back.
 func MayUncancel(wu store.Workunit) Refusal {
 	switch {
 	case wu.ErrorMask&store.ErrorCancelled == 0:
@@ -45,9 +45,10 @@ func MayUncancel(wu store.Workunit) Refusal {
 	return ""
 }
 
-// Uncancel revives a workunit that was cancelled, if MayUncancel says so, because its operator says
-// why. It goes on as after Retry: what computers have of it and were not ordered to abort still
-// counts. If the project has been told that it was given up, it is handed the outcome all the same.
+// Uncancel revives a cancelled workunit, if MayUncancel allows it, for the operator's reason why.
+// It continues as after Retry: results that computers have and were not ordered to abort still
+// count. If the project was already told that the workunit was given up, it gets the outcome all
+// the same.
 func Uncancel(tx *store.Tx, id int64, now time.Time, why string) (Refusal, error) {
 	j, err := tx.Job(id)
 	if err != nil {
@@ -59,11 +60,10 @@ func Uncancel(tx *store.Tx, id int64, now time.Time, why string) (Refusal, error
 	return "", revive(tx, j, now, why)
 }
 
-// Retry revives a workunit that was given up, if MayRetry says so, because its operator
-// says why. What its results failed with so far does not count any more, and the
-// transitioner makes others. Successes that were not compared are, unless there were too
-// many without agreement: then all begins anew. It is committed to no kind of host if
-// nothing of it is left.
+// Retry revives a workunit that was given up, if MayRetry allows it, for the operator's reason why.
+// Earlier failures of its results do not count any more, and the transitioner makes new results.
+// Successes that were not compared are compared, unless there were too many without agreement. Then
+// everything starts over. If no result is left, the workunit is not committed to a kind of host.
 func Retry(tx *store.Tx, id int64, again bool, now time.Time, why string) (Refusal, error) {
 	j, err := tx.Job(id)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// freeSuccessors ends the wait of the workunits that come after wu, which has its
-// outcome. Until a time they are kept for the hosts whose results of wu are valid,
-// since these have its files; if there are none, or wu was given up, for nobody.
+// freeSuccessors ends the wait of the workunits that follow wu, which has its outcome. Until the
+// time until they are reserved for the hosts whose results of wu are valid, since these have its
+// files. If there are no such hosts, or wu was given up, they are not reserved.
 func freeSuccessors(tx *store.Tx, wu store.Workunit, results []store.Result, now, until time.Time) error {
 	tx.SetCause(now, "transitioner", "workunit "+wu.Name+" has its outcome")
 	ids, err := tx.WaitingSuccessors(wu.ID)

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// retry is how long a workunit waits whose results cannot be made, for
-	// example because its template is gone.
+	// retry is the time that a workunit waits if its results cannot be made, for example because
+	// its template is missing.
 	retry = 10 * time.Minute
 )
 
@@ -33,22 +33,24 @@ type Transitioner struct {
 	Log   *slog.Logger
 	// Describe returns the xml_doc_in of a new result.
 	Describe func(wu store.Workunit, result string, random int64) (string, error)
-	// DeleteDelay is how long files stay after it was assimilated and the last result came in or was due.
+	// DeleteDelay is the time that files are kept after the workunit was assimilated and its last
+	// result was reported or due.
 	DeleteDelay time.Duration
-	// Affinity is how long a workunit is kept for the hosts that have the files of
-	// its predecessor.
+	// Affinity defines how long a workunit is kept for the hosts that have the files of its
+	// predecessor.
 	Affinity affinity.Rules
 	// PriorityOnOver is by how much further results of a workunit go before the first ones.
 	PriorityOnOver int64
-	// OnPriority is the priority from which results are urgent; 0: none is.
+	// OnPriority is the priority from which results are urgent. 0 means never.
 	OnPriority int64
-	// BatchEnd is how many workunits of a batch at most, and at most one in ten, are without
-	// an outcome when the results become urgent that they still need; 0: never.
+	// BatchEnd limits the number of workunits without an outcome at the end of a batch. When at
+	// most so many, and at most one in ten, are left, the results that they still need become
+	// urgent. 0 means never.
 	BatchEnd int
 }
 
-// work is one due workunit with what was made ready for it outside of the
-// transaction, since signing takes longer than storing.
+// work is one due workunit with the results prepared for it outside of the transaction, since
+// signing takes longer than storing.
 type work struct {
 	wu   store.Workunit
 	plan Plan
@@ -95,7 +97,7 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 	return len(due), nil
 }
 
-// outline makes the further results of a plan but for their descriptions.
+// outline makes the further results of a plan, except for their descriptions.
 func (t *Transitioner) outline(wu store.Workunit, results []store.Result, p Plan, now time.Time) []store.Result {
 	made := make([]store.Result, 0, p.NewResults)
 	first := nextNumber(wu.Name, results)
@@ -197,9 +199,9 @@ func (t *Transitioner) handleAll(tx *store.Tx, due []*work, now time.Time) error
 	return t.endBatches(tx, due)
 }
 
-// handle decides again on what the transaction sees and applies the plan. If
-// the workunit has changed so that the results made ready do not fit, it is
-// left as it is; being due, it comes again at once.
+// handle decides again on the data that the transaction sees and applies the plan. If the workunit
+// has changed so that the prepared results do not fit, it is left as it is. As it is still due, it
+// is processed again at once.
 func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time) error {
 	wu, results := j.Workunit, j.Results
 	made, err := t.awaited(tx.View, wu, results)
@@ -274,7 +276,7 @@ func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made
 	return tx.SaveWorkunit(wu, p.of(wu))
 }
 
-// of returns what a workunit is after the plan.
+// of returns the workunit after the plan.
 func (p *Plan) of(wu store.Workunit) store.Workunit {
 	wu.NeedValidate, wu.ErrorMask, wu.TransitionTime = p.NeedValidate, p.ErrorMask, p.TransitionTime
 	wu.LastChance = p.LastChance

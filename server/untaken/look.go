@@ -11,16 +11,16 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// few is how many active computers may all have had results of one workunit: of more, some has
-// not, as workunits seldom have that many results.
+// few is the maximum number of active computers that may all have had results of one workunit. With
+// more, at least one has had none, as workunits seldom have that many results.
 const few = 100
 
-// Once is whether a volunteer, or a computer, gets at most one result of a workunit.
+// Once defines whether a volunteer, or a computer, gets at most one result of a workunit.
 type Once struct{ PerUser, PerHost bool }
 
-// Look returns what nobody can have at now. It reads the records of hosts once, of each
-// kind of work one result, and all results of a kind only where some might be untaken.
-// It belongs into a View.
+// Look returns the work that no computer can have at now. It reads the records of hosts once, one
+// result of each kind of work, and all results of a kind only where some might be untaken. It
+// should be called in a View.
 func Look(tx *store.View, once Once, now time.Time) ([]Finding, error) {
 	apps, err := tx.Apps()
 	if err != nil {
@@ -55,7 +55,7 @@ func Look(tx *store.View, once Once, now time.Time) ([]Finding, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(head) == 0 || k != 0 && (stopped[head[0].AppID] || j.all(head[0])) { // what was stopped waits on purpose
+		if len(head) == 0 || k != 0 && (stopped[head[0].AppID] || j.all(head[0])) { // stopped work waits on purpose
 			continue
 		}
 		if err := tx.UnsentNeeds(k, j.Results); err != nil {
@@ -86,8 +86,8 @@ func (j *Judge) all(c store.Candidate) bool {
 	return ok
 }
 
-// judge reads versions and hosts. own are the applications by what stands for volunteers'
-// own programs of them among the platforms of hosts.
+// judge reads versions and hosts. own maps the entries for volunteers' own programs in the
+// platforms of hosts to their applications.
 func judge(tx *store.View, redundancy map[int64]int, own map[string]int64, now time.Time) (*Judge, error) {
 	rows, err := tx.AppVersions()
 	if err != nil {
@@ -123,10 +123,10 @@ func judge(tx *store.View, redundancy map[int64]int, own map[string]int64, now t
 	})
 }
 
-// host says what a computer on record can do, as the scheduler would.
+// host returns the abilities of a computer on record, as the scheduler computes them.
 func host(h store.ActiveHost) Host {
 	x := Host{Platforms: strings.Fields(h.Platforms), Memory: h.UsableMemory, Disk: h.UsableDisk, Bandwidth: h.BwDown, Flops: h.Fpops, Unsuited: strings.Fields(h.Unsuited)}
-	if len(x.Platforms) == 0 { // what it may use is not known either
+	if len(x.Platforms) == 0 { // the resources that it may use are unknown too
 		x.Memory, x.Disk = math.Inf(1), math.Inf(1)
 		if h.MemBytes > 0 {
 			x.Memory = h.MemBytes

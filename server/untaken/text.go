@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// text says what is the matter.
+// text describes the finding.
 func (f *Finding) text(now time.Time) string {
 	what, they, need := "results", "have", "they need"
 	if f.Results == 1 {
@@ -51,7 +51,7 @@ func (f *Finding) text(now time.Time) string {
 	return fmt.Sprintf("%d %s of %s %s waited since %s: %s.", f.Results, what, f.App, they, moment(f.Since, now), why)
 }
 
-// cure says what the operator can do.
+// cure returns the remedy for the operator.
 func (f *Finding) cure() string {
 	again := func(flag string) string {
 		return "cancel them (starling-server work cancel) and create them again with a lower " + flag + ", if they need less than that; otherwise they wait for another computer"

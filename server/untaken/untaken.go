@@ -1,11 +1,10 @@
-// Package untaken finds the unsent results that no computer can have, and says why: no
-// computer that was active lately has enough of something, or there is no version of the
-// application for it.
+// Package untaken finds the unsent results that no computer can have, and the reasons: no computer
+// that was active lately has enough of something, or there is no version of the application for it.
 //
-// A Judge is pure: it is told of versions, hosts and results, and knows nothing of
-// requests. Look asks a database for them. It counts what is on record, so that no
-// request costs anything for it, and errs in favour of the hosts: what it does not know
-// of a host, such as its memory, that the host has.
+// A Judge is pure: it works on versions, hosts and results, and not on requests. Look reads these
+// from a database. It uses only the data on record, so that no request costs anything for it. It
+// errs in favor of the hosts: an unknown resource of a host, such as its memory, is assumed to be
+// sufficient.
 package untaken
 
 import (
@@ -19,10 +18,10 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Window is how long after its last request a computer counts as active.
+// Window is the time after its last request for which a computer counts as active.
 const Window = 7 * 24 * time.Hour
 
-// A Cause is why nobody can have a result. The names are on record in metrics and in
+// A Cause is the reason why no computer can have a result. The names are used in metrics and in
 // JSON.
 type Cause string
 
@@ -37,44 +36,45 @@ const (
 	Disk      Cause = "disk"       // bytes
 	Bandwidth Cause = "bandwidth"  // bytes a second
 	Had       Cause = "had"        // each active computer, or its volunteer, has had a result of the workunit
-	Deadline  Cause = "deadline"   // seconds; with idle_ignore_delay_bound computers without other work are sent it nonetheless
+	Deadline  Cause = "deadline"   // seconds (with idle_ignore_delay_bound idle computers get it all the same)
 )
 
-// A Finding is results of an application that nobody can have for one cause.
+// A Finding has the results of an application that no computer can have for one cause.
 type Finding struct {
 	App     string    `json:"app"`
 	Cause   Cause     `json:"cause"`
 	Results int64     `json:"results"`
 	Since   time.Time `json:"since"` // when the oldest of them was made
-	// Need and Most are what one of them needs and what the best computer has, of the
-	// result that is the closest to being sent. For a deadline these are how long the
-	// fastest computer takes and how long it may take.
+	// Need is the amount that the result closest to being sent needs, and Most the amount that the
+	// best computer has. For a deadline these are the time that the fastest computer takes and the
+	// time that it may take.
 	Need float64 `json:"need,omitempty"`
 	Most float64 `json:"most,omitempty"`
-	// Platforms are the most frequent of the active computers that have no version of the
+	// Platforms are the most frequent platforms of the active computers without a version of the
 	// application.
 	Platforms []string `json:"platforms,omitempty"`
-	// PlanClasses are those of the application's versions.
+	// PlanClasses are the plan classes of the application's versions.
 	PlanClasses []string `json:"plan_classes,omitempty"`
 	Text        string   `json:"text"` // all of this in a sentence
-	Cure        string   `json:"cure"` // what the operator can do
+	Cure        string   `json:"cure"` // the remedy for the operator
 }
 
 // A Version is an app version that is sent.
 type Version struct {
 	ID, AppID int64
 	Platform  string
-	PlanClass string  // its speed follows from more than the benchmark; "" none
-	Stretch   float64 // how many times as long as by the benchmark it takes; 0: not known
+	PlanClass string  // its speed follows from more than the benchmark ("": no class)
+	Stretch   float64 // its time relative to the time by the benchmark (0: unknown)
 }
 
 // A Host is an active computer.
 type Host struct {
-	Platforms []string // the one it prefers first; none: not known
-	// What it can give a result; +Inf where that is not known.
+	Platforms []string // the preferred one first (empty: unknown)
+	// The amounts that it can give a result, +Inf if unknown.
 	Memory, Disk, Bandwidth float64
 	Flops                   float64 // operations a second, the time when it is off included
-	// Its classes of homogeneous redundancy (match.HRClass); 0: none, or they do not matter.
+	// Its classes of homogeneous redundancy (match.HRClass), or 0 if it has none or they do not
+	// matter.
 	Fine, Coarse int64
 	Unsuited     []string // plan classes that do not suit it
 }
@@ -101,11 +101,11 @@ func (h Host) worse(o Host) bool {
 	return h.Memory <= o.Memory && h.Disk <= o.Disk && h.Bandwidth <= o.Bandwidth && h.Flops <= o.Flops
 }
 
-// A Judge knows what active computers can do. Versions and hosts come before the first
+// A Judge has the abilities of active computers. Versions and hosts must be added before the first
 // question.
 type Judge struct {
 	versions   map[int64][]Version // by application
-	redundancy map[int64]int       // homogeneous redundancy, by application; none if it is not there
+	redundancy map[int64]int       // homogeneous redundancy, by application (absent: none)
 	known      map[string]bool     // platforms and plan classes of versions
 	hosts      int
 	best       map[group][]Host // those that no other of the group surpasses
@@ -125,14 +125,14 @@ type reason struct {
 	cause Cause
 }
 
-// anyPlatform stands for the platforms of hosts that have not told theirs.
+// anyPlatform is used for hosts whose platforms are unknown.
 const anyPlatform = "*"
 
 // maxFirst bounds the platforms that are counted: computers make names up.
 const maxFirst = 1000
 
-// NewJudge returns a Judge that knows of no host. redundancy is the type of homogeneous
-// redundancy of the applications that have one.
+// NewJudge returns a Judge without hosts. redundancy is the type of homogeneous redundancy of the
+// applications that have one.
 func NewJudge(versions []Version, redundancy map[int64]int) *Judge {
 	j := &Judge{
 		versions: make(map[int64][]Version), known: make(map[string]bool), best: make(map[group][]Host), redundancy: redundancy,
@@ -145,8 +145,8 @@ func NewJudge(versions []Version, redundancy map[int64]int) *Judge {
 	return j
 }
 
-// Own tells that the next hosts with a platform compute with programs of their volunteers'
-// own for an application. How fast they are is not known.
+// Own marks the next hosts with a platform as using their volunteers' own programs for an
+// application. The speed of these is unknown.
 func (j *Judge) Own(appID int64, platform string) {
 	if !j.known[platform] {
 		j.known[platform] = true
@@ -154,7 +154,7 @@ func (j *Judge) Own(appID int64, platform string) {
 	}
 }
 
-// Host tells of an active computer.
+// Host adds an active computer.
 func (j *Judge) Host(h Host) {
 	j.hosts++
 	key := group{platforms: anyPlatform, fine: h.Fine, coarse: h.Coarse}
@@ -174,7 +174,7 @@ func (j *Judge) Host(h Host) {
 	j.best[key] = append(slices.DeleteFunc(list, func(o Host) bool { return o.worse(h) }), h)
 }
 
-// classKey tells plan classes from platforms.
+// classKey distinguishes plan classes from platforms.
 func classKey(class string) string { return " " + class }
 
 // relevant returns the names that versions have, sorted. It is not nil.
@@ -189,8 +189,8 @@ func (j *Judge) relevant(names []string, key func(string) string) []string {
 	return slices.Compact(kept)
 }
 
-// Lack returns why nobody can have results that need n, with what the best computer
-// lacks; ok: somebody can.
+// Lack returns the cause why no computer can have results that need n, with the amount that they
+// need and the most that a computer has. If ok is set, some computer can have them.
 func (j *Judge) Lack(n store.Need) (cause Cause, need, most float64, ok bool) {
 	if j.hosts == 0 {
 		return NoHost, 0, 0, false
@@ -227,7 +227,7 @@ func (j *Judge) Lack(n store.Need) (cause Cause, need, most float64, ok bool) {
 			return step.cause, 0, 0, false
 		}
 	}
-	// Each cause is looked for among the computers that what came before leaves over.
+	// Each cause is looked for among the computers that meet the requirements checked before.
 	least := Host{Memory: n.Memory, Disk: n.Disk, Bandwidth: n.Bandwidth, Flops: -1}
 	stretch, timed := speedOf(runs)
 	if timed {
@@ -253,8 +253,8 @@ func (j *Judge) Lack(n store.Need) (cause Cause, need, most float64, ok bool) {
 	return "", 0, 0, true
 }
 
-// runs returns the versions with which results that need n may be computed. One that is
-// withdrawn binds nobody.
+// runs returns the versions with which results that need n may be computed. A withdrawn version
+// does not bind.
 func (j *Judge) runs(n *store.Need) []Version {
 	all := j.versions[n.AppID]
 	for i := range all {
@@ -304,7 +304,7 @@ func speedOf(runs []Version) (stretch float64, timed bool) {
 	return stretch, true
 }
 
-// Results tells of unsent results and notes them if nobody can have them.
+// Results adds unsent results and records them if no computer can have them.
 func (j *Judge) Results(n store.Need) {
 	cause, need, most, ok := j.Lack(n)
 	if ok {
@@ -329,8 +329,8 @@ func (j *Judge) note(n store.Need, cause Cause, need, most float64) {
 	}
 }
 
-// Findings returns what was found, by application and then by the number of results, the
-// most first. app names applications. Times in it are in the zone of now.
+// Findings returns the findings, by application and then by the number of results, the most first.
+// app returns the names of applications. Times in the findings are in the zone of now.
 func (j *Judge) Findings(app func(id int64) string, now time.Time) []Finding {
 	keys := slices.SortedFunc(maps.Keys(j.found), func(a, b reason) int {
 		if a.app != b.app {
@@ -357,7 +357,7 @@ func (j *Judge) Findings(app func(id int64) string, now time.Time) []Finding {
 	return out
 }
 
-// planClasses returns those of an application's versions.
+// planClasses returns the plan classes of an application's versions.
 func (j *Judge) planClasses(app int64) (names []string) {
 	for _, v := range j.versions[app] {
 		if v.PlanClass != "" {
@@ -368,11 +368,11 @@ func (j *Judge) planClasses(app int64) (names []string) {
 	return slices.Compact(names)
 }
 
-// named is how many platforms a finding tells.
+// named is the maximum number of platforms in a finding.
 const named = 3
 
-// frequent returns the platforms that most hosts prefer, of those for which an
-// application has no version.
+// frequent returns the platforms that most hosts prefer, among the platforms without a version of
+// an application.
 func (j *Judge) frequent(app int64) []string {
 	var names []string
 	for p := range j.first {

@@ -34,8 +34,8 @@ func classed(h untaken.Host, fine, coarse int64) untaken.Host {
 	return h
 }
 
-// need is what the results of an application need: 2 GB of memory, 1 GB of disk, an hour
-// of the two that they may take.
+// need returns the needs of an application's results: 2 GB of memory, 1 GB of disk, an hour of the
+// two that they may take.
 func need(change func(*store.Need)) store.Need {
 	n := store.Need{
 		AppID: 1, Memory: 2 * gb, Disk: gb, FpopsEst: 3600e9, DelayBound: 2 * time.Hour, Results: 1, Oldest: now.Add(-48 * time.Hour),
@@ -179,8 +179,8 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// Of results that are out of reach for one cause that counts which is the closest, and
-// platforms are told that would help most.
+// Of the results that are out of reach for one cause, the closest one counts. The platforms listed
+// are the ones that would help most.
 func TestFindingsAreJoined(t *testing.T) {
 	j := untaken.NewJudge([]untaken.Version{{ID: 7, AppID: 1, Platform: linux}}, nil)
 	for _, p := range []string{"b", "a", linux, "b", "c", "d"} {
@@ -229,7 +229,7 @@ func TestOnlyTheBestHostsMatter(t *testing.T) {
 	})
 }
 
-// Work for which the only computers have programs of their own is not stuck.
+// Work for which all computers have their volunteers' own programs is not stuck.
 func TestOwnProgramsCanHaveWork(t *testing.T) {
 	const own = "anonymous:upper"
 	j := untaken.NewJudge([]untaken.Version{{ID: 7, AppID: 1, Platform: linux}, {ID: 8, AppID: 2, Platform: linux}}, nil)

@@ -13,7 +13,7 @@ const (
 	retry  // its output could not be looked at this time
 )
 
-// A sample is one result with what its comparator made of its output.
+// A sample is one result with its output as read by its comparator.
 type sample struct {
 	result  store.Result
 	output  any
@@ -21,10 +21,9 @@ type sample struct {
 	verdict verdict // broken, retry or undecided to begin with
 }
 
-// checkSet looks for a quorum of results that agree. The canonical result is
-// the first that matches a strict majority of the quorum, itself included;
-// those that match it are valid and the rest invalid. It returns the index of
-// the canonical result, or -1.
+// checkSet looks for a quorum of results that agree. The canonical result is the first that matches
+// a strict majority of the quorum, itself included. Those that match it are valid and the rest
+// invalid. It returns the index of the canonical result, or -1.
 //
 // Source: BOINC sched/validate_util2.cpp, generic_check_set.
 func checkSet(samples []sample, quorum int, match func(a, b any) bool) int {

@@ -5,7 +5,7 @@ import "testing"
 func TestCheckSet(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		outputs string // a letter a result; '-' is one that cannot be looked at
+		outputs string // one letter per result, '-' for one that cannot be read
 		quorum  int
 		want    string // v valid, i invalid, ? undecided, - as before
 		index   int

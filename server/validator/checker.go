@@ -11,29 +11,29 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A Case is what a Checker has to decide about.
+// A Case has the data for a Checker's decision.
 type Case struct {
 	Workunit  store.Workunit
-	Canonical *store.Result // nil: there is none yet
+	Canonical *store.Result // nil if not found yet
 	// Results are those to judge: with a canonical result those that have yet to
 	// be compared with it, otherwise all that may be part of a quorum.
 	Results []store.Result
 }
 
-// Findings are what a Checker found out.
+// Findings are the outcome of a Checker's check.
 type Findings struct {
 	Verdicts  []Verdict // one a result of the case
-	Canonical int       // index of the result that becomes the canonical one; -1 none
+	Canonical int       // index of the result that becomes the canonical one, or -1
 }
 
-// A Verdict is what was found about one result.
+// A Verdict is the outcome for one result.
 type Verdict struct {
 	verdict verdict
 	reason  error // why it is broken or to be tried again
 }
 
-// A Checker decides which results of a workunit are right. An error means that
-// it could not tell this time: nothing changes, and it is asked again later.
+// A Checker decides which results of a workunit are right. An error means that it could not decide
+// this time: nothing changes, and it is asked again later.
 type Checker interface {
 	Check(ctx context.Context, c Case) (Findings, error)
 }
@@ -43,7 +43,7 @@ type Env struct {
 	Dir   string     // the project's directory, in which programs run
 	App   string     // name of the application
 	Files Files      // output files
-	Pool  *hook.Pool // of programs that run on; nil: lines:CMD is checked only
+	Pool  *hook.Pool // of long-running programs (nil: lines:CMD is checked only)
 }
 
 // Files is a tree of files.

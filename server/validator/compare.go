@@ -15,8 +15,8 @@ import (
 
 // A Comparator looks at the output of results.
 type Comparator interface {
-	// Load reads what a result put out. ErrOutput says that the output is not
-	// acceptable and never will be; any other error is worth another try.
+	// Load reads the output of a result. ErrOutput means that the output is not acceptable and
+	// never will be. After any other error it is tried again.
 	Load(ctx context.Context, r store.Result) (any, error)
 	// Match reports whether two outputs are equivalent.
 	Match(a, b any) bool

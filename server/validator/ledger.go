@@ -26,8 +26,8 @@ func (k hostVersion) compare(o hostVersion) int {
 	return cmp.Or(cmp.Compare(k.host, o.host), cmp.Compare(k.version, o.version))
 }
 
-// newLedger begins the transaction in which looks are stored: hosts and users are the
-// busiest rows, so their part comes first, before others change them.
+// newLedger starts the transaction in which looks are stored. Hosts and users are the busiest rows,
+// so they are handled first, before others change them.
 func newLedger(tx *store.Tx, looks []*look) (*ledger, error) {
 	l := &ledger{
 		tx: tx, hosts: make(map[int64]*hostEarning), users: make(map[int64]*userEarning),
@@ -119,7 +119,7 @@ func (l *ledger) save() error {
 	return nil
 }
 
-// An earning has a zero time so long as there is none.
+// The time of an earning is zero as long as nothing was earned.
 type hostEarning struct {
 	host   store.Host
 	credit float64
@@ -154,8 +154,8 @@ func (l *ledger) grant(r store.Result, amount float64, now time.Time) error {
 
 type versionEarning struct{ old, now store.HostAppVersion }
 
-// version applies change to what the host of a result has earned with its app
-// version. Results without a version are passed over.
+// version applies change to the host's record with the app version of a result. Results without a
+// version are skipped.
 func (l *ledger) version(r store.Result, change func(store.HostAppVersion) store.HostAppVersion) error {
 	if r.HostID == 0 || r.AppVersionID == 0 {
 		return nil
@@ -182,8 +182,8 @@ func (l *ledger) earning(r store.Result) (*versionEarning, error) {
 	return v, nil
 }
 
-// benchmark returns the operations a second that a result should be done at by the
-// benchmark of its host; 0 if that is not known.
+// benchmark returns the speed for a result according to the benchmark of its host, in operations a
+// second, or 0 if it is unknown.
 func (l *ledger) benchmark(r store.Result) (float64, error) {
 	v, err := l.earning(r)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/starling-grid/starling/server/hook"
 )
 
-// A program that runs on decides about one workunit after the other, also that it cannot tell now.
+// A long-running program decides about one workunit after the other. It may also answer that it
+// cannot decide now.
 func TestLines(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell")

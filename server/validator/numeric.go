@@ -17,20 +17,19 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// numeric takes outputs as equivalent if they are the same texts but for small
-// differences between numbers, as different processors and compilers make them.
+// numeric takes outputs as equivalent if they are the same texts except for small differences
+// between numbers, as different processors and compilers make them.
 //
-// A text is a list of tokens, separated by white space, commas and semicolons.
-// Two texts are equivalent if they have the same number of tokens and each pair
-// is the same text, or two finite numbers a, b in decimal or scientific form with
-// |a−b| ≤ max(abs, rel·max(|a|, |b|)). NaN equals NaN and an infinity equals
-// itself, however they are written.
+// A text is a list of tokens, separated by white space, commas and semicolons. Two texts are
+// equivalent if they have the same number of tokens and each pair is the same text, or two finite
+// numbers a, b in decimal or scientific form with |a−b| ≤ max(abs, rel·max(|a|, |b|)). NaN equals
+// NaN and an infinity equals itself, however they are written.
 //
-// This is no equivalence in the mathematical sense: of three outputs, the first
-// may match the second and the second the third, but not the first the third. The
-// canonical result is one that a majority of the quorum matches.
+// This is not an equivalence in the mathematical sense: of three outputs, the first may match the
+// second and the second the third, but not the first the third. The canonical result is one that a
+// majority of the quorum matches.
 //
-// Outputs are compared in memory; the output template's max_nbytes bounds them.
+// Outputs are compared in memory. The output template's max_nbytes limits their size.
 type numeric struct {
 	abs, rel float64
 	files    Files

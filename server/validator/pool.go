@@ -10,7 +10,7 @@ import (
 type pool struct {
 	atOnce  int
 	done    chan *look
-	running map[int64]bool // ids of workunits whose look has not come back
+	running map[int64]bool // IDs of workunits with an unfinished look
 }
 
 func newPool(atOnce int) *pool {

@@ -18,9 +18,9 @@ import (
 	"github.com/starling-grid/starling/server/store/storetest"
 )
 
-// meeting is what the test's own program does as a validator: it leaves a file with its workunit's
-// name in a folder, waits for the others that the workunit's name asks for, and calls all results
-// valid. "c-a-b" waits for a and b; "x-crash" fails.
+// meeting is the test program's main function as a validator. It leaves a file with its workunit's
+// name in a folder, waits for the others that are part of the workunit's name, and calls all
+// results valid. "c-a-b" waits for a and b. "x-crash" fails.
 func meeting(folder string) error {
 	var q question
 	if err := json.NewDecoder(os.Stdin).Decode(&q); err != nil {
@@ -106,8 +106,8 @@ func TestProgramsAtOnce(t *testing.T) {
 	}
 }
 
-// A program that takes its time or fails holds up no other workunit, not even one that comes to
-// need validation after it.
+// A program that is slow or fails delays no other workunit, not even one that needs validation
+// later.
 func TestAProgramHoldsUpItsOwnWorkunitOnly(t *testing.T) {
 	v, add, valid := meet(t, 2)
 	stored := make(chan struct{}, 100)

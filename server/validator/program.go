@@ -9,28 +9,28 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// program lets a program of the project decide. It is asked about all results
-// of a workunit at once; results whose outputs never arrived are not shown to it.
+// program lets a program of the project decide. It is asked about all results of a workunit at
+// once. Results whose outputs never arrived are left out.
 //
-// A program that fails, takes too long or gives an answer that makes no sense
-// has said nothing: no result is worse off for it, and it is asked again later.
+// If a program fails, takes too long or gives an invalid answer, there is no decision: no result is
+// worse off for it, and the program is asked again later.
 type program struct {
 	cmd hook.Command
 	env Env
 }
 
-// question is what the program reads.
+// question is the program's input.
 type question struct {
 	Workunit  hook.Workunit `json:"workunit"`
 	Canonical *hook.Result  `json:"canonical"` // null: find one
 	Results   []hook.Result `json:"results"`
 }
 
-// answer is what the program writes.
+// answer is the program's output.
 type answer struct {
-	Canonical string            `json:"canonical"` // name of a result; "" no agreement yet
+	Canonical string            `json:"canonical"` // name of a result ("": no agreement yet)
 	Results   map[string]string `json:"results"`   // by name: valid, invalid, inconclusive or error
-	Error     string            `json:"error"`     // why it cannot tell now; "": it can
+	Error     string            `json:"error"`     // why it cannot decide now ("": it can)
 }
 
 func (p program) Check(ctx context.Context, c Case) (Findings, error) {
@@ -80,7 +80,7 @@ func (p program) describe(ctx context.Context, q *question, r store.Result) (Ver
 
 var errProgram = errors.New("bad output by the program's verdict")
 
-// apply takes an answer over into f, or says why it makes no sense.
+// apply copies an answer into f. It returns an error if the answer is invalid.
 func (a answer) apply(f *Findings, c Case) error {
 	known := 0
 	for i, r := range c.Results {

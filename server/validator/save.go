@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// save stores what a look found.
+// save stores the outcome of a look.
 //
 // Source for what follows from a check: BOINC sched/validator.cpp, handle_wu.
 func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) error {
@@ -18,8 +18,8 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 	tx.SetCause(now, "validator", l.why())
 	wu.NeedValidate = false
 	if l.retry > 0 && l.canonical == 0 && l.wu.CanonicalResultID == 0 {
-		// One unreadable file may be what a quorum lacks: look at all again. The
-		// transitioner sees results that were not validated and asks for it.
+		// One unreadable file may be the one that a quorum lacks, so all results are looked at
+		// again. The transitioner sees results that were not validated and asks for it.
 		wu.TransitionTime = earlier(wu.TransitionTime, now.Add(l.retry))
 		return tx.SaveWorkunit(l.wu, wu)
 	}
@@ -87,7 +87,7 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 	return tx.SaveWorkunit(l.wu, wu)
 }
 
-// claims returns what the results that are valid are worth by themselves, by id.
+// claims returns the credit that each valid result is worth on its own, by ID.
 func (v *Validator) claims(tx *store.View, earned *ledger, l *look, now time.Time) (map[int64]float64, error) {
 	out := make(map[int64]float64)
 	for _, s := range l.samples {
@@ -114,10 +114,10 @@ func (v *Validator) claims(tx *store.View, earned *ledger, l *look, now time.Tim
 	return out, nil
 }
 
-// speedsAge is how old what was learnt of versions may be.
+// speedsAge is the maximum age of the learned run times of versions.
 const speedsAge = time.Minute
 
-// learnt returns what is known of app versions.
+// learnt returns the known run times of app versions.
 func (v *Validator) learnt(tx *store.View, now time.Time) (*hostversion.Speeds, error) {
 	if age := now.Sub(v.speedsAt); v.speeds != nil && age >= 0 && age < speedsAge {
 		return v.speeds, nil
@@ -130,7 +130,7 @@ func (v *Validator) learnt(tx *store.View, now time.Time) (*hostversion.Speeds, 
 	return v.speeds, nil
 }
 
-// why says what a look found.
+// why returns the outcome of a look in words.
 func (l *look) why() string {
 	switch {
 	case l.wu.CanonicalResultID != 0:
@@ -143,7 +143,7 @@ func (l *look) why() string {
 	return "no agreement yet"
 }
 
-// conclude says what becomes of the workunit.
+// conclude determines the new state of the workunit.
 func (v *Validator) conclude(wu *store.Workunit, l *look, amount float64, viableNow int, transition bool, now time.Time) {
 	switch {
 	case l.wu.CanonicalResultID != 0:
@@ -151,8 +151,8 @@ func (v *Validator) conclude(wu *store.Workunit, l *look, amount float64, viable
 	case l.canonical != 0:
 		wu.CanonicalResultID, wu.CanonicalCredit = l.canonical, amount
 		wu.AssimilateState = store.AssimilateReady
-		// The assimilator brings it back; until then only deadlines matter, and
-		// the transitioner, once it looks, minds those.
+		// The assimilator makes it due again. Until then only deadlines matter, and the
+		// transitioner checks those whenever it looks.
 		wu.TransitionTime = earliestDeadline(l.results)
 	case viableNow > wu.MaxSuccessResults:
 		wu.ErrorMask |= store.ErrorTooManySuccesses

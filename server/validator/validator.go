@@ -1,10 +1,8 @@
-// Package validator compares the results of a workunit and decides which are
-// right. It chooses the canonical result and grants credit, everything about
-// one workunit in one transaction.
+// Package validator compares the results of a workunit and decides which are right. It chooses the
+// canonical result and grants credit, everything about one workunit in one transaction.
 //
-// How outputs are compared is a Checker's business. The package neither
-// makes further results when there is no agreement (it raises the target, and
-// the transitioner does) nor moves files.
+// A Checker compares the outputs. If there is no agreement, the package raises the target, and the
+// transitioner makes further results. The package does not move files.
 package validator
 
 import (
@@ -24,8 +22,8 @@ import (
 )
 
 const (
-	// again is how long a workunit waits that could not be checked. Each further
-	// failure doubles it up to maxAgain, which is BOINC's delay.
+	// again is the time that a workunit waits if it could not be checked. Each further failure
+	// doubles it up to maxAgain, which is BOINC's delay.
 	again    = 10 * time.Minute
 	maxAgain = 6 * time.Hour
 	// patience is after how much comparing the findings are stored: programs of a
@@ -39,20 +37,21 @@ type Validator struct {
 	Log   *slog.Logger
 	// Checker returns the checker of an application.
 	Checker func(ctx context.Context, appID int64) (Checker, error)
-	// Credit returns how an application rewards results; nil: by flops.
+	// Credit returns an application's policy for rewarding results. If nil, they are rewarded by
+	// flops.
 	Credit func(ctx context.Context, appID int64) (credit.Policy, error)
-	// DailyQuota is how many results a CPU a good host may get a day.
+	// DailyQuota is the number of results per CPU that a good host may get a day.
 	DailyQuota int
-	// AtOnce is the maximum number of the project's programs that run at the same time; 0: the
+	// AtOnce is the maximum number of the project's programs that run at the same time. 0 means the
 	// number of processors.
 	AtOnce int
-	// Stored is called when something was stored while programs still run; may be nil.
+	// Stored is called when something was stored while programs still run. It may be nil.
 	Stored func()
-	// Clock tells how long comparing takes; nil: time.Now.
+	// Clock is used to measure the time of comparisons. If nil, time.Now is used.
 	Clock func() time.Time
 
 	unstored  pass.Off // workunits that could not be stored
-	unchecked pass.Off // workunits that could not be checked; their transition time says when they are due
+	unchecked pass.Off // workunits that could not be checked (their transition time is when they are due)
 
 	speeds   *hostversion.Speeds
 	speedsAt time.Time
@@ -110,7 +109,7 @@ type look struct {
 
 	samples   []sample
 	canonical int64         // id of the canonical result found now, 0 if none
-	retry     time.Duration // some could not be checked; do it again after this time
+	retry     time.Duration // time until a retry, if some could not be checked
 	policy    credit.Policy
 }
 
@@ -222,8 +221,8 @@ func (v *Validator) conclusions(tx *store.Tx, looks []*look, now time.Time) erro
 	return earned.save()
 }
 
-// dismiss leaves a workunit that was given up to the transitioner: an outcome
-// that it found now would come beside the one that it has.
+// dismiss leaves a workunit that was given up to the transitioner. An outcome found now would be a
+// second one.
 func dismiss(tx *store.Tx, old store.Workunit, now time.Time) error {
 	wu := old
 	wu.NeedValidate = false
@@ -306,7 +305,7 @@ func waiting(r store.Result) bool {
 		(r.ValidateState == store.ValidateInit || r.ValidateState == store.Inconclusive)
 }
 
-// viable reports whether a result may become part of a quorum. What was not compared when
+// viable reports whether a result may become part of a quorum. A result that was not compared when
 // the workunit was given up may not, unless it was revived with it.
 func viable(r store.Result) bool {
 	return r.ServerState == store.Over && r.Outcome == store.Success && r.ValidateState != store.Invalid && r.ValidateState != store.NoCheck

@@ -117,7 +117,7 @@ func (w *world) update(fn func(tx *store.Tx) error) {
 	}
 }
 
-// use chooses the validator; "exec" is one that says what VALIDATOR_SAYS holds.
+// use chooses the validator. "exec" is a program with the answer in VALIDATOR_SAYS.
 func (w *world) use(name string) {
 	w.v.Checker = func(context.Context, int64) (Checker, error) {
 		if name != "exec" {
@@ -128,7 +128,7 @@ func (w *world) use(name string) {
 	}
 }
 
-// ask does what the transitioner does when a result is to be validated.
+// ask acts like the transitioner when a result is to be validated.
 func (w *world) ask() {
 	w.t.Helper()
 	w.update(func(tx *store.Tx) error {
@@ -142,8 +142,8 @@ func (w *world) ask() {
 	})
 }
 
-// pass lets the validator work and returns what the results are then: a letter
-// each, upper case for one with credit.
+// pass runs the validator and returns the states of the results: a letter each, upper case for one
+// with credit.
 func (w *world) pass() string {
 	w.t.Helper()
 	if _, err := w.v.Pass(w.t.Context(), w.now); err != nil {
@@ -313,7 +313,7 @@ func TestLateResults(t *testing.T) {
 	}
 }
 
-// Several results of one host in one transaction earn what they would earn one by one.
+// Several results of one host in one transaction earn the same as one by one.
 func TestCreditAddsUp(t *testing.T) {
 	w := newWorld(t, 2, "a", "a", "a")
 	if got := w.pass(); got != "VVV" {

@@ -18,10 +18,10 @@ import (
 	"github.com/starling-grid/starling/server/waiting"
 )
 
-// A socket is a connection of which the test is the other side. It costs little itself.
+// A socket is a connection with the test on the other side. Its own cost is small.
 type socket struct {
 	mu   sync.Mutex
-	in   io.Reader     // what the host says
+	in   io.Reader     // data from the host
 	over chan struct{} // it is closed
 	late chan struct{} // a read is to end
 	said strings.Builder
@@ -59,7 +59,7 @@ func (s *socket) Close() error {
 func (s *socket) LocalAddr() net.Addr  { return &net.TCPAddr{} }
 func (s *socket) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// SetReadDeadline ends the read that goes on, as taking over a connection has it.
+// SetReadDeadline ends a running read, which taking over a connection requires.
 func (s *socket) SetReadDeadline(at time.Time) error {
 	if !at.IsZero() && at.Before(time.Now()) {
 		s.late <- struct{}{}

@@ -1,9 +1,9 @@
-// Package waiting lets idle hosts wait for work: each keeps one connection, on which it is told
-// when there is some. It sends no work and decides nothing about who gets it: a host that was told
+// Package waiting lets idle hosts wait for work: each keeps one connection, on which it is notified
+// of new work. The package sends no work and does not decide which host gets it: a notified host
 // makes a request like any other.
 //
-// Where the connection can be taken over, as with HTTP/1.1, a host that waits costs no goroutine and
-// no buffer, just its socket and a few hundred bytes.
+// Where the connection can be taken over, as with HTTP/1.1, a host that waits costs no goroutine
+// and no buffer, just its socket and a few hundred bytes.
 package waiting
 
 import (
@@ -26,7 +26,7 @@ const (
 	// heartbeat is the time between two signs of life. Proxies end connections that are silent for
 	// a minute.
 	heartbeat = 25 * time.Second
-	// promised is the heartbeat that hosts are told: one that is late is no reason to come again.
+	// promised is the heartbeat announced to hosts: a single late one is no reason to reconnect.
 	promised = 2 * heartbeat
 	// longest is the time after which a host has to come again, and to show its key again.
 	longest = 6 * time.Hour
@@ -36,14 +36,14 @@ const (
 	underWay = 3 * time.Second
 	// looked is the maximum number of results that a look reads of each list.
 	looked = 1000
-	// attentive is the time for which the room looks on after the last host has left. Else those
-	// that come back would take work for new that they cannot have.
+	// attentive is the time for which the room continues to look for work after the last host has
+	// left. Otherwise old work that they cannot have would count as new for hosts that return.
 	attentive = time.Hour
 	// patience is the time that a write may take. A few bytes fit into any socket's buffer.
 	patience = 200 * time.Millisecond
 )
 
-// Work is what a look finds: ids of results that can be sent.
+// Work has the results that a look finds: IDs of results that can be sent.
 type Work struct {
 	// Sendable are some of those that can be sent at all.
 	Sendable []int64
@@ -53,14 +53,15 @@ type Work struct {
 	Newest int64
 }
 
-// A Room is where hosts wait. Its fields but the limits are set before it is used. It is safe for
-// concurrent use.
+// A Room manages waiting hosts. Its fields except the limits are set before it is used. It is safe
+// for concurrent use.
 type Room struct {
 	Log *slog.Logger
-	// Look finds what can be sent, at most limit results of each list, and what was created after a
-	// result.
+	// Look finds results that can be sent, at most limit for each list, and results created after a
+	// given one.
 	Look func(ctx context.Context, now time.Time, after int64, limit int) (Work, error)
-	// Processes returns the number of processes in which hosts of the project wait; nil: this one.
+	// Processes returns the number of processes in which hosts of the project wait. If nil, there
+	// is only this one.
 	Processes func() int64
 
 	mu         sync.Mutex
@@ -82,8 +83,8 @@ type guest struct {
 	host  int64
 	from  netip.Addr
 	line  line
-	greet string    // what is said first
-	mark  time.Time // it knows of work up to then
+	greet string    // the first text sent
+	mark  time.Time // it was notified of work up to then
 	since time.Time
 	beat  time.Time // of the last sign of life
 }
@@ -95,28 +96,29 @@ type line interface {
 	hangUp()
 }
 
-// Set changes how many hosts may wait, in all and of one address; 0 hosts switches waiting off, and
-// 0 of an address is no limit. Those that wait are not sent away.
+// Set changes the maximum number of hosts that may wait, in all and per address. 0 hosts turns
+// waiting off, and 0 per address means no limit. Hosts that wait already are not disconnected.
 func (r *Room) Set(most, perAddress int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.most, r.perAddress = most, perAddress
 }
 
-// Offer is what a host is told in a reply to a request that was looked at at a time; nil if it
-// cannot wait. url is where.
+// Offer returns the invitation for the reply to a request that was looked at at a time, or nil if
+// the host cannot wait. url is the address to wait at.
 func (r *Room) Offer(url string, at time.Time) *protocol.WorkEvents {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.most <= 0 || !r.running {
 		return nil
 	}
-	// What can be sent is kept in memory for a moment, and clocks of processes differ.
+	// Results that can be sent are kept in memory for a moment, and clocks of processes differ.
 	mark := at.Add(-2 * time.Second).UnixMilli()
 	return &protocol.WorkEvents{URL: url, Mark: strconv.FormatInt(mark, 10), Heartbeat: promised}
 }
 
-// Waits reports whether a host waits here, or did a moment ago: it learns of new work by itself.
+// Waits reports whether a host waits here, or did a moment ago. Such a host is notified of new
+// work.
 func (r *Room) Waits(host int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +126,7 @@ func (r *Room) Waits(host int64) bool {
 	return waits
 }
 
-// Lately returns when there was new work; the zero time if it is not known.
+// Lately returns the time when there was last new work, or the zero time if that is unknown.
 func (r *Room) Lately() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,7 +169,7 @@ func (r *Room) enter(g *guest) (why string) {
 	return ""
 }
 
-// remove ends a host's wait; r.mu is held.
+// remove ends a host's wait. The caller holds r.mu.
 func (r *Room) remove(g *guest) {
 	if r.hosts[g.host] != g {
 		return
@@ -232,7 +234,7 @@ func (r *Room) tick(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// attend gives signs of life, and reports whether anybody may want to hear of work.
+// attend sends signs of life, and reports whether any host may want to be notified of work.
 func (r *Room) attend(now time.Time) (after int64, watch bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -263,11 +265,11 @@ func (r *Room) attend(now time.Time) (after int64, watch bool) {
 	return r.newest, true
 }
 
-// note remembers what can be sent, and since when.
+// note remembers the results that can be sent, and since when.
 func (r *Room) note(w Work, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	first := r.work == nil // what is there may be old
+	first := r.work == nil // the results there may be old
 	there := make(map[int64]time.Time, len(w.Sendable)+len(w.Created))
 	add := func(id int64) {
 		at, known := r.work[id]
@@ -286,7 +288,7 @@ func (r *Room) note(w Work, now time.Time) {
 			add(id)
 		}
 	}
-	if len(w.Sendable) == looked { // what is not listed may be there
+	if len(w.Sendable) == looked { // results may exist without being listed
 		for id, at := range r.work {
 			if _, listed := there[id]; !listed && now.Sub(at) < time.Minute && len(there) < 4*looked {
 				there[id] = at
@@ -296,8 +298,8 @@ func (r *Room) note(w Work, now time.Time) {
 	r.work, r.newest = there, w.Newest
 }
 
-// call tells hosts of work that is newer than what they know, those that have waited longest first,
-// and no more of them than there are results.
+// call notifies hosts of work that is newer than their last notification. Hosts that have waited
+// longest are first, and it notifies no more hosts than there are results.
 func (r *Room) call(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/starling-grid/starling/server/waiting"
 )
 
-// A world is a room whose hosts come over connections in memory.
+// A world is a room whose hosts use connections in memory.
 type world struct {
 	t    *testing.T
 	room *waiting.Room
@@ -98,7 +98,7 @@ func (l listener) Addr() net.Addr { return &net.TCPAddr{} }
 // A host waits.
 type host struct {
 	code   int
-	text   string        // all that it heard, once ended is closed
+	text   string        // everything it received, once ended is closed
 	ended  chan struct{} // the connection is over
 	hangUp func()
 }
@@ -114,7 +114,7 @@ func (h *host) isOver() bool {
 
 func (h *host) called() bool { return h.isOver() && strings.Contains(h.text, protocol.WorkEvent) }
 
-// come has a host wait that knows of work up to now, or as key and mark say.
+// come makes a host wait. It was notified of work up to now, or as key and mark define.
 func (w *world) come(id int, key string) *host {
 	w.t.Helper()
 	mark := w.room.Offer("", time.Now())
@@ -191,7 +191,7 @@ func TestHostsAreCalledAsWorkComes(t *testing.T) {
 		if w.room.Waits(1) || !w.room.Waits(20) {
 			t.Error("it is not known who waits")
 		}
-		w.add(1) // which nobody takes
+		w.add(1) // not taken by any host
 		time.Sleep(2 * time.Minute)
 		if n := calledOf(hosts); n != 20 {
 			t.Errorf("for a result that nobody takes, %d of the hosts were called", n-3)
@@ -233,7 +233,7 @@ func TestWhoMayWait(t *testing.T) {
 		}
 		a, b := w.host(1), w.host(2)
 		if c := w.host(3); !c.isOver() && w.room.Len() > 2 {
-			// net.Pipe has no addresses, of which none are counted.
+			// net.Pipe has no addresses, and without one connections are not counted.
 			c.hangUp()
 		}
 		again := w.host(1)
@@ -252,7 +252,7 @@ func TestWhoMayWait(t *testing.T) {
 	})
 }
 
-// A host that has gone is noticed, one that stays hears that the server is there.
+// A host that has gone is noticed. One that stays receives signs of life from the server.
 func TestSignsOfLife(t *testing.T) {
 	play(t, 10, 0, func(t *testing.T, w *world) {
 		gone, stays := w.host(1), w.host(2)

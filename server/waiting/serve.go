@@ -63,7 +63,7 @@ func (r *Room) serve(w http.ResponseWriter, req *http.Request, admit Admit) {
 	}
 }
 
-// takeOver keeps a connection without what an HTTP server keeps for it.
+// takeOver keeps a connection without the memory that an HTTP server keeps for it.
 func (r *Room) takeOver(conn net.Conn, head http.Header, g *guest) {
 	l := &wire{conn}
 	_ = conn.SetDeadline(time.Time{})

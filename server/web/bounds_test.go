@@ -109,8 +109,8 @@ var worst = []struct{ name, kind, begin, again string }{
 	{"an upload", "text/plain", "<data_server_request><file_upload><file_info><name>a</name><max_nbytes>1e9</max_nbytes></file_info><nbytes>1000000000</nbytes><offset>0</offset><data>\n", "x"},
 }
 
-// Whatever somebody without a key sends to whichever path, the server reads no more of it than the
-// table of routes says, takes little memory, and makes no file.
+// For any request without a key, on any path, the server reads at most as much as the table of
+// routes allows, takes little memory, and makes no file.
 func TestStrangersTakeLittle(t *testing.T) {
 	s := newSite(t)
 	before := files(t, s.Dir)
@@ -164,7 +164,7 @@ func (s *site) flood(t *testing.T, h http.Handler, method, url string, bound lim
 	}
 }
 
-// most is how much more of the heap than when idle may be in use.
+// most is the maximum increase of the heap compared with an idle server.
 const most = 64 << 20
 
 // A token's bearer takes no more memory than the counts of a batch allow, however many elements a

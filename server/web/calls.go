@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/server/web/pages"
 )
 
-// lookupAccount tells the key of an account to whoever knows its password.
+// lookupAccount returns the key of an account for its password.
 func (s *Site) lookupAccount(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	email, passwdHash := q.Get("email_addr"), q.Get("passwd_hash")
@@ -24,9 +24,8 @@ func (s *Site) lookupAccount(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, u.Authenticator, err)
 }
 
-// createAccount makes an account. Asked again with the same password it tells
-// the key of the account that is there, since a client may not have got the
-// first answer.
+// createAccount makes an account. A second request with the same password returns the key of the
+// existing account, since a client may not have got the first answer.
 func (s *Site) createAccount(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	u, err := s.gate.Create(r, q.Get("email_addr"), q.Get("user_name"), q.Get("passwd_hash"), q.Get("invite_code"))

@@ -15,12 +15,11 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// The calls below are those that account managers and sites of statistics make for a volunteer
-// who gave them his key, or about one who did not.
+// The calls below are made by account managers and statistics sites, for a volunteer who gave them
+// the account key, or about one who did not.
 //
-// Source: BOINC html/user/am_get_info.php, am_set_host_info.php and show_user.php.
-// am_set_info.php, with which a manager could change an account, is refused there, and not here at
-// all.
+// Source: BOINC html/user/am_get_info.php, am_set_host_info.php and show_user.php. am_set_info.php,
+// with which a manager could change an account, is refused there, and not here at all.
 
 // owner returns the account whose key a call brings, or an error for its sender.
 func (s *Site) owner(r *http.Request, key string) (u store.User, err error) {
@@ -37,7 +36,7 @@ func (s *Site) owner(r *http.Request, key string) (u store.User, err error) {
 	return u, err
 }
 
-// accountInfo tells an account manager about an account.
+// accountInfo sends an account manager the data of an account.
 func (s *Site) accountInfo(w http.ResponseWriter, r *http.Request) {
 	u, err := s.owner(r, r.URL.Query().Get("account_key"))
 	if err != nil {
@@ -73,7 +72,7 @@ func preferences(name, content string) string {
 	return "<" + name + ">\n" + content + "</" + name + ">\n"
 }
 
-// setHostInfo lets an account manager say at which venue a computer is.
+// setHostInfo lets an account manager set the venue of a computer.
 func (s *Site) setHostInfo(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	at := q.Get("venue")
@@ -101,8 +100,8 @@ func (s *Site) setHostInfo(w http.ResponseWriter, r *http.Request) {
 	writeXML(w, []byte("<am_set_host_info_reply>\n<success/>\n</am_set_host_info_reply>\n"))
 }
 
-// showUser tells about an account as XML: with its key everything and its computers, with its
-// number what everybody may see. Without format=xml it is a page.
+// showUser describes an account in XML. With its key the answer has everything and its computers,
+// with its number only the public data. Without format=xml it is a page.
 func (s *Site) showUser(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("format") != "xml" {

@@ -46,8 +46,8 @@ func (m *metrics) timed(role string, h http.Handler) http.Handler {
 	})
 }
 
-// An answer remembers its code. Unlike promhttp's it leaves to handlers what a
-// http.ResponseController does.
+// An answer remembers its status code. Unlike promhttp's, it lets handlers use a
+// http.ResponseController.
 type answer struct {
 	http.ResponseWriter
 	code int
@@ -133,7 +133,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// speeds tells what was learnt of the app versions that are sent.
+// speeds sets the metrics with the learned speeds of the app versions that are sent.
 func (c *collector) speeds(set func(d *prometheus.Desc, v float64, labels ...string)) error {
 	names := make(map[int64]string)
 	var versions []store.AppVersion

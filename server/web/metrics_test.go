@@ -13,8 +13,7 @@ import (
 	"github.com/starling-grid/starling/server/web/counts"
 )
 
-// A request is counted under its part and its answer's code, and whoever answers can
-// still set deadlines.
+// A request is counted under its part and its answer's code, and handlers can still set deadlines.
 func TestRequestsAreTimed(t *testing.T) {
 	st, err := store.OpenMemory(t.Context())
 	if err != nil {

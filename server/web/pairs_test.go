@@ -22,7 +22,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A sender submits work to a site with a token of its own.
+// A sender submits work to a site with a separate token.
 type sender struct {
 	*site
 	t      *testing.T
@@ -55,7 +55,7 @@ func (c *sender) ask(a ask) (code int, text string) {
 	return rec.Code, rec.Body.String()
 }
 
-// state is all that can be seen of what a sender did.
+// state returns all visible effects of a sender's requests.
 func (c *sender) state(files ...string) string {
 	c.t.Helper()
 	var b strings.Builder
@@ -134,7 +134,7 @@ func pairsAtOnce(t *testing.T, database string) {
 		{"upload other content", "PUT", "files/f", strings.Repeat("two", 5000)},
 		{"submit with the file", "POST", "batches", `{"name":"c","app":"upper","workunits":[{"inputs":[{"name":"in","staged":"f"}]}]}`},
 	}
-	// play has a sender of its own ask, and returns what came of it.
+	// play creates a sender, runs its requests, and returns the answers and the resulting state.
 	play := func(run func(c *sender, id string) []string) string {
 		c := s.sender(t, 11)
 		_, text := c.ask(ask{"", "POST", "batches", batchOf("first", 2, "w")})
@@ -153,7 +153,7 @@ func pairsAtOnce(t *testing.T, database string) {
 		if id != "" {
 			text = strings.ReplaceAll(text, id, "ID")
 		}
-		if code == http.StatusOK { // its counts depend on when they are taken; the state has them
+		if code == http.StatusOK { // its counts vary with the time, and the state has them
 			text = ""
 		}
 		return fmt.Sprint(a.name, ": ", code, " ", text)
@@ -237,7 +237,7 @@ func quotasAtOnce(t *testing.T, database string) {
 	}
 }
 
-// What a token may name: its own files and the operator's, by names that people can read.
+// A token may name its own files and the operator's, by readable names.
 func TestNamesOfFiles(t *testing.T) {
 	s := newBatchSite(t, "")
 	a, b := s.sender(t, 0), s.sender(t, 0)

@@ -13,14 +13,14 @@ import (
 	"github.com/starling-grid/starling/server/stats"
 )
 
-// exported is how old what sites of statistics read may be.
+// exported is the maximum age of the files for statistics sites.
 const exported = 24 * time.Hour
 
-// An export writes the statistics when somebody asks for them who finds them too old.
+// An export writes the statistics when they are requested and too old.
 type export struct{ writing sync.Mutex }
 
-// statistics serves what sites of statistics read. Whoever finds it too old waits until it is
-// written anew.
+// statistics serves the files for statistics sites. If they are too old, the request waits until
+// they are written again.
 func (s *Site) statistics(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if plain, is := strings.CutSuffix(name, ".xml.gz"); is {

@@ -1,8 +1,8 @@
-// Package web is what a project shows to the world over HTTP: downloads, the account
-// calls of BOINC's clients, metrics, and the table of routes under which the scheduler, the
-// upload handler and the pages for people (package pages) live too.
+// Package web is a project's public HTTP server: downloads, the account calls of BOINC's clients,
+// metrics, and the table of routes, which includes the scheduler, the upload handler and the pages
+// for people (package pages).
 //
-// It decides nothing about work.
+// It makes no decisions about work.
 package web
 
 import (
@@ -42,7 +42,7 @@ type Site struct {
 	Accounts   account.Rules
 	Mail       *mail.Post // nil: the project sends no mail
 	Articles   articles.Folder
-	Stats      string // folder for what sites of statistics read; it is made
+	Stats      string // folder of the files for statistics sites (created if needed)
 	Badges     badge.Ladder
 	Once       untaken.Once
 
@@ -65,9 +65,9 @@ type Site struct {
 	routes   map[string]limit.Bound
 }
 
-// Limits say how much strangers may take. 0 switches a limit off.
+// Limits restrict the use of the server by strangers. 0 disables a limit.
 type Limits struct {
-	Forwarding         limit.Forwarding // whose word on where requests come from counts
+	Forwarding         limit.Forwarding // proxies that are trusted about a request's sender
 	Pace               limit.Pace
 	RequestsPerAddress int // at a time
 }
@@ -130,8 +130,8 @@ func (s *Site) Routes() map[string]limit.Bound { return maps.Clone(s.routes) }
 // Metrics returns what answers scrapes. Handler is called before.
 func (s *Site) Metrics() http.Handler { return s.metrics }
 
-// guard bounds what one address may take, and tells browsers what no answer of the
-// project is for.
+// guard limits the requests of one address, and sets the headers that restrict the use of every
+// answer in browsers.
 func (s *Site) guard(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := s.Limits.Forwarding.Client(r)
@@ -163,7 +163,7 @@ func elsewhere(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "another process of this project answers these requests", http.StatusServiceUnavailable)
 }
 
-// projectConfig tells attach wizards about the project.
+// projectConfig describes the project for attach wizards.
 func (s *Site) projectConfig(w http.ResponseWriter, r *http.Request) {
 	c := protocol.ProjectConfig{
 		Name: s.Name, MasterURL: s.Accounts.MasterURL, WebRPCURLBase: s.Accounts.MasterURL,
@@ -201,8 +201,8 @@ type Files interface {
 	Open(ctx context.Context, name string) (*blob.File, error)
 }
 
-// download hands out a file. Files never change, so they may be cached for
-// ever; they are sent as they are, as resumed downloads need.
+// download serves a file. Files never change, so they may be cached forever. They are sent without
+// encoding, as resumed downloads require.
 func (s *Site) download(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if path.Dir(blob.Path(name)) != r.PathValue("hash") {

@@ -1,9 +1,9 @@
-// Package wishes reads and writes what volunteers want of one project: its share of their computers,
-// which applications, how many tasks, on which processors. The web site is where they say it; each
-// computer follows what holds for its venue, or else for all.
+// Package wishes reads and writes a volunteer's preferences for one project: its share of the
+// volunteer's computers, which applications, the number of tasks, on which processors. They are set
+// on the web site. Each computer follows the preferences of its venue, or else the ones for all.
 //
-// It is pure. The form is that of BOINC's project_preferences, without the element itself;
-// whatever else it holds (above all <project_specific>) stays as it is.
+// The package is pure. The form is the content of BOINC's project_preferences, without the element
+// itself. Other content (above all <project_specific>) stays as it is.
 package wishes
 
 import (
@@ -16,20 +16,20 @@ import (
 
 // Prefs are what one volunteer wants at one venue.
 type Prefs struct {
-	ResourceShare float64  // over the sum of all the volunteer's projects; not negative
-	Apps          []int64  // the applications wanted; none: all of them
-	MaxTasks      int      // in progress on a computer; 0: as many as the project allows
+	ResourceShare float64  // relative to the sum over all the volunteer's projects (not negative)
+	Apps          []int64  // the applications wanted (empty: all of them)
+	MaxTasks      int      // in progress on a computer (0: as many as the project allows)
 	Without       []string // kinds of processors not to be used, of Kinds
 }
 
 // MaxShare is the largest resource share that is taken.
 const MaxShare = 1e6
 
-// Default is what holds where nothing is said.
+// Default returns the preferences that are used if none are set.
 func Default() Prefs { return Prefs{ResourceShare: 100} }
 
-// CPUs is what Prefs call the CPUs among the kinds of processors; the others have their names of
-// the protocol.
+// CPUs is the name of the CPUs among the kinds of processors in Prefs. The others have their names
+// of the protocol.
 const CPUs = ""
 
 // elements are the kinds of processors with the elements that exclude them.
@@ -51,25 +51,25 @@ func (p *Prefs) Wants(app int64) bool { return len(p.Apps) == 0 || slices.Contai
 // Uses reports whether a kind of processor is to be used.
 func (p *Prefs) Uses(kind string) bool { return !slices.Contains(p.Without, kind) }
 
-// For returns what holds at a venue: what is said for it, or else what is said for all. What
-// cannot be read is as if it were not said.
+// For returns the preferences at a venue: the venue's own, or else the ones for all. Unreadable
+// values count as not set.
 func For(xml, at string) Prefs { return read(venue.Split(xml).For(at)) }
 
-// Has reports whether a venue has preferences of its own.
+// Has reports whether a venue has its own preferences.
 func Has(xml, at string) bool {
 	_, ok := venue.Split(xml).Own(at)
 	return ok
 }
 
-// Set returns preferences in which p holds at a venue; at "" it holds wherever nothing else is
-// said.
+// Set returns preferences with p for a venue. If at is "", p is used for all venues without their
+// own.
 func Set(xml, at string, p Prefs) string {
 	sets := venue.Split(xml)
 	sets.Set(at, write(sets.For(at), p))
 	return sets.String()
 }
 
-// Drop returns preferences in which a venue has none of its own.
+// Drop returns preferences without the ones of a venue.
 func Drop(xml, at string) string {
 	sets := venue.Split(xml)
 	sets.Drop(at)
@@ -112,7 +112,7 @@ func read(xml string) Prefs {
 	return p
 }
 
-// write returns xml with what p says in place of what it said of the same.
+// write returns xml with the values of p in place of the old ones.
 func write(xml string, p Prefs) string {
 	var w bxml.Writer
 	w.Float("resource_share", p.ResourceShare)

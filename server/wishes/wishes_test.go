@@ -12,7 +12,7 @@ import (
 
 const specific = "<project_specific>\n<colour>7</colour>\n</project_specific>\n"
 
-// What is said for a venue holds there, and what is said for all elsewhere.
+// The preferences of a venue are used there, and the ones for all elsewhere.
 func TestVenues(t *testing.T) {
 	xml := "<resource_share>100</resource_share>\n" + specific
 	xml = Set(xml, "work", Prefs{ResourceShare: 3, Apps: []int64{2, 5}, MaxTasks: 4, Without: []string{"NVIDIA", CPUs}})
@@ -45,7 +45,7 @@ func TestAsBOINCWritesIt(t *testing.T) {
 	}
 }
 
-// What is set is read again, for its venue alone, and what is not ours stays.
+// Preferences that are set are read again, for their venue alone, and other content stays.
 func TestSetIsReadAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		xml := rapid.SampledFrom([]string{"", specific, "<no_cpu>1</no_cpu>" + specific, `<venue name="home"><max_jobs>1</max_jobs></venue>`, "<broken", "a<b>c</b>"}).Draw(t, "xml")

@@ -1,9 +1,8 @@
-// Package workgen makes workunits: from input files, BOINC's templates and what
-// the operator says about replication and limits. Values that make no sense are
-// refused with the reason before anything is stored.
+// Package workgen makes workunits from input files, BOINC's templates and the operator's settings
+// for replication and limits. Invalid values are refused with the reason before anything is stored.
 //
-// It makes no results; the transitioner does that, from the output template
-// that is parsed here.
+// The package does not make results. The transitioner does that, from the output template that is
+// parsed here.
 package workgen
 
 import (
@@ -32,36 +31,36 @@ type Spec struct {
 	Sticky bool // input files stay on the host
 	Await  bool // staged files that are not there yet are waited for
 
-	Host int64  // the computer that it is for; 0: any
-	User string // e-mail address of the account whose computers it is for; "": any
+	Host int64  // the computer that it is for (0: any)
+	User string // e-mail address of the account whose computers it is for ("": any)
 	// AwaitHosts: the account may have no computer yet.
 	AwaitHosts bool
-	Team       string // name or number of the team whose members' computers it is for; "": any
+	Team       string // name or number of the team whose members' computers it is for ("": any)
 
-	Predecessor string // name of the workunit after which it comes; "" none
+	Predecessor string // name of the workunit that it follows ("": none)
 }
 
 // Given is an input file as the operator gives it.
 type Given struct {
-	Path    string // on this machine; for the other kinds its name in the project
-	Logical string // the name under which the application opens it; "" the template's, or the file's
-	Base    string // what the file is called where it comes from; "": as in Path or the remote's URL
+	Path    string // on this machine, or for the other kinds its name in the project
+	Logical string // the name under which the application opens it ("": the template's, or the file's)
+	Base    string // the file's original name ("": as in Path or the remote's URL)
 	Kind    Kind
-	Remote  Remote // Elsewhere, if the template does not say it
+	Remote  Remote // Elsewhere, if the template does not set it
 }
 
-// A Kind says where an input file comes from.
+// A Kind is the source of an input file.
 type Kind int
 
 const (
-	Local     Kind = 0 // from Path; put into download/ under a name made from its content
+	Local     Kind = 0 // from Path, put into download/ under a name made from its content
 	Staged    Kind = 1 // in download/ under this name
 	Generated Kind = 2 // made on the host, by an earlier task there
 	Elsewhere Kind = 3 // on other servers
 )
 
-// A Generator makes workunits of one application. It is not safe for concurrent
-// use; several generators are.
+// A Generator makes workunits of one application. A Generator is not safe for concurrent use, but
+// several may be used concurrently.
 type Generator struct {
 	store    *store.Store
 	download Files
@@ -71,12 +70,12 @@ type Generator struct {
 	uploads  int64  // bytes that a result's output files have at most
 	prefix   string
 	made     int
-	// Guard is called in each transaction that makes workunits, before they are made; nil: none.
-	// Its error ends the transaction. It is set before Create.
+	// Guard is called in each transaction that makes workunits, before they are made, unless it is
+	// nil. Its error ends the transaction. It is set before Create.
 	Guard func(tx *store.Tx) error
 
 	staged map[string]staged
-	packed map[string]int64 // size of the compressed copies of files, by their names; 0: none
+	packed map[string]int64 // size of the compressed copies of files, by their names (0: none)
 }
 
 // staged remembers a file that was put in place, so that a file shared by many
@@ -130,7 +129,7 @@ func New(st *store.Store, download Files, dir string, app store.App, now time.Ti
 	return g, nil
 }
 
-// A SpecError says which of the workunits asked for cannot be made.
+// A SpecError identifies the requested workunit that cannot be made.
 type SpecError struct {
 	Index int
 	Err   error
@@ -147,10 +146,10 @@ type prepared struct {
 	from       []Given
 	awaited    []string // names of files that are not there yet
 	after      string   // name of the predecessor
-	host       int64    // that it is for; 0 any
-	user       string   // whose hosts it is for; "" any
+	host       int64    // that it is for (0: any)
+	user       string   // whose hosts it is for ("": any)
 	awaitHosts bool
-	team       string // whose members' computers it is for; "" any
+	team       string // whose members' computers it is for ("": any)
 }
 
 // Create makes the workunits, all or none, and returns their names. For many,
@@ -168,7 +167,7 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 	}
 	err := g.store.Update(ctx, func(tx *store.Tx) error {
 		tx.SetCause(now, "operator", "work create")
-		// The file deleter does the same, so what is here now stays for this
+		// The file deleter takes the same lock, so the files that are here now stay for this
 		// workunit.
 		if err := tx.LockFiles(); err != nil {
 			return err
@@ -253,11 +252,11 @@ func (g *Generator) ensure(ctx context.Context, f protocol.FileInfo, from Given)
 	return err
 }
 
-// Params returns what a workunit would have that is asked for so, with what the template and the
-// defaults say, or why there can be none.
+// Params returns the parameters of a workunit requested with p, completed from the template and the
+// defaults, or an error if it cannot be made.
 func (g *Generator) Params(p Params) (Params, error) {
 	if g.input != nil {
-		for _, set := range g.input.apply { // as in BOINC, the template goes over the command line
+		for _, set := range g.input.apply { // as in BOINC, the template overrides the command line
 			set(&p)
 		}
 	}
@@ -467,8 +466,8 @@ func stage(ctx context.Context, d Files, name, path string) (blob.Info, error) {
 	return d.Put(ctx, name, f)
 }
 
-// PhysicalName returns the name under which a file is handed out, stem, 16
-// digits of its MD5 and extension, and what is known of its content.
+// PhysicalName returns the name under which a file is published, which is its stem, 16 digits of
+// its MD5 and its extension. It also returns the size and checksum of the file.
 func PhysicalName(path string) (string, blob.Info, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -482,7 +481,7 @@ func PhysicalName(path string) (string, blob.Info, error) {
 	return physical(filepath.Base(path), info.MD5), info, nil
 }
 
-// physical is the name of a file that is called base where it comes from.
+// physical returns the physical name of a file with the original name base.
 func physical(base, md5 string) string {
 	base = safe(base)
 	ext := filepath.Ext(base)

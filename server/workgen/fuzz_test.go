@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// A template is taken or refused; one that is taken makes descriptions that can be read.
+// A template is accepted or refused. One that is accepted makes descriptions that can be read.
 func FuzzOutputTemplate(f *testing.F) {
 	f.Add(workgen.OutputText([]workgen.OutputFile{{Logical: "out", MaxNBytes: 99}, {Logical: "log", MaxNBytes: 1}}))
 	f.Add(`<file_info><name><OUTFILE_0/></name><sticky/></file_info><result><file_ref><file_name><OUTFILE_0/></file_name><open_name>o</open_name><no_validate/></file_ref></result>`)

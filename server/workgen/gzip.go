@@ -12,10 +12,10 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 )
 
-// pack puts a compressed copy of an input file beside it, NAME.gz, and says so in its
-// description, if the copy is smaller. One that is there already is used as it is.
+// pack puts a compressed copy of an input file next to it, as NAME.gz, and records this in its
+// description, if the copy is smaller. An existing copy is used as it is.
 //
-// Other than in BOINC, whose operators make the copies themselves.
+// Different from BOINC, whose operators make the copies themselves.
 func (g *Generator) pack(ctx context.Context, info *protocol.FileInfo) error {
 	n, known := g.packed[info.Name]
 	if !known {
@@ -37,8 +37,8 @@ func (g *Generator) pack(ctx context.Context, info *protocol.FileInfo) error {
 	return nil
 }
 
-// packedSize is the size of the compressed copy of a file that is there: fs.ErrNotExist if
-// there is none, and an error if it is a copy of something else.
+// packedSize returns the size of the existing compressed copy of a file. It returns fs.ErrNotExist
+// if there is none, and another error if it is a copy of something else.
 func packedSize(ctx context.Context, d Files, info protocol.FileInfo) (int64, error) {
 	f, err := d.Open(ctx, blob.Packed(info.Name))
 	if err != nil {

@@ -58,7 +58,7 @@ func TestCompressedInputs(t *testing.T) {
 	if unpacked(blob.Packed(f.Name)) != long {
 		t.Error("the copy holds something else")
 	}
-	// The copy is one of the workunit's files, so that it goes when nobody needs it.
+	// The copy is one of the workunit's files, so that it is deleted when it is no longer needed.
 	if err := b.store.View(t.Context(), func(tx *store.View) error {
 		shared, err := tx.FileShared(blob.Packed(f.Name), wu.ID+1)
 		if !shared {
@@ -68,7 +68,7 @@ func TestCompressedInputs(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// A copy that is there is used; one that has gone is made again, alike.
+	// An existing copy is used. A missing one is made again, with the same content.
 	for _, gone := range []bool{false, true} {
 		if gone {
 			if err := b.files.Remove(t.Context(), blob.Packed(f.Name)); err != nil {

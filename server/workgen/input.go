@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// An Input is the parsed form of an input template in BOINC's XML: how the
-// files given for a workunit are used, and values that go over those given.
+// An Input is the parsed form of an input template in BOINC's XML: the use of the files given for a
+// workunit, and values that override the given ones.
 type Input struct {
 	Files []InputFile
 	apply []func(*Params)
@@ -19,7 +19,7 @@ type Input struct {
 
 // An InputFile is one <file_info> of an input template with its <file_ref>.
 type InputFile struct {
-	Physical string // a constant file already in download/; "" for one given each time
+	Physical string // a constant file already in download/ ("": a file given each time)
 	Info     protocol.FileInfo
 	Ref      protocol.FileRef
 	Gzip     bool // computers download a compressed copy, if that is smaller
@@ -35,9 +35,9 @@ func (f InputFile) kind() Kind {
 	return Staged
 }
 
-// ParseInput reads an input template. As in BOINC, file references belong to
-// the file infos by number, or by order where there is none. Other than in BOINC, a tag
-// that has no effect is refused.
+// ParseInput reads an input template. As in BOINC, file references belong to the file infos by
+// number, or by order if they have no number. Different from BOINC, a tag that has no effect is
+// refused.
 func ParseInput(name, text string) (*Input, error) {
 	in, err := parseInput(text)
 	if err == nil {
@@ -216,7 +216,7 @@ func scanInputRef(s *bxml.Scanner, number *int64) (r protocol.FileRef) {
 // inOrder returns the given files in the order of those that the template takes: by the names under
 // which the application opens them, and the others in the order in which they are given.
 func (in *Input) inOrder(given []Given) ([]Given, error) {
-	var slots []string // names; "": any
+	var slots []string // names ("": any)
 	for _, f := range in.Files {
 		if f.Physical == "" {
 			slots = append(slots, f.Ref.OpenName)

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Files go to where the template has their name, and the rest in order.
+// Files are assigned to the places where the template has their name, and the rest in order.
 func TestInOrder(t *testing.T) {
 	slot := func(names ...string) (in Input) {
 		for _, n := range names {

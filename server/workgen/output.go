@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// An Output says what a result of a workunit produces: the parsed form of an
+// An Output describes the files that a result of a workunit produces. It is the parsed form of an
 // output template in BOINC's XML.
 type Output struct{ text string }
 
@@ -20,8 +20,7 @@ const (
 	someURL       = "http://upload.invalid/file_upload_handler" // where one will stand
 )
 
-// DefaultMaxNBytes is the size an output file may have if the operator does not
-// say.
+// DefaultMaxNBytes is the default maximum size of an output file.
 const DefaultMaxNBytes = 10_000_000
 
 // OutputFile is one output file of a template that OutputText writes.
@@ -47,8 +46,8 @@ func OutputText(files []OutputFile) string {
 	return b.String()
 }
 
-// CheckOutput returns why an output template makes no sense, or nil. It refuses tags
-// that have no effect, too. name is the file's, for messages.
+// CheckOutput returns an error if an output template is invalid. It refuses tags that have no
+// effect, too. name is the file's name, for messages.
 func CheckOutput(name, text string) error {
 	if _, err := ParseOutput(name, text); err != nil {
 		return err
@@ -59,9 +58,9 @@ func CheckOutput(name, text string) error {
 	return nil
 }
 
-// ParseOutput reads an output template and says why no results can be made with it, if
-// they cannot. It passes over tags that it does not know: workunits that are there
-// already must not come to a halt for them. name is the file's, for messages.
+// ParseOutput reads an output template. It returns an error if no results can be made with it.
+// Unknown tags are skipped: existing workunits must not stop because of them. name is the file's
+// name, for messages.
 func ParseOutput(name, text string) (*Output, error) {
 	o := &Output{text}
 	if err := o.check(); err != nil {
@@ -159,14 +158,13 @@ func uploads(text string) (n int64, err error) {
 	return n, err
 }
 
-// stays reports whether an output file stays on the host and is not uploaded: it
-// is sticky, and its template has no <url>.
+// stays reports whether an output file stays on the host and is not uploaded: it is sticky, and its
+// template has no <url>.
 func stays(f protocol.FileInfo) bool { return f.Sticky && len(f.UploadURLs) == 0 }
 
-// Expand returns the xml_doc_in of a new result: file names made from its name
-// and a random number that nobody can guess, and a certificate for the upload
-// of each by certify. The upload URL is filled in when the result is sent, so that a
-// project may move.
+// Expand returns the xml_doc_in of a new result. File names are made from its name and an
+// unguessable random number. certify returns a certificate for the upload of each file. The upload
+// URL is filled in when the result is sent, so that a project may move.
 func (o *Output) Expand(result, workunit string, random int64, certify func(name string, maxNBytes int64) string) (string, error) {
 	e, err := o.elements(result + "_r" + strconv.FormatInt(random, 10))
 	if err != nil {

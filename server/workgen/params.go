@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/server/credit"
 )
 
-// Params are what an operator may say about a workunit. Zero means not said,
-// for which Complete puts in a default.
+// Params are an operator's settings for a workunit. Zero means not set: Complete replaces it with a
+// default.
 type Params struct {
 	Name        string
 	CommandLine string
@@ -31,14 +31,14 @@ type Params struct {
 	RscMemoryBound float64 // bytes
 	RscDiskBound   float64 // bytes
 
-	RscBandwidthBound float64 // bytes a second that a host downloads at, at least; 0: any
+	RscBandwidthBound float64 // minimum download speed of a host in bytes a second (0: any)
 
-	Credit float64 // that each valid result is worth; 0: as the application says
+	Credit float64 // that each valid result is worth (0: set by the application)
 }
 
-// The defaults. Those for resources are BOINC's. BOINC's tool allows a single
-// result and no error, so that one unlucky host ends a workunit; these limits
-// are those that its documentation used.
+// The defaults. The ones for resources are BOINC's. BOINC's tool allows a single result and no
+// error, so that one unlucky host ends a workunit. The limits here are the ones that its
+// documentation used.
 const (
 	defaultMaxError    = 3
 	defaultMaxTotal    = 10
@@ -53,8 +53,8 @@ const (
 // maxDelay keeps deadlines within what clients can count.
 const maxDelay = 10 * 365 * 86400
 
-// Complete fills in what was not said and then refuses what makes no sense,
-// all of it at once, with the reasons.
+// Complete fills in defaults and then refuses invalid values, all of them at once, with the
+// reasons.
 func (p Params) Complete() (Params, error) {
 	negative := p.check()
 	if p.MinQuorum == 0 {
@@ -154,7 +154,7 @@ func (p Params) contradictions() error {
 	return errors.Join(errs...)
 }
 
-// maxWorkunitName leaves room for what the names of results and files add.
+// maxWorkunitName leaves room for the suffixes in the names of results and files.
 const maxWorkunitName = 200
 
 func validName(name string) error {

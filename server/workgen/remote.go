@@ -38,7 +38,7 @@ func ParseRemote(text string) (Given, error) {
 	return g, err
 }
 
-// base is what the file is called there; "" if it has no name.
+// base returns the name of the file at its URL, or "" if it has no name.
 func (r Remote) base() string {
 	u, err := url.Parse(r.URL)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
@@ -47,7 +47,8 @@ func (r Remote) base() string {
 	return path.Base(u.Path)
 }
 
-// File is what a copy of the file may be called on any disk, after what it is called there.
+// File returns a name for a copy of the file that is valid on any disk, made from its name at its
+// URL.
 func (r Remote) File() string {
 	name := safe(r.base())
 	return name[:min(len(name), 100)]
@@ -65,7 +66,7 @@ func (r Remote) info() (protocol.FileInfo, error) {
 	return f, nil
 }
 
-// checkRemote sees that a client can fetch a file and know whether that is right.
+// checkRemote returns an error unless a client can fetch a file and verify it.
 func checkRemote(f protocol.FileInfo) error {
 	for _, u := range f.DownloadURLs {
 		if at, err := url.Parse(u); err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// tags are what an element of a template may hold; nil for one whose content is a
+// tags are the elements that an element of a template may contain, or nil if its content is a
 // value.
 type tags map[string]tags
 
@@ -41,8 +41,8 @@ var (
 	inputTags = inputInner.with("input_template", inputInner)
 
 	outputInner = tags{
-		// All output files are made locally and uploaded when they are present; BOINC's
-		// templates say so.
+		// All output files are made locally and uploaded when they are present. BOINC's templates
+		// contain this.
 		"file_info": values("name", "generated_locally", "upload_when_present", "max_nbytes", "url", "sticky",
 			"sticky_lifetime", "gzip_when_done", "no_delete"),
 		"result": values("report_immediately").
@@ -51,12 +51,12 @@ var (
 	outputTags = outputInner.with("output_template", outputInner)
 )
 
-// foreign are BOINC's tags that have no effect here. To pass over them would promise it.
+// foreign are BOINC's tags that have no effect here. Accepting them would suggest that they have.
 var foreign = values("gzipped_nbytes", "gzipped_url", "size_class", "keywords", "env_vars", "report_on_rpc",
 	"app_version_num", "allow_non_preferred_apps")
 
-// checkTags returns an error for each element of a template that is not among those
-// known, with what was probably meant.
+// checkTags returns an error for each unknown element of a template, with the element that was
+// probably meant.
 func checkTags(text string, known tags) error {
 	var w bxml.Writer
 	w.Block("template", text)

@@ -60,7 +60,7 @@ func TestUnknownTagsInTemplatesAreRefused(t *testing.T) {
 			}
 		})
 	}
-	// Work that is there goes on with a template that was taken before.
+	// Existing work continues with a template that was accepted before.
 	if _, err := workgen.ParseOutput("t", strings.ReplaceAll(goodOutput, "<optional/>", "<optinal/>")); err != nil {
 		t.Error(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// target refuses what cannot be done for a computer or an account alone.
+// target refuses settings that are not possible for a single computer or account.
 func (s *Spec) target(p Params) error {
 	n := 0
 	for _, named := range []bool{s.Host != 0, s.User != "", s.Team != ""} {

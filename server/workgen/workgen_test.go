@@ -19,7 +19,7 @@ func TestParams(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		params workgen.Params
-		want   string // part of the error; "" none
+		want   string // part of the error, or ""
 	}{
 		{"nothing said", workgen.Params{}, ""},
 		{"a quorum alone raises the target", workgen.Params{MinQuorum: 3}, ""},
@@ -66,7 +66,7 @@ const goodOutput = `<output_template>
 </result>
 </output_template>`
 
-// certify stands for the project's certificates.
+// certify replaces the project's certificates.
 func certify(name string, maxNBytes int64) string { return fmt.Sprint(name, " up to ", maxNBytes) }
 
 func TestOutputTemplate(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package client submits work to a project over its HTTP API, follows it and fetches what comes of
-// it. docs/api.md describes the API itself.
+// Package client submits work to a project over its HTTP API, tracks its progress and fetches the
+// results. docs/api.md describes the API itself.
 package client
 
 import (
@@ -22,15 +22,16 @@ type Client struct {
 	URL   string // of the project
 	Token string
 	HTTP  *http.Client // nil: http.DefaultClient
-	// Patience is how long a request is repeated while the project does not answer, or cannot
-	// just now. Every request may be repeated: no batch is made twice. 0: it is not.
+	// Patience is the time for which a request is repeated while the project does not answer or is
+	// temporarily unable to. Every request may be repeated: no batch is made twice. 0 means no
+	// repetition.
 	Patience time.Duration
 }
 
 // maxAnswer bounds answers but files, bytes.
 const maxAnswer = 64 << 20
 
-// longPoll is how long the project is asked to wait for a change.
+// longPoll is the time for which the project is asked to wait for a change.
 const longPoll = 60 * time.Second
 
 // Submit asks for a batch. If there is one of that name already, it is completed if need be, and
@@ -43,13 +44,13 @@ func (c *Client) Submit(ctx context.Context, s wire.Submission) (b wire.Batch, e
 	return b, c.call(ctx, http.MethodPost, "batches", body, &b)
 }
 
-// Upload stores a file that batches of the token may name as staged. What a name stands for never
-// changes; the same content again is no error.
+// Upload stores a file that batches of the token may name as staged. The content of a name never
+// changes. It is not an error to upload the same content again.
 func (c *Client) Upload(ctx context.Context, name string, content []byte) error {
 	return c.call(ctx, http.MethodPut, "files/"+url.PathEscape(name), content, new(wire.File))
 }
 
-// DryRun tells what a batch would take and when it would be done. Nothing is made.
+// DryRun returns the cost of a batch and the time when it would be done. Nothing is made.
 func (c *Client) DryRun(ctx context.Context, s wire.Submission) (e wire.Estimate, err error) {
 	body, err := json.Marshal(s)
 	if err != nil {
@@ -58,7 +59,7 @@ func (c *Client) DryRun(ctx context.Context, s wire.Submission) (e wire.Estimate
 	return e, c.call(ctx, http.MethodPost, "estimate", body, &e)
 }
 
-// Estimate tells when a batch will be done.
+// Estimate returns the time when a batch will be done.
 func (c *Client) Estimate(ctx context.Context, id int64) (e wire.Estimate, err error) {
 	return e, c.call(ctx, http.MethodGet, fmt.Sprintf("batches/%d/estimate", id), nil, &e)
 }
@@ -94,7 +95,7 @@ func (c *Client) Wait(ctx context.Context, id int64, each func(wire.Batch)) (b w
 	}
 }
 
-// Outcomes calls each with what became of every workunit of a batch, in the order in which they
+// Outcomes calls each with the outcome of every workunit of a batch, in the order in which they
 // were made, until it returns an error.
 func (c *Client) Outcomes(ctx context.Context, id int64, each func(wire.Outcome) error) error {
 	for after := int64(0); ; {
@@ -136,7 +137,7 @@ func (c *Client) Archive(ctx context.Context, id int64) (io.ReadCloser, error) {
 	return res.Body, nil
 }
 
-// Cancel gives up what is not finished of a batch and returns how many workunits that were.
+// Cancel gives up the unfinished workunits of a batch and returns their number.
 func (c *Client) Cancel(ctx context.Context, id int64) (int, error) {
 	var gone wire.Cancelled
 	err := c.call(ctx, http.MethodDelete, fmt.Sprint("batches/", id), nil, &gone)
@@ -164,7 +165,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, int
 	return nil
 }
 
-// send sends a request, again and again while that may help, and returns an answer that is no
+// send sends a request, repeats it while that may help, and returns an answer that is not a
 // refusal.
 func (c *Client) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	end := time.Now().Add(c.Patience)
@@ -181,7 +182,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	}
 }
 
-// once is send without repetition. again says that it may help.
+// once is send without repetition. again reports whether repeating it may help.
 func (c *Client) once(ctx context.Context, method, path string, body []byte) (res *http.Response, again bool, err error) {
 	base := strings.TrimSuffix(c.URL, "/") + "/api/v1/"
 	req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))

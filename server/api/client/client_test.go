@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/api/wire"
 )
 
-// A project that cannot answer just now is asked again; one that refuses is not.
+// A project that is temporarily unable to answer is asked again. One that refuses is not.
 func TestPatience(t *testing.T) {
 	asked, answer := 0, func(w http.ResponseWriter) {}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

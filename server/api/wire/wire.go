@@ -1,28 +1,28 @@
-// Package wire is what the API's requests and answers hold, for the server and for clients.
-// server/api/openapi.json describes the same to machines.
+// Package wire defines the API's requests and answers, for the server and for clients.
+// server/api/openapi.json describes the same for programs.
 package wire
 
 import "time"
 
 // A Submission asks for a batch.
 type Submission struct {
-	Name        string     `json:"name"` // of the sender's choice; the same name again is the same batch
+	Name        string     `json:"name"` // chosen by the sender, who gets the same batch for the same name
 	App         string     `json:"app"`
 	Priority    int64      `json:"priority,omitempty"`
-	Quorum      int        `json:"quorum,omitempty"`       // results that have to agree; 0: as the application says
-	Targets     int        `json:"targets,omitempty"`      // results sent at first; 0: as many
+	Quorum      int        `json:"quorum,omitempty"`       // results that have to agree (0: set by the application)
+	Targets     int        `json:"targets,omitempty"`      // results sent at first (0: as many as the quorum)
 	DelayBound  float64    `json:"delay_bound,omitempty"`  // seconds for a computer to return a result
 	FpopsEst    float64    `json:"fpops_est,omitempty"`    // floating-point operations that one takes, estimated
 	FpopsBound  float64    `json:"fpops_bound,omitempty"`  // operations after which one is aborted
 	MemoryBound float64    `json:"memory_bound,omitempty"` // bytes
 	DiskBound   float64    `json:"disk_bound,omitempty"`   // bytes
-	Webhook     string     `json:"webhook,omitempty"`      // URL that is told when the batch is done
+	Webhook     string     `json:"webhook,omitempty"`      // URL that is notified when the batch is done
 	Workunits   []Workunit `json:"workunits"`
 }
 
 // A Workunit is one of a Submission.
 type Workunit struct {
-	Name        string  `json:"name,omitempty"` // within the batch; "": its place, from 0
+	Name        string  `json:"name,omitempty"` // within the batch ("": its index, from 0)
 	CommandLine string  `json:"command_line,omitempty"`
 	Priority    *int64  `json:"priority,omitempty"`  // instead of the batch's
 	FpopsEst    float64 `json:"fpops_est,omitempty"` // instead of the batch's
@@ -38,13 +38,13 @@ type Input struct {
 
 	URL    string `json:"url,omitempty"`    // computers fetch it from there, or with Copy the project does
 	Copy   bool   `json:"copy,omitempty"`   // the project fetches it now, and computers from the project
-	NBytes int64  `json:"nbytes,omitempty"` // its size, with URL; with Copy it may be 0: not known
-	MD5    string `json:"md5,omitempty"`    // 32 hex digits, with URL; with Copy it may be "": not known
+	NBytes int64  `json:"nbytes,omitempty"` // size, required with URL (with Copy 0 means unknown)
+	MD5    string `json:"md5,omitempty"`    // 32 hex digits, required with URL (with Copy "" means unknown)
 
 	Staged string `json:"staged,omitempty"` // a file that was uploaded or that the operator has staged
 }
 
-// A Batch is how far a batch has come.
+// A Batch has the progress of a batch.
 type Batch struct {
 	ID         int64            `json:"id"`
 	Name       string           `json:"name"`
@@ -61,36 +61,36 @@ type Batch struct {
 	Results    map[string]int64 `json:"results"`           // by server state
 }
 
-// Batches are those of a token.
+// Batches is a list of a token's batches.
 type Batches struct {
 	Batches []Batch `json:"batches"`
 }
 
-// An Estimate is what is to be computed of a batch, one that is there or one that was only
-// described, and when that will be done.
+// An Estimate has the remaining computation of a batch, existing or only described, and the time
+// when it will be done.
 type Estimate struct {
 	Workunits   int64   `json:"workunits"`              // without an outcome
-	Results     int64   `json:"results,omitempty"`      // sent at first; of one that was described
+	Results     int64   `json:"results,omitempty"`      // sent at first (of a described batch)
 	Flops       float64 `json:"flops"`                  // floating-point operations of all results
 	InputBytes  int64   `json:"input_bytes,omitempty"`  // of one that was described, as far as its sizes are known
-	OutputBytes int64   `json:"output_bytes,omitempty"` // at most; of one that was described
+	OutputBytes int64   `json:"output_bytes,omitempty"` // maximum (of a described batch)
 
 	Computers int       `json:"computers"`         // that can compute it and were active in the last week
 	Rate      float64   `json:"flops_per_second"`  // of all of these
 	Basis     string    `json:"basis"`             // computers, pace, none or stopped
 	Wait      float64   `json:"wait,omitempty"`    // seconds until the work ahead is sent
-	Seconds   *float64  `json:"seconds,omitempty"` // until it is done; absent: not known
+	Seconds   *float64  `json:"seconds,omitempty"` // until it is done (absent: unknown)
 	End       time.Time `json:"end_time,omitzero"` // likewise
 	Text      string    `json:"text"`              // all of this in a sentence
 }
 
-// Outcomes are those of a part of a batch's workunits.
+// Outcomes has the outcomes of a part of a batch's workunits.
 type Outcomes struct {
 	Workunits []Outcome `json:"workunits"`
-	Next      int64     `json:"next,omitempty"` // to be given as after; 0: these are the last
+	Next      int64     `json:"next,omitempty"` // value of after for the next request (0: these are the last)
 }
 
-// An Outcome is what became of a workunit.
+// An Outcome is the outcome of a workunit.
 type Outcome struct {
 	Name   string   `json:"name"`
 	State  string   `json:"state"`            // unfinished, canonical or error
@@ -105,12 +105,12 @@ type File struct {
 	Size int64  `json:"size"` // bytes
 }
 
-// Cancelled is what came of giving a batch up.
+// Cancelled is the outcome of giving a batch up.
 type Cancelled struct {
 	Cancelled int `json:"cancelled"` // workunits
 }
 
-// Retired is what came of having a batch's output deleted.
+// Retired is the outcome of deleting a batch's output.
 type Retired struct {
 	Deleted int `json:"deleted"` // workunits whose output was there
 }

@@ -1,5 +1,5 @@
-// Package backup writes a copy of a project, also while it is served, and makes a project
-// of such a copy again. It also moves what a project has to another place.
+// Package backup writes a copy of a project, also while it is served, and restores a project from
+// it. It also moves a project's data to another place.
 //
 // A backup is a folder, or an archive of tar with the same content:
 //
@@ -10,13 +10,13 @@
 //	project/…              keys, templates, results, archive and whatever else is there
 //	SHA256SUMS             checksums of all these; last, so that without it a backup is none
 //
-// All databases become files of SQLite because that is one format for both: a backup needs
-// no programs of the right version of PostgreSQL, can be looked into, and can be restored
-// on either. The database is copied first, from one state of it. Files are never changed,
-// and none is deleted while the copy is made, so what the database names is there; what
-// came later is there too, and does no harm.
+// All databases become files of SQLite because that is one format for both: a backup needs no
+// programs of the right version of PostgreSQL, can be looked into, and can be restored on either.
+// The database is copied first, from one state of it. Files are never changed, and none is deleted
+// while the copy is made, so all files that the database names are in the backup. Files that
+// arrived later are in it too, and do no harm.
 //
-// The package neither serves nor decides what an operator may do.
+// The package neither serves nor decides which operations an operator may do.
 package backup
 
 import (
@@ -49,20 +49,20 @@ const format = 1
 // ErrIncomplete is returned of a backup that was not written to its end.
 var ErrIncomplete = errors.New("the backup is incomplete: it was not written to the end")
 
-// A Head says what a backup is a copy of.
+// A Head identifies the original of a backup.
 type Head struct {
 	Format          int          `json:"format"`
 	Program         string       `json:"program"` // version of starling-server
 	Created         time.Time    `json:"created"` // when the database was copied
 	Project         string       `json:"project"` // its name
 	MasterURL       string       `json:"master_url"`
-	Identity        string       `json:"identity"` // that of keys/project_id
+	Identity        string       `json:"identity"` // from keys/project_id
 	DatabaseVersion int64        `json:"database_version"`
 	WithoutFiles    bool         `json:"without_files,omitempty"` // download and upload are not there
 	Census          store.Census `json:"census"`
 }
 
-// A Report says what was written or read.
+// A Report describes the data that was written or read.
 type Report struct {
 	Head
 	Files int   `json:"files"`
@@ -110,7 +110,7 @@ func parseSums(text string) (sums, error) {
 	return out, lines.Err()
 }
 
-// valid reports whether a name may stand in a backup: nothing leads out of it.
+// valid reports whether a name is allowed in a backup: it must not lead out of it.
 func valid(name string) bool {
 	return name != "" && path.Clean(name) == name && !path.IsAbs(name) && name != ".." && !strings.HasPrefix(name, "../") &&
 		!strings.ContainsAny(name, "\n\r\\\x00")

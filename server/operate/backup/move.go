@@ -18,20 +18,20 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A Moved says what Move did. What was moved is left where it was, unused.
+// A Moved has the outcome of Move. The originals stay where they were, unused.
 type Moved struct {
 	Files        int    // copied
-	OldFiles     string // where they are left; "" if they were not moved
+	OldFiles     string // where they are left ("": not moved)
 	Rows         int64  // of the database
-	OldDatabase  string // the file that is left, or that of a server; "" if it was not moved
-	OldMasterURL string // which is answered from now on as well; "" if it has not changed
+	OldDatabase  string // the file that is left, or the database of a server ("": not moved)
+	OldMasterURL string // the former address, which is still answered ("": unchanged)
 }
 
-// Move has the project in dir keep its database, its files, or both, somewhere else, or
-// answer at another address. Nobody may use the project meanwhile: it returns
-// project.ErrServed if a server runs on this computer; others it cannot see. All is
-// copied and compared first, and the settings are changed last: after an error the project
-// is as it was, and Move may be called again.
+// Move moves the database or the files of the project in dir, or both, somewhere else, or changes
+// its address. The project must not be in use meanwhile: Move returns project.ErrServed if a server
+// runs on this computer. It cannot detect servers on other computers. All data is copied and
+// compared first, and the settings are changed last: after an error the project is as it was, and
+// Move may be called again.
 func Move(ctx context.Context, dir string, w Where, log *slog.Logger) (m Moved, err error) {
 	done, err := project.Alone(dir)
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Places where a restored project keeps what it has, for Where.
+// Places for the data of a restored project, for Where.
 const (
 	Local = "local" // in its folder: SQLite, or folders for files
 )
 
-// A Where says what is to be otherwise with the restored project; what is "" is as in the
-// settings of the backup.
+// A Where has the settings that differ in the restored project. The value "" leaves a setting as in
+// the backup.
 type Where struct {
 	Database    string // Local, or the URL of an empty PostgreSQL database
 	Files       string // Local, or the place of a bucket, see blob.OpenBucket
@@ -34,17 +34,17 @@ type Where struct {
 	AdminListen string
 }
 
-// Check reads a whole backup and returns what it says of itself, or what is wrong with it.
+// Check reads a whole backup and returns its description, or an error if it is damaged.
 func Check(ctx context.Context, from string) (Report, error) {
 	return each(from, func(Head, []byte) (func(entry, io.Reader) error, error) {
 		return func(entry, io.Reader) error { return context.Cause(ctx) }, nil
 	})
 }
 
-// Restore makes a project in dir, which is empty or does not exist, of a backup. If w says
-// another address, it listens there and at no other port of the backup, since the original may be
-// served on the same computer. Its database, and a bucket unless Where names it, must not hold anything. The settings come
-// last: after an error dir is no project, and may be removed.
+// Restore makes a project from a backup in dir, which is empty or does not exist. If w has another
+// address, the project listens there and on no other port of the backup, since the original may be
+// served on the same computer. Its database must be empty, and so must its bucket, unless Where
+// names it. The settings are written last: after an error dir is not a project, and may be removed.
 func Restore(ctx context.Context, from, dir string, w Where, log *slog.Logger) (rep Report, err error) {
 	switch entries, err := os.ReadDir(dir); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -95,7 +95,7 @@ func Restore(ctx context.Context, from, dir string, w Where, log *slog.Logger) (
 	return rep, p.Close()
 }
 
-// settings are those of the restored project.
+// settings returns the settings of the restored project.
 func (w Where) settings(text string) (string, project.Config, error) {
 	changes := make(map[string]any)
 	for key, value := range map[string]string{
@@ -153,7 +153,7 @@ func vacant(ctx context.Context, c project.Config, w Where) error {
 type intake struct {
 	ctx   context.Context
 	dir   string
-	trees map[string]*blob.Bucket // by folder; nil: none
+	trees map[string]*blob.Bucket // by folder (nil: none)
 	dirs  map[string]bool
 }
 

@@ -27,17 +27,17 @@ type entry struct {
 
 // A sink takes the files of a backup, one after the other.
 type sink interface {
-	// put stores a file; r yields exactly e.size bytes.
+	// put stores a file. r yields exactly e.size bytes.
 	put(e entry, r io.Reader) error
 	// finish makes all of it durable, under its name.
 	finish() error
-	// drop removes what was written, after an error.
+	// drop removes the data written so far, after an error.
 	drop()
 	// scratch returns a path on the same disk for a file that is not of the backup.
 	scratch() string
 }
 
-// isArchive tells files from folders by their names.
+// isArchive distinguishes files from folders by their names.
 func isArchive(name string) bool {
 	return strings.HasSuffix(name, ".tar") || isZipped(name)
 }
@@ -141,7 +141,7 @@ func newArchive(path string) (*archive, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s exists already", path)
 	}
-	// It is no backup under this name.
+	// A file with this name is not taken for a backup.
 	f, err := os.OpenFile(path+".partial", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("%s.partial exists: another backup is being written there, or was interrupted; remove it in that case", path)

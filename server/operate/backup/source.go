@@ -78,7 +78,7 @@ func (a *archiveSource) next() (entry, io.Reader, error) {
 	}
 }
 
-// A folderSource yields what the checksums name.
+// A folderSource yields the files that the checksums name.
 type folderSource struct {
 	root  *os.Root
 	names []string
@@ -145,9 +145,9 @@ func (f *folderSource) next() (entry, io.Reader, error) {
 	return entry{name, st.Size(), st.Mode().Perm(), st.ModTime()}, f.open, nil
 }
 
-// each reads a backup. begin gets the head and the settings, and returns what takes all
-// other files. It returns an error if the backup is not whole, or not as it was written;
-// what was taken by then is worth nothing.
+// each reads a backup. begin gets the head and the settings, and returns a function that takes all
+// other files. each returns an error if the backup is incomplete or was changed. Files taken by
+// then are worthless.
 func each(from string, begin func(h Head, settings []byte) (take func(e entry, r io.Reader) error, err error)) (rep Report, err error) {
 	src, err := openSource(from)
 	if err != nil {

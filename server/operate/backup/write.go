@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	// holdFor is how long nothing is deleted after this process was last heard of, and
-	// holdEvery how often it says that it is still at work.
+	// holdFor is the time after this process's last sign of life in which nothing is deleted.
+	// holdEvery is the interval at which it gives one.
 	holdFor   = 10 * time.Minute
 	holdEvery = time.Minute
 )
 
-// Options say what a backup holds.
+// Options select the content of a backup.
 type Options struct {
-	// WithoutFiles leaves out the files that are sent to computers and come from them, for
-	// a bucket that is backed up by other means.
+	// WithoutFiles leaves out the files that are sent to computers or uploaded by them, for a
+	// bucket that is backed up by other means.
 	WithoutFiles bool
 }
 
@@ -200,8 +200,8 @@ func own(name string) bool {
 	return project.IsRunState(name) || strings.HasPrefix(name, "project.db")
 }
 
-// putFolder copies what else lies in the project's folder. Links of the folder itself are
-// followed, as results may lie on a disk of their own; those further down are not copied.
+// putFolder copies the other files in the project's folder. Links in the folder itself are
+// followed, as results may be on a separate disk. Links further down are not copied.
 func putFolder(ctx context.Context, t *tally, p *project.Project) error {
 	entries, err := os.ReadDir(p.Dir)
 	if err != nil {
@@ -261,7 +261,7 @@ func temporary(name string) bool {
 	return name == ".tmp" || strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp")
 }
 
-// putFile copies a file as long as it is now; one that grows is copied up to there.
+// putFile copies a file up to its current length, even if it grows meanwhile.
 func putFile(t *tally, from, name string) error {
 	f, err := os.Open(from)
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// An action is something that can be done on a page. It is what a command does too, and the audit
-// log has it as that command, called with --batch for a batch.
+// An action is something that can be done on a page. Each has a corresponding command, and the
+// audit log records the action as that command, called with --batch for a batch.
 type action struct {
 	Command string
-	Verb    string // in the path, where it is not the command's; it is the flag that the command is called with
+	Verb    string // in the path, if it differs from the command's (it is the command's flag then)
 	On      string // the page: a kind of row, or the path of a list
 	Label   string
 	About   string
@@ -33,7 +33,7 @@ type action struct {
 	do      func(ctx context.Context, c *Console, f form) (said string, err error)
 }
 
-// Path is where the action's form is sent.
+// Path returns the path to which the action's form is sent.
 func (a action) Path() string {
 	_, verb, _ := strings.Cut(a.Command, " ")
 	return a.On + "-" + cmp.Or(a.Verb, verb)
@@ -46,7 +46,7 @@ type input struct {
 	Required    bool
 }
 
-// A form is what was filled in. id is the row of the page; on a list it was chosen.
+// A form has the values of a submitted form. id is the row of the page. On a list it was selected.
 type form struct {
 	id     string
 	values url.Values
@@ -217,12 +217,12 @@ var actions = []action{
 	},
 }
 
-// actionsOf are those of a page.
+// actionsOf returns the actions of a page.
 func actionsOf(on string) []action {
 	return slices.DeleteFunc(slices.Clone(actions), func(a action) bool { return a.On != on })
 }
 
-// act does what a form asks for, and writes it into the audit log, whatever comes of it.
+// act executes the action of a form, and writes it into the audit log, whatever its outcome.
 func (c *Console) act(w http.ResponseWriter, r *http.Request, actor string) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	i := slices.IndexFunc(actions, func(a action) bool { return a.Path() == r.PathValue("action") })
@@ -262,7 +262,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, actor string) {
 	http.Redirect(w, r, at+"?done="+c.say(said), http.StatusSeeOther)
 }
 
-// say keeps what was done for the next page.
+// say stores the outcome of an action for the next page.
 func (c *Console) say(text string) (number string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -295,7 +295,8 @@ func (f form) detail(tx *store.View, a action) string {
 	return strings.Join(parts, " ")
 }
 
-// cancel cancels what of names, or undoes that. A batch is only counted unless the form says yes.
+// cancel cancels the work that what selects, or undoes that. A batch is only counted unless the
+// form has the field yes.
 func cancel(what func(id int64) operate.CancelSpec) func(context.Context, *Console, form) (string, error) {
 	return func(ctx context.Context, c *Console, f form) (string, error) {
 		id, err := f.number("id")

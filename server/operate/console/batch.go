@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A batchHead is what a batch's page says before all that is known of it.
+// A batchHead is the head of a batch's page, above the details.
 type batchHead struct {
 	Done, Total int64 // workunits
 	Percent     int64 // rounded down

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/internal/testbrowser"
 )
 
-// An operator finds a workunit that failed and retries it; axe-core finds nothing on any page,
-// and all fit on a phone.
+// An operator finds a workunit that failed and retries it. axe-core finds nothing on any page, and
+// all fit on a phone.
 func TestConsoleInABrowser(t *testing.T) {
 	d := newDesk(t)
 	b := testbrowser.New(t)

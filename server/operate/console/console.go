@@ -1,6 +1,6 @@
-// Package console is what operators see of their project in a browser: how the work flows, lists,
-// all that is known of one row, and buttons for what the commands do too. They are answered
-// beside metrics, on the operator's address, and never on the public one.
+// Package console is the operators' view of their project in a browser. It has the flow of the
+// work, lists, all details of one row, and buttons for the actions that the commands have too. The
+// pages are served with the metrics, on the operator's address, and never on the public one.
 package console
 
 import (
@@ -48,7 +48,7 @@ type Console struct {
 	flow    *kept.Value[flow]
 
 	mu   sync.Mutex
-	said map[string]string // what was done, for the page that is shown next, which names it by a number
+	said map[string]string // outcomes of actions, by a number that the next page has in its URL
 }
 
 // New returns the console of an open project.
@@ -59,7 +59,7 @@ func New(p *project.Project) *Console {
 	}
 }
 
-// A tab is one of the pages in each page's head: a list, but for the first.
+// A tab is one of the pages in each page's head. All are lists, except the first.
 type tab struct {
 	Path, Text string
 	listing    *view.Listing
@@ -134,7 +134,7 @@ func (c *Console) refuse(w http.ResponseWriter, err error) {
 	c.show(w, code, "closed.html", map[string]any{"Title": "That did not work", "Error": sentence(err), "In": true})
 }
 
-// link is where a row is shown; "": nowhere.
+// link returns the address of the page that shows a row, or "" if there is no such page.
 func link(kind view.Kind, id any) string {
 	var n int64
 	switch id := id.(type) {

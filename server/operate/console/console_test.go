@@ -69,7 +69,7 @@ func (d *desk) browser() *http.Client {
 
 func (d *desk) link() string { return console.Enter(d.project, "grace", time.Now()) }
 
-// see gets a page, or posts a form, and checks what it says.
+// see gets a page, or posts a form, and checks that the answer has certain texts.
 func (d *desk) see(code int, path string, form url.Values, says ...string) string {
 	d.t.Helper()
 	method, body := "GET", io.Reader(nil)
@@ -108,8 +108,8 @@ func (d *desk) enter(code int, link string, says ...string) {
 	d.see(code, "enter", url.Values{"token": {token}}, says...)
 }
 
-// What ends on the server has ended for whoever has a copy, and a link is used up for all
-// processes.
+// A session that ended on the server has ended for every copy of its cookie, and a used link is
+// used up for all processes.
 func TestSigningOutEndsTheSession(t *testing.T) {
 	d := newDesk(t)
 	link := d.link()
@@ -127,7 +127,7 @@ func TestSigningOutEndsTheSession(t *testing.T) {
 	d.enter(403, link, "already used")
 }
 
-// Nobody sees or does anything without a link, which works once.
+// Without a link, which works once, it is not possible to see or do anything.
 func TestSigningIn(t *testing.T) {
 	d := newDesk(t)
 	for _, path := range []string{"", "works", "work/1", "user/1", "audit"} {
@@ -206,7 +206,7 @@ func TestLooking(t *testing.T) {
 	d.see(200, "result/"+failed.Name, nil, "stderr out", "this input is &lt;no&gt; good", `<a href="/work/2">2</a>`)
 }
 
-// What commands do can be done here, and is written into the audit log with who did it.
+// The actions of commands are possible here, and the audit log has each with its actor.
 func TestActing(t *testing.T) {
 	d := newDesk(t)
 	d.enter(200, d.link())

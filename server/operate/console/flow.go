@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// considered is how many of the newest results are looked at: a fraction of a second's work.
+	// considered is the number of the newest results that are looked at: a fraction of a second's
+	// work.
 	considered = 200_000
-	// hours is how far back the flow is shown.
+	// hours is the length of time for which the flow is shown.
 	hours = 48
-	// fewest is how many results of a computer are over before its errors are a rate.
+	// fewest is the minimum number of finished results of a computer for an error rate.
 	fewest = 5
-	// worst is how many computers are named.
+	// worst is the maximum number of computers that are listed.
 	worst = 10
 )
 
@@ -31,8 +32,8 @@ const (
 	valid
 )
 
-// A flow is how many results passed each stage in each of the last hours, the present one last,
-// and which versions and computers fail.
+// A flow has the number of results that passed each stage in each of the last hours, the current
+// one last, and the versions and computers that fail.
 type flow struct {
 	Stages  []stage
 	Failing []failure
@@ -51,7 +52,8 @@ type stage struct {
 // A bar of a chart of 480 × 100 units.
 type bar struct{ X, Y, Height int }
 
-// lately is how many passed a stage in the last 24 hours, or in those that end days before.
+// lately returns the number of results that passed a stage in the last 24 hours, or in the 24 hours
+// that ended days before.
 func (f flow) lately(stage, days int) (n int) {
 	end := hours - 24*days
 	for _, k := range f.Stages[stage].PerHour[end-24 : end] {
@@ -60,8 +62,8 @@ func (f flow) lately(stage, days int) (n int) {
 	return n
 }
 
-// silent is for how many whole hours nothing was reported; 0: less than one, or nothing was
-// reported at all.
+// silent returns the number of whole hours in which nothing was reported. It is 0 for less than one
+// hour, or if nothing was reported at all.
 func (f flow) silent() int {
 	for i := hours - 1; i >= 0; i-- {
 		if f.Stages[reported].PerHour[i] > 0 {
@@ -71,14 +73,15 @@ func (f flow) silent() int {
 	return 0
 }
 
-// A failure is an app version with the share of its results that were no good.
+// A failure is an app version with its share of failed or invalid results.
 type failure struct {
 	view.Version
 	Number string
 	Rate   float64 // percent
 }
 
-// Failed is how many of its results were no good, and Over how many are over.
+// Failed returns the number of its results that failed or were invalid, and Over the number that
+// are over.
 func (x failure) Failed() int64  { return x.Error + x.Invalid }
 func (x failure) Over() int64    { return x.Error + x.Invalid + x.Valid }
 func (x failure) Alarming() bool { return x.Rate >= alarming }
@@ -95,7 +98,7 @@ func failing(all []view.Version) (out []failure) {
 	return out
 }
 
-// A badHost is a computer with the share of its results that were no good.
+// A badHost is a computer with its share of failed or invalid results.
 type badHost struct {
 	ID          int64
 	Over, Error int
@@ -105,7 +108,7 @@ type badHost struct {
 // Alarming reports whether somebody should do something about it.
 func (h badHost) Alarming() bool { return h.Rate >= alarming }
 
-// flows are what is kept of a project's flow: versions are counted over all results.
+// flows caches a project's flow, because versions are counted over all results.
 func flows(p *project.Project) *kept.Value[flow] {
 	return &kept.Value[flow]{Rest: 20, Find: func(ctx context.Context) (f flow, err error) {
 		now := time.Now()
@@ -190,8 +193,8 @@ func (s *stage) count() int {
 	return s.Max
 }
 
-// draw makes the bars of a stage's chart, of which the highest would be of scale. All stages have
-// one, so that what is lost between two can be seen.
+// draw makes the bars of a stage's chart, where a bar of the value scale has the full height. All
+// stages have the same scale, so that losses between two stages are visible.
 func (s *stage) draw(scale int) {
 	for i, n := range s.PerHour {
 		if n > 0 {

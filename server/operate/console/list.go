@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// patience is how long a list may be read. Filters that no index knows read whole tables.
+// patience is the time limit for reading a list. Filters without an index read whole tables.
 const patience = 20 * time.Second
 
 // A field is a filter with its present value, for the form.
@@ -76,7 +76,7 @@ func isNumber(v any) bool {
 	return false
 }
 
-// done is what was said of the action before this page, once.
+// done returns the outcome of the action before this page, once.
 func (c *Console) done(q url.Values) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

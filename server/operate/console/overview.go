@@ -38,7 +38,7 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request, actor string)
 	})
 }
 
-// verdict says in one sentence how the project is.
+// verdict returns the state of the project in one sentence.
 func verdict(st counts.Status, f flow) string {
 	unsent, running := st.Results.ByServerState[store.Unsent.String()], st.Results.ByServerState[store.InProgress.String()]
 	switch silent := f.silent(); {
@@ -80,7 +80,7 @@ func needs(st counts.Status, f flow) (all []need) {
 	return all
 }
 
-// A figure is a number with what it means.
+// A figure is a number with its meaning.
 type figure struct{ Name, Number, Note string }
 
 func figures(st counts.Status, f flow) []figure {

@@ -25,16 +25,16 @@ const (
 
 const cookie = "starling_operator"
 
-// toEnter is the purpose of what is sealed.
+// toEnter is the purpose of a sealed text in a link.
 const toEnter = "enter"
 
-// Enter returns the query of a link with which an operator can sign in, once, for a few minutes. Whoever
-// can read the project's keys can make one: the pages give no more rights than that.
+// Enter returns the query of a link with which an operator can sign in, once, for a few minutes.
+// Anyone who can read the project's keys can make one: the pages give no more rights than the keys.
 func Enter(p *project.Project, actor string, now time.Time) string {
 	return "enter?token=" + seal(p, toEnter, actor, now.Add(linkTime))
 }
 
-// seal says in a text that nobody else can make who somebody is, for a while.
+// seal returns an unforgeable text that identifies the actor until a time.
 func seal(p *project.Project, purpose, actor string, until time.Time) string {
 	text := fmt.Sprintf("%s.%d.%s", base64.RawURLEncoding.EncodeToString([]byte(actor)), until.Unix(), rand.Text())
 	return text + "." + proof(p, purpose, text)
@@ -47,7 +47,7 @@ func proof(p *project.Project, purpose, text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// unseal returns who a sealed text says somebody is.
+// unseal returns the actor in a sealed text.
 func unseal(p *project.Project, purpose, sealed string, now time.Time) (actor string, ok bool) {
 	i := strings.LastIndexByte(sealed, '.')
 	if i < 0 || !hmac.Equal([]byte(proof(p, purpose, sealed[:i])), []byte(sealed[i+1:])) {
@@ -82,7 +82,7 @@ func (c *Console) expired(w http.ResponseWriter) {
 	})
 }
 
-// enter signs in whoever has a link that was not used yet, in this process or another.
+// enter signs in an operator with a link that was not used yet, in this process or another.
 func (c *Console) enter(w http.ResponseWriter, r *http.Request) {
 	now, token := time.Now(), r.PostFormValue("token")
 	actor, ok := unseal(c.project, toEnter, token, now)
@@ -110,7 +110,8 @@ func (c *Console) enter(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// hashOf is what is stored of a link or a cookie: whoever reads the database cannot use it.
+// hashOf returns the hash of a link or a cookie that is stored, so that read access to the database
+// does not give access to the pages.
 func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
@@ -129,7 +130,7 @@ func (c *Console) leave(w http.ResponseWriter, r *http.Request, actor string) {
 	c.show(w, http.StatusOK, "closed.html", map[string]any{"Title": "Signed out"})
 }
 
-// signedIn answers with h those who are signed in.
+// signedIn calls h for requests of signed-in operators.
 func (c *Console) signedIn(h func(w http.ResponseWriter, r *http.Request, actor string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if held, err := r.Cookie(cookie); err == nil {

@@ -39,12 +39,12 @@ type App struct {
 	Assimilator    string  `json:"assimilator"`
 	Credit         string  `json:"credit"`
 	Weight         float64 `json:"weight"`
-	TaskTime       float64 `json:"task_time"` // seconds that a result should take on its host; 0: any
+	TaskTime       float64 `json:"task_time"` // seconds that a result should take on its host (0: any)
 	Trickle        string  `json:"trickle,omitempty"`
 	Redundancy     int     `json:"homogeneous_redundancy"`
 	SameVersion    bool    `json:"homogeneous_app_version"`
 	TargetNResults int     `json:"target_nresults"`
-	// NonCPUIntensive: its tasks need little CPU time and run beside others.
+	// NonCPUIntensive: its tasks need little CPU time and run in addition to others.
 	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
 	store.AppUse
 }

@@ -68,7 +68,7 @@ type Batch struct {
 	Estimate Estimate `json:"estimate"`
 }
 
-// An Estimate is when a batch will be done.
+// An Estimate has the time when a batch will be done.
 type Estimate struct {
 	Text      string    `json:"text"`
 	End       time.Time `json:"end_time,omitzero"` // zero: not known

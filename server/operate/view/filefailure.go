@@ -6,8 +6,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// FileFailure says why a computer could not have a file, by the number that it reported; ""
-// if that is none.
+// FileFailure returns the reason why a computer could not have a file, from the error number that
+// it reported, or "" if the number is not an error.
 func FileFailure(status int64) string {
 	why := ""
 	switch {

@@ -11,14 +11,14 @@ import (
 // A File is an input file of a workunit or an output file of a result.
 type File struct {
 	Name      string `json:"name"`                // physical
-	Logical   string `json:"open_name,omitempty"` // by which the application opens it
+	Logical   string `json:"open_name,omitempty"` // the name under which the application opens it
 	NBytes    int64  `json:"nbytes,omitempty"`    // of an output as its host reported it
 	MD5       string `json:"md5,omitempty"`       // likewise
 	MaxNBytes int64  `json:"max_nbytes,omitempty"`
 	Sticky    bool   `json:"sticky,omitempty"`
-	// GzippedNBytes is the size of the compressed copy that computers download; 0: there is none.
+	// GzippedNBytes is the size of the compressed copy that computers download, or 0 without one.
 	GzippedNBytes int64 `json:"gzipped_nbytes,omitempty"`
-	// URLs are those of other servers, from which computers fetch it.
+	// URLs has the addresses on other servers from which computers fetch it.
 	URLs     []string `json:"urls,omitempty"`
 	Optional bool     `json:"optional,omitempty"`
 	Missing  bool     `json:"missing,omitempty"` // the host did not report it
@@ -44,8 +44,8 @@ func inputs(wu store.Workunit) (cmdline string, files []File, err error) {
 	return cmdline, files, nil
 }
 
-// outputs describes a result's output files: those that it should have, and what its host
-// reported of them.
+// outputs describes a result's output files: the files that it should have, with its host's reports
+// about them.
 func outputs(r store.Result) ([]File, error) {
 	want, err := protocol.ParseElements([]byte(r.XMLDocIn))
 	if err != nil {
@@ -89,7 +89,7 @@ func (v *Result) describe(c catalog, r store.Result) {
 // A HostLine is a computer where something else is shown.
 type HostLine struct {
 	DomainName     string `json:"domain_name"`
-	LastIPAddr     string `json:"last_ip_addr,omitempty"`     // its own, as it said when it last asked
+	LastIPAddr     string `json:"last_ip_addr,omitempty"`     // its own, as in its last request
 	ExternalIPAddr string `json:"external_ip_addr,omitempty"` // from which it asked then
 	OSName         string `json:"os_name"`
 	OSVersion      string `json:"os_version"`

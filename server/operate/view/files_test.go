@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Of the outputs that a result should have, those are told that came, with what their host
-// says of them, and those that did not.
+// The view of a result's expected outputs shows the ones that arrived, with the details from their
+// host, and the ones that did not.
 func TestOutputs(t *testing.T) {
 	in := protocol.FileInfo{Name: "a_0_r1_0", MaxNBytes: 1000}.XML() + protocol.FileInfo{Name: "a_0_r1_1", MaxNBytes: 50}.XML() +
 		protocol.FileInfo{Name: "a_0_r1_2", MaxNBytes: 60}.XML() +

@@ -21,7 +21,7 @@ type Filter struct {
 	Default string
 }
 
-// A FilterType says what a filter's values look like.
+// A FilterType is the format of a filter's values.
 type FilterType int
 
 // The types of filters.
@@ -36,7 +36,7 @@ const (
 // A Query has the values of filters, by name. One that is not there, or empty, does not matter.
 type Query map[string]string
 
-// A FilterError says what is wrong with the value of a filter.
+// A FilterError describes an invalid value of a filter.
 type FilterError struct {
 	Filter string
 	Text   string
@@ -102,10 +102,10 @@ func (r *reader) limit() int {
 
 func (r *reader) on(name string) bool { return r.q[name] == "true" }
 
-// units are those of ages.
+// units are the units of ages.
 var units = map[string]time.Duration{"min": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
 
-// ago is when an age was; without one the zero time.
+// ago returns the time at the given age, or the zero time without one.
 func (r *reader) ago(name string) time.Time {
 	text := r.q[name]
 	if text == "" {
@@ -122,7 +122,7 @@ func (r *reader) ago(name string) time.Time {
 	return time.Time{}
 }
 
-// appID finds an application; 0: any.
+// appID finds an application. 0 means any.
 func (r *reader) appID(tx *store.View) int64 {
 	if r.q["app"] == "" || r.err != nil {
 		return 0
@@ -132,7 +132,7 @@ func (r *reader) appID(tx *store.View) int64 {
 	return a.ID
 }
 
-// userID finds an account by number or address; 0: any.
+// userID finds an account by number or address. 0 means any.
 func (r *reader) userID(tx *store.View) int64 {
 	if r.q["user"] == "" || r.err != nil {
 		return 0
@@ -142,7 +142,7 @@ func (r *reader) userID(tx *store.View) int64 {
 	return u.ID
 }
 
-// choose finds what a filter names; nil: any.
+// choose returns the value that a filter names. nil means any.
 func choose[T any](r *reader, name string, values map[string]T) *T {
 	text := r.q[name]
 	if text == "" {
@@ -156,7 +156,7 @@ func choose[T any](r *reader, name string, values map[string]T) *T {
 	return &v
 }
 
-// names are those of values, in order.
+// names returns the names of values, sorted.
 func names[T any](values map[string]T) []string { return slices.Sorted(maps.Keys(values)) }
 
 var workunitStates = map[string]store.WorkunitState{

@@ -135,10 +135,10 @@ type HeldFile struct {
 	NBytes float64 `json:"nbytes"`
 }
 
-// latest is how many results of a computer are shown.
+// latest is the number of a computer's results that are shown.
 const latest = 20
 
-// HostBy shows the computer with a number, or returns store.ErrNotFound. kind tells the kind of
+// HostBy shows the computer with a number, or returns store.ErrNotFound. kind returns the kind of
 // processor of a plan class.
 func HostBy(tx *store.View, id string, kind func(planClass string) string, now time.Time) (*Host, error) {
 	n, err := strconv.ParseInt(id, 10, 64)

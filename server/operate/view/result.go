@@ -112,7 +112,7 @@ type Result struct {
 	ElapsedTime     float64   `json:"elapsed_time"`
 	ClaimedCredit   float64   `json:"claimed_credit"`
 	GrantedCredit   float64   `json:"granted_credit"`
-	FlopsEstimate   float64   `json:"flops_estimate"` // operations a second that the host was told
+	FlopsEstimate   float64   `json:"flops_estimate"` // operations a second, as sent to the host
 	PeakWorkingSet  float64   `json:"peak_working_set_size"`
 	PeakSwap        float64   `json:"peak_swap_size"`
 	PeakDisk        float64   `json:"peak_disk_usage"`

@@ -16,8 +16,8 @@ type Sheet struct {
 	Tables []Table
 }
 
-// An Entry is a value with its name. If it is the number of a row, ID is that and Of says of
-// which kind.
+// An Entry is a value with its name. If it is the number of a row, ID is that number and Of is the
+// kind of the row.
 type Entry struct {
 	Name, Text string
 	Of         Kind
@@ -31,7 +31,7 @@ type Table struct {
 	Rows    [][]Entry
 }
 
-// Number is the row's id; ok is false if it has none.
+// Number returns the row's ID. ok is false if it has no ID.
 func (s *Sheet) Number() (id string, ok bool) {
 	for _, f := range s.Fields {
 		if f.Name == "id" {
@@ -41,8 +41,8 @@ func (s *Sheet) Number() (id string, ok bool) {
 	return "", false
 }
 
-// Lay lays the fields of what WorkunitBy, ResultBy, HostBy or UserBy returns out by their names
-// in JSON: one place says what is known of a row, and in what order.
+// Lay lays out the fields of the value of WorkunitBy, ResultBy, HostBy or UserBy by their names in
+// JSON. So one place defines the fields of a row, and their order.
 func Lay(v any) *Sheet {
 	s := &Sheet{}
 	each(reflect.Indirect(reflect.ValueOf(v)), func(name string, v reflect.Value) {
@@ -62,7 +62,7 @@ func Lay(v any) *Sheet {
 	return s
 }
 
-// add adds a single value. column says of what it is the number.
+// add adds a single value. column is the kind of row that it is the number of.
 func (s *Sheet) add(name, column string, v reflect.Value) {
 	text := plain(v)
 	e := Entry{Name: name, Text: text}
@@ -125,7 +125,7 @@ func each(v reflect.Value, f func(name string, v reflect.Value)) {
 	}
 }
 
-// leads is the row of which v is the number, in a column of this name or as the id of a row in
+// leads returns the row with the number v. v is in a column of this name, or is the ID of a row in
 // a table of this name.
 func leads(name string, v reflect.Value) (of Kind, id int64) {
 	kind, ok := map[string]Kind{
@@ -169,7 +169,7 @@ func plain(v reflect.Value) string {
 		return strconv.FormatInt(v.Int(), 10)
 	}
 	if v.Kind() == reflect.Slice || v.Kind() == reflect.Struct || v.Kind() == reflect.Pointer {
-		return "" // lists within lists are on the pages of their own
+		return "" // lists within lists have separate pages
 	}
 	return v.String()
 }

@@ -16,7 +16,7 @@ var Tokens = &Listing{
 	find:    findTokens,
 }
 
-// A Token is one without its secret, which nobody knows but its bearer.
+// A Token is a token without its secret, which only its bearer has.
 type Token struct {
 	Name        string    `json:"name"`
 	Apps        []string  `json:"apps"` // none: all

@@ -25,7 +25,7 @@ var Users = &Listing{
 	find: findUsers,
 }
 
-// A User is an account as an operator sees it. Its key and password are nobody else's.
+// A User is an account as an operator sees it. It does not include the account's key and password.
 type User struct {
 	ID           int64         `json:"id"`
 	Name         string        `json:"name"`
@@ -84,7 +84,7 @@ func findUsers(tx *store.View, q Query, now time.Time) (List, error) {
 	return list, err
 }
 
-// shownHosts is how many computers of an account are shown.
+// shownHosts is the number of an account's computers that are shown.
 const shownHosts = 100
 
 // UserBy shows the account with a number or e-mail address, or returns store.ErrNotFound.

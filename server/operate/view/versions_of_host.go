@@ -7,8 +7,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A HostVersion is what a host has earned with an app version, and how fast it is with
-// it.
+// A HostVersion is a host's record with an app version, and its speed with it.
 type HostVersion struct {
 	AppVersionID     int64   `json:"app_version_id"`
 	App              string  `json:"app"`
@@ -27,20 +26,20 @@ type HostVersion struct {
 	Variance       float64      `json:"et_var"`
 	Vote           float64      `json:"stretch,omitempty"` // over the time by the benchmark, as the host votes
 	BenchmarkFlops float64      `json:"benchmark_flops"`
-	Flops          float64      `json:"flops,omitempty"` // that the host is told
+	Flops          float64      `json:"flops,omitempty"` // as sent to the host
 	From           speed.Source `json:"flops_from,omitempty"`
 	Version        VersionSpeed `json:"version"`
 }
 
-// A VersionSpeed is what all hosts say of a version.
+// A VersionSpeed is the speed of a version on all hosts.
 type VersionSpeed struct {
 	Hosts   int     `json:"hosts"`
 	Stretch float64 `json:"stretch"`
 	Spread  float64 `json:"spread"`
 }
 
-// hostVersions shows what a host has with each app version. kind tells the kind of
-// processor of a plan class.
+// hostVersions shows a host's record with each app version. kind returns the kind of processor of a
+// plan class.
 func hostVersions(tx *store.View, hostID int64, kind func(planClass string) string) ([]HostVersion, error) {
 	list, err := tx.HostAppVersions(hostID)
 	if err != nil {
@@ -77,7 +76,7 @@ func hostVersions(tx *store.View, hostID int64, kind func(planClass string) stri
 		of := hostversion.Group{AppID: app.AppID, Kind: kind(app.PlanClass)}
 		if appID, device, own := store.Anonymous(h.AppVersionID); own {
 			app.AppID, app.Platform.Name = appID, protocol.PlatformAnonymous
-			of = hostversion.Group{Kind: device} // the project's versions say nothing of it
+			of = hostversion.Group{Kind: device} // the project's versions do not apply to it
 		}
 		v := HostVersion{
 			AppVersionID: h.AppVersionID, App: names[app.AppID], VersionNum: app.VersionNum, Platform: app.Platform.Name,

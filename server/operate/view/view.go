@@ -11,11 +11,10 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A Listing is a kind of list: what its columns are, by what it can be filtered, and how it is
-// read.
+// A Listing is a kind of list: its columns, its filters, and the function that reads it.
 type Listing struct {
-	Short, Long string // what it lists, for help
-	None        string // said of an empty list
+	Short, Long string // the content of the list, for help
+	None        string // shown for an empty list
 	Columns     []Column
 	Filters     []Filter
 	find        func(tx *store.View, q Query, now time.Time) (List, error)
@@ -30,7 +29,7 @@ type Column struct {
 // A Kind is one of the kinds of rows that can be shown one by one.
 type Kind string
 
-// The kinds of rows. Their names are those of the commands that show them.
+// The kinds of rows. Their names are the names of the commands that show them.
 const (
 	OfWork   Kind = "work"
 	OfResult Kind = "result"
@@ -39,9 +38,9 @@ const (
 	OfUser   Kind = "user"
 )
 
-// A List is what a Listing finds.
+// A List is the content that a Listing finds.
 type List struct {
-	Rows [][]any // of cells, as many as columns; see Cell
+	Rows [][]any // of cells, as many as columns (see Cell)
 	Of   any     // the same with all that is known, for JSON: a slice, never nil
 }
 
@@ -79,8 +78,8 @@ func (l *Listing) complete(q Query) Query {
 	return out
 }
 
-// Cell writes a value so that each column of a line has something in it, and nothing that
-// would break the line or drive a terminal: names come from volunteers.
+// Cell formats a value so that each column of a line has some text, and no text breaks the line or
+// controls a terminal, since names are written by volunteers.
 func Cell(v any) string {
 	var s string
 	switch v := v.(type) {
@@ -105,7 +104,7 @@ func Cell(v any) string {
 	return s
 }
 
-// number0 shows a number of which 0 is none.
+// number0 shows a number, and nothing for 0.
 func number0(n int64) any {
 	if n == 0 {
 		return ""
@@ -113,7 +112,7 @@ func number0(n int64) any {
 	return n
 }
 
-// UTC is a time in UTC, so that it reads the same everywhere; the zero time stays.
+// UTC returns a time in UTC, so that it reads the same everywhere. The zero time is unchanged.
 func UTC(t time.Time) time.Time {
 	if t.IsZero() {
 		return t

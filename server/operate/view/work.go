@@ -139,7 +139,7 @@ type Workunit struct {
 	AppVersionID      int64     `json:"app_version_id,omitempty"` // with homogeneous app version
 	Retries           int       `json:"retries,omitempty"`
 	Predecessor       int64     `json:"predecessor,omitempty"`
-	TargetType        string    `json:"target_type,omitempty"` // host, user or team; "" anybody
+	TargetType        string    `json:"target_type,omitempty"` // host, user or team ("": any)
 	TargetID          int64     `json:"target_id,omitempty"`
 	LastChance        bool      `json:"last_chance,omitempty"` // one more failure gives it up
 	Awaiting          bool      `json:"awaiting,omitempty"`

@@ -35,21 +35,21 @@ type Gate struct {
 	hashing hashing
 }
 
-// Rules are what a project says of its accounts.
+// Rules are a project's rules for its accounts.
 type Rules struct {
 	MasterURL         string
 	Closed            bool     // no new accounts
-	Invitations       []string // codes of which a new account needs one; none: it needs none
+	Invitations       []string // codes for new accounts, which need one of them (empty: none needed)
 	ConfirmEmail      bool     // work goes only to accounts whose owners have confirmed their address
 	MinPasswordLength int
-	AccountsPerDay    int    // made from an address; 0: no limit
-	WrongPasswords    int    // for an account, from an address, before they are rationed; 0: they are not
-	Secret            []byte // seals links; the same in all processes of a project
+	AccountsPerDay    int    // made from an address (0: no limit)
+	WrongPasswords    int    // for an account, from an address, before they are rate-limited (0: never)
+	Secret            []byte // seals links, and is the same in all processes of a project
 }
 
 // A guess is at an account's password.
 type guess struct {
-	email [sha256.Size]byte // of what was given, whether there is such an account or not
+	email [sha256.Size]byte // hash of the entered address, which may belong to no account
 	from  netip.Addr
 }
 
@@ -74,8 +74,8 @@ func NewGate(st *store.Store, log *slog.Logger, rules Rules) *Gate {
 	return g
 }
 
-// ErrGuesses says that an account's password was tried too often. Clients take the
-// number for a trouble that passes.
+// ErrGuesses means that an account's password was tried too often. Clients treat the number as a
+// temporary error.
 var ErrGuesses = &protocol.AccountError{
 	Num: protocol.ErrNumProjectDown, Msg: "too many wrong passwords for this account: wait a few minutes, or use the account key",
 }
@@ -86,8 +86,8 @@ var ErrWrong = &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "Inv
 // ErrShort is the answer to a password that is shorter than the project allows.
 var ErrShort = &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "the password is too short"}
 
-// nobody is the hash of no password. It is compared where there is no account, so that
-// the answer takes as long.
+// nobody is a hash that matches no password. It is compared if there is no account, so that the
+// answer takes as long.
 var nobody = sync.OnceValue(func() []byte {
 	hash, err := bcrypt.GenerateFromPassword([]byte(randomHex()), bcrypt.DefaultCost)
 	if err != nil {
@@ -184,8 +184,8 @@ func (g *Gate) User(ctx context.Context, email string) (u store.User, err error)
 	return u, err
 }
 
-// Create makes an account, for whoever has an invitation if one is needed. Asked again with the
-// same password it returns the account that is there.
+// Create makes an account. It requires an invitation if the project does. Asked again with the same
+// password it returns the existing account.
 func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation string) (store.User, error) {
 	none := store.User{}
 	if g.Closed {
@@ -273,8 +273,8 @@ func (g *Gate) SetPassword(r *http.Request, u *store.User, password string) erro
 	return nil
 }
 
-// Hash returns what is stored of a password, of which an account's address is a part. It waits
-// for its turn.
+// Hash returns the stored form of a password, which includes the account's address. It waits for
+// its turn.
 func (g *Gate) Hash(r *http.Request, email, password string) (string, error) {
 	done, err := g.hashing.begin(r.Context(), false)
 	if err != nil {

@@ -7,24 +7,24 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// maxWaiting is how many passwords of a kind wait to be hashed. What comes then would
-// be answered when its sender has long given up.
+// maxWaiting is the maximum number of passwords of a kind that wait to be hashed. For any more, the
+// sender would have given up long before the answer.
 const maxWaiting = 64
 
-// errHashing says that. Clients take the number for a trouble that passes.
+// errHashing means that too many are waiting. Clients treat the number as a temporary error.
 var errHashing = &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many people are logging in or signing up: try again in a minute"}
 
-// hashing gives out the processors' time for passwords, each of which takes one for a
-// while. Those of accounts that are there go first: a crowd that signs up does not keep
-// anybody from logging in.
+// hashing allocates the processors' time for passwords, each of which takes a processor for a
+// while. Passwords of existing accounts have precedence: a crowd of sign-ups does not keep users
+// from logging in.
 type hashing struct {
 	mu      sync.Mutex
 	free    int
-	logins  []chan struct{} // waiting, the longest first; closed when it is their turn
+	logins  []chan struct{} // waiting, the longest first (closed when it is their turn)
 	signups []chan struct{}
 }
 
-// begin waits until a password may be hashed; done must be called after that.
+// begin waits until a password may be hashed. The caller calls done after that.
 func (h *hashing) begin(ctx context.Context, login bool) (done func(), err error) {
 	h.mu.Lock()
 	if h.free > 0 {

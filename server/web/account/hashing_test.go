@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// A crowd that signs up waits behind everybody who logs in, and has an end.
+// A crowd of sign-ups waits behind all log-ins, and its size is limited.
 func TestLoginsGoFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hashing{free: 1}

@@ -17,15 +17,14 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// defaultPrefs is what a new account's project preferences hold. They go into
-// every reply, so that clients have something to keep.
+// defaultPrefs are the project preferences of a new account. They are part of every reply, so that
+// clients have something to keep.
 const defaultPrefs = "<resource_share>100</resource_share>\n<project_specific>\n</project_specific>\n"
 
 const maxName = 254 // bytes in a user's name or address, as in BOINC
 
-// New returns an account that is ready to be inserted. passwdHash is what a
-// client sends in place of the password; empty means that nobody can log in
-// with one.
+// New returns an account that is ready to be inserted. passwdHash is the hash that a client sends
+// in place of the password. If it is empty, it is not possible to log in with a password.
 func New(email, name, passwdHash string, now time.Time) (store.User, error) {
 	u, err := blank(email, name, now)
 	if err != nil || passwdHash == "" {
@@ -76,10 +75,10 @@ func plain(s string) bool {
 	})
 }
 
-// NewKey returns an account key that nobody has.
+// NewKey returns a new random account key.
 func NewKey() protocol.Authenticator { return protocol.Authenticator(randomHex()) }
 
-// slowHash is what is stored of what clients send in place of a password.
+// slowHash returns the stored form of the hash that clients send in place of a password.
 func slowHash(passwdHash string) (string, error) {
 	if b, err := hex.DecodeString(passwdHash); err != nil || len(b) != 16 {
 		return "", &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
@@ -88,7 +87,7 @@ func slowHash(passwdHash string) (string, error) {
 	return string(slow), err
 }
 
-// HashPassword returns what is stored of the password of the account with an address.
+// HashPassword returns the stored form of the password of the account with an address.
 func HashPassword(email, password string) (string, error) {
 	return slowHash(protocol.PasswordHash(password, email))
 }

@@ -27,8 +27,8 @@ const sessionCookie = "starling_session"
 
 var ErrSession = errors.New("not logged in")
 
-// Token proves for a while that its bearer is a user, for one purpose. Nothing is
-// kept of it; a new password ends all tokens.
+// Token returns a token that proves for a while that its bearer is a user, for one purpose. The
+// server does not store tokens. A new password ends all of them.
 func (g *Gate) Token(purpose string, u store.User, until time.Time) string {
 	text := fmt.Sprintf("%d.%d", u.ID, until.Unix())
 	return text + "." + g.seal(purpose, text, u)
@@ -78,7 +78,8 @@ func (g *Gate) Visitor(r *http.Request) (u store.User, err error) {
 	return u, err
 }
 
-// sessionHash is what is stored of a session: whoever reads the database cannot use it.
+// sessionHash returns the stored form of a session's cookie, so that the cookie cannot be recovered
+// from the database.
 func sessionHash(cookie string) string {
 	sum := sha256.Sum256([]byte(cookie))
 	return hex.EncodeToString(sum[:])

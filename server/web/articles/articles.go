@@ -1,5 +1,5 @@
-// Package articles is what a project writes about itself: Markdown and images in the folder site/
-// of its directory. What is there is shown; nothing has to be.
+// Package articles reads a project's texts about itself: Markdown and images in the folder site/ of
+// its directory. Every file is optional, and those that exist are shown.
 //
 //	site/home.md            the first page: its heading, first paragraph and first image lead
 //	site/NAME.md            a page of its own, in the menu: science, people, imprint, …
@@ -37,7 +37,7 @@ type Folder string
 type Article struct {
 	Name  string    // of its file, without .md
 	Title string    // its first heading
-	Date  time.Time // of news; zero for others
+	Date  time.Time // of news, zero for others
 	HTML  template.HTML
 	Plain string // the Markdown, without the title
 	Front Front
@@ -45,16 +45,16 @@ type Article struct {
 
 // A Front is an article as a first page has it.
 type Front struct {
-	Headline string        // its heading; "": it has none
+	Headline string        // its heading, or ""
 	Lead     template.HTML // its first paragraph
 	Picture  Picture       // its first image
 	Rest     template.HTML // all else
 }
 
-// A Picture is an image with what it shows. The zero Picture is none.
+// A Picture is an image with its description. The zero Picture means no image.
 type Picture struct{ URL, Text string }
 
-// Names of articles with a place of their own. All others are in the menu.
+// Names of articles with a special place. All others are in the menu.
 const (
 	Home  = "home"
 	Terms = "terms"
@@ -62,7 +62,7 @@ const (
 
 const maxSize = 1 << 20 // bytes of an article
 
-// ErrNone says that there is no such article. It is fs.ErrNotExist.
+// ErrNone means that the article does not exist. It is fs.ErrNotExist.
 var ErrNone = fs.ErrNotExist
 
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,60}$`)
@@ -75,7 +75,7 @@ func (f Folder) Page(name string) (Article, error) {
 	return f.read(name+".md", name)
 }
 
-// Menu returns the articles that have no place of their own, by their file's names.
+// Menu returns the articles without a special place, sorted by file name.
 func (f Folder) Menu() (list []Article) {
 	for _, name := range f.list(".") {
 		if name == Home || name == Terms {
@@ -88,8 +88,8 @@ func (f Folder) Menu() (list []Article) {
 	return list
 }
 
-// News returns the newest news, newest first. What has no date in its name, or one that has not
-// come yet, is left out.
+// News returns the newest news, newest first. Files without a date in their name, or with a date in
+// the future, are left out.
 func (f Folder) News(now time.Time, limit int) (list []Article) {
 	files := f.list("news")
 	slices.Reverse(files)
@@ -174,7 +174,7 @@ func (f Folder) read(file, name string) (Article, error) {
 	return a, err
 }
 
-// rendered keeps what was rendered of each file: every page has the titles of all articles.
+// rendered caches the rendered form of each file, since every page has the titles of all articles.
 var rendered sync.Map // of kept, by path
 
 // A version of a file.
@@ -223,7 +223,7 @@ func html(n ast.Node, source []byte) (template.HTML, error) {
 	return template.HTML(strings.TrimSpace(out.String())), err //nolint:gosec // goldmark leaves raw HTML and dangerous links out
 }
 
-// takePicture takes the first image out of a document, and its paragraph if that has nothing else.
+// takePicture removes the first image from a document, with its paragraph if that has nothing else.
 func takePicture(doc ast.Node, source []byte) (p Picture) {
 	var first *ast.Image
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -269,7 +269,7 @@ func textOf(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// Themed reports whether the project has colours of its own.
+// Themed reports whether the project has its own colors.
 func (f Folder) Themed() bool {
 	file, err := f.File("theme.css")
 	if err != nil {
@@ -289,14 +289,14 @@ the results back.
 
 func headline(project string) string { return "Your computer can help " + project }
 
-// markup is what has a meaning in Markdown.
+// markup matches the characters that have a meaning in Markdown.
 var markup = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|~]")
 
 // Front returns the project's home page, or else its first one. It has a headline.
 func (f Folder) Front(project string) Front {
 	a, err := f.Page(Home)
 	if err != nil {
-		a, _ = render(Home, []byte(First(project))) // it is no file that could fail
+		a, _ = render(Home, []byte(First(project))) // not a file, so it cannot fail
 	}
 	if a.Front.Headline == "" {
 		a.Front.Headline = headline(project)

@@ -52,8 +52,8 @@ func TestArticles(t *testing.T) {
 	}
 }
 
-// A first page leads with its heading, first paragraph and first image, wherever that stands; the
-// rest follows.
+// A first page leads with its heading, first paragraph and first image, wherever that is. The rest
+// follows.
 func TestFront(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
@@ -126,7 +126,7 @@ func TestTextOfOthers(t *testing.T) {
 	}
 }
 
-// What was rendered is shown until its file changes or is gone.
+// The rendered form of a file is shown until the file changes or is gone.
 func TestChanges(t *testing.T) {
 	dir := t.TempDir()
 	f := write(t, dir, map[string]string{"science.md": "# One"})

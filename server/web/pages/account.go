@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/web/account"
 )
 
-// member shows a page to whoever is logged in; others log in first.
+// member shows a page to a logged-in volunteer. Other visitors are asked to log in first.
 func (p *Pages) member(show func(w http.ResponseWriter, r *http.Request, u store.User)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		u, err := p.Gate.Visitor(r)
@@ -28,7 +28,7 @@ func (p *Pages) member(show func(w http.ResponseWriter, r *http.Request, u store
 	}
 }
 
-// visitor returns the account that is logged in; its id is 0 if there is none.
+// visitor returns the account that is logged in. Its ID is 0 if the visitor is not logged in.
 func (p *Pages) visitor(r *http.Request) (store.User, error) {
 	u, err := p.Gate.Visitor(r)
 	if errors.Is(err, account.ErrSession) {
@@ -37,7 +37,7 @@ func (p *Pages) visitor(r *http.Request) (store.User, error) {
 	return u, err
 }
 
-// account shows what a volunteer has done, and how computers are attached.
+// account shows a volunteer's contribution, and the way to attach computers.
 func (p *Pages) account(w http.ResponseWriter, r *http.Request, u store.User) {
 	data := map[string]any{
 		"User": u, "URL": p.Gate.MasterURL, "Weak": protocol.WeakKey(u.ID, u.Authenticator, u.PasswdHash),
@@ -67,7 +67,7 @@ func (p *Pages) account(w http.ResponseWriter, r *http.Request, u store.User) {
 	p.show(w, http.StatusOK, "account.html", data)
 }
 
-// teamOf returns the team of a user; its id is 0 if there is none.
+// teamOf returns the team of a user. Its ID is 0 if the user is not in a team.
 func teamOf(tx *store.View, u store.User) (store.Team, error) {
 	if u.TeamID == 0 {
 		return store.Team{}, nil
@@ -109,7 +109,7 @@ func (p *Pages) user(w http.ResponseWriter, r *http.Request) {
 	p.show(w, http.StatusOK, "user.html", data)
 }
 
-// ownData is all that the project knows about a volunteer.
+// ownData sends all the data that the project has about a volunteer.
 func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, u store.User) {
 	type task struct {
 		Name, State      string
@@ -146,7 +146,7 @@ func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, u store.User) {
 		}
 		for i := range out.Computers {
 			h := &out.Computers[i]
-			h.UsableMemory, h.UsableDisk = 0, 0 // may be endless, which JSON cannot say
+			h.UsableMemory, h.UsableDisk = 0, 0 // may be infinite, which JSON cannot express
 			now, err := tx.NowOfHost(h.ID, maxOwn)
 			if err != nil {
 				return err

@@ -19,7 +19,7 @@ const (
 	tasksShown = 50
 )
 
-const maxLabel = 60 // bytes of what an owner calls a computer
+const maxLabel = 60 // bytes of the owner's name for a computer
 
 // number64 returns a whole number of a request's form, or 0.
 func number64(r *http.Request, name string) int64 {
@@ -30,7 +30,7 @@ func number64(r *http.Request, name string) int64 {
 	return n
 }
 
-// computers lists a volunteer's own computers, or those of another who lets them be seen.
+// computers lists a volunteer's own computers, or the computers of another volunteer who allows it.
 func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
 	u, err := p.visitor(r)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
 	p.show(w, http.StatusOK, "computers.html", data)
 }
 
-// computer shows a computer with its tasks, and takes what its owner says of it.
+// computer shows a computer with its tasks, and applies its owner's changes.
 func (p *Pages) computer(w http.ResponseWriter, r *http.Request) {
 	u, err := p.visitor(r)
 	data := make(map[string]any)
@@ -161,7 +161,7 @@ func twins(tx *store.View, h store.Host) (list []store.Host, err error) {
 	return list, err
 }
 
-// setComputer changes what a form says of a computer, and returns the page to show then.
+// setComputer applies a form to a computer, and returns the page to show then.
 func (p *Pages) setComputer(r *http.Request, u store.User) (page string, err error) {
 	if u.ID == 0 {
 		return "login", nil
@@ -190,8 +190,8 @@ func (p *Pages) setComputer(r *http.Request, u store.User) (page string, err err
 	return page, err
 }
 
-// merge ends the record of a computer that continues under another of its owner's. It must have
-// nothing in progress.
+// merge ends the record of a computer that continues under another of its owner's records. It must
+// not have results in progress.
 func merge(tx *store.Tx, u store.User, id, into int64) error {
 	held, err := tx.HostsToChange([]int64{id, into}) // so that no credit comes meanwhile
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// Preferences of the page are numbers that can be read again, and what the page does not
-// know stays.
+// Preferences from the page are numbers that can be read again, and preferences that the page does
+// not support are kept.
 func FuzzPrefs(f *testing.F) {
 	f.Add("<mod_time>1</mod_time><vm_max_used_pct>33</vm_max_used_pct><venue name=\"home\"><max_ncpus_pct>1</max_ncpus_pct></venue>", "max_ncpus_pct=50&idle_time_to_run=1&run_on_batteries=on", uint8(0))
 	f.Fuzz(func(t *testing.T, xml, body string, venue uint8) {

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// homeMaxAge is how old the numbers on the home page may be, which clients fetch for its tags
-	// alone, if they are not dear.
+	// homeMaxAge is the maximum age of the numbers on the home page, unless they are expensive.
+	// Clients fetch the page only for its tags.
 	homeMaxAge = time.Minute
-	// homePatience is how long the page waits for its numbers. In a large project they take
+	// homePatience is the time that the page waits for its numbers. In a large project they take
 	// seconds.
 	homePatience = time.Second
-	// newsAtHome is how many pieces of news the home page names.
+	// newsAtHome is the number of news items on the home page.
 	newsAtHome = 5
-	// leadersAtHome is how many of the most active it names, and fewestAtHome how many accounts
-	// with credit there are before it says who takes part.
+	// leadersAtHome is the number of the most active accounts and teams on the page. fewestAtHome
+	// is the minimum number of accounts with credit for showing them.
 	leadersAtHome, fewestAtHome = 3, 10
 )
 
@@ -50,9 +50,9 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) {
 	p.show(w, http.StatusOK, "home.html", data)
 }
 
-// A progress is how far a project has come, as strangers read it.
+// A progress is a project's progress in a form for visitors.
 type progress struct {
-	Percent     int64 // of the workunits that are done, rounded down; 0: too few to be told
+	Percent     int64 // of the workunits that are done, rounded down (0: not shown)
 	Done, Total int64
 	Sentences   []string
 }
@@ -75,13 +75,13 @@ func progressOf(st counts.Status) (p progress) {
 	return p
 }
 
-// An active is an account or a team with what it earns a day.
+// An active is an account or a team with its credit per day.
 type active struct {
 	Link, Name string
 	Recent     float64
 }
 
-// mostActive returns who earned most lately.
+// mostActive returns the accounts and teams with the most recent credit.
 func mostActive(t standings.Table) (all []active) {
 	add := func(list []standings.Entry, link string) {
 		for _, e := range list[:min(len(list), leadersAtHome)] {
@@ -96,7 +96,7 @@ func mostActive(t standings.Table) (all []active) {
 	return all[:min(len(all), leadersAtHome)]
 }
 
-// join says how to take part.
+// join explains how to take part.
 func (p *Pages) join(w http.ResponseWriter, r *http.Request) {
 	type needs struct {
 		App string

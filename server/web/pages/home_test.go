@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/web/counts"
 )
 
-// Strangers read a share that is rounded down and whole sentences; what is zero is not said.
+// Visitors see a share that is rounded down and whole sentences. Values of zero are left out.
 func TestProgress(t *testing.T) {
 	of := func(done, total, today, running int64) (st counts.Status) {
 		st.Workunits = store.WorkunitCounts{Canonical: done, Total: total}
@@ -38,7 +38,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// Accounts and teams stand in one list, by what they earn now; who earns nothing is not in it.
+// Accounts and teams are in one list, sorted by recent credit. Those without recent credit are left
+// out.
 func TestMostActive(t *testing.T) {
 	got := mostActive(standings.Table{
 		RecentUsers: []standings.Entry{{ID: 4, Name: "Ingrid", Recent: 18_904.4}, {ID: 5, Recent: 12}, {ID: 6, Recent: 0.2}},

@@ -12,8 +12,8 @@ const (
 	letterTime = time.Minute
 )
 
-// mail sends a mail, and does not wait for that: how long a page takes must not tell
-// whether there is an account. That it failed is the operator's matter.
+// mail sends a mail, and does not wait for it: the time that a page takes must not reveal whether
+// there is an account. A failure concerns only the operator.
 func (p *Pages) mail(r *http.Request, to, subject, text string) {
 	if p.Mail == nil {
 		return

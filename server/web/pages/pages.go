@@ -55,7 +55,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"span":    func(seconds float64) string { return words.Span(protocol.Seconds(seconds)) },
 }).ParseFS(pageFiles, "html/*.html"))
 
-// A Config says whose pages they are.
+// A Config describes the project that the pages are for.
 type Config struct {
 	Name       string
 	Schedulers []string   // where clients reach the scheduler
@@ -90,8 +90,8 @@ func New(c Config) *Pages {
 	return p
 }
 
-// Routes returns what answers each path below the project's URL, of which a path may be
-// preceded by a method.
+// Routes returns the handlers for the paths below the project's URL. A path may be preceded by a
+// method.
 func (p *Pages) Routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET {$}":           p.home,
@@ -144,7 +144,7 @@ func device(c store.Coproc) string {
 	return name
 }
 
-// called is what the owner of a computer calls it.
+// called returns the owner's name for a computer.
 func called(h store.Host) string {
 	return cmp.Or(h.Label, h.DomainName, fmt.Sprintf("Computer %d", h.ID))
 }
@@ -157,7 +157,7 @@ func number(v float64) string {
 	return words.Number(int64(math.Round(v)))
 }
 
-// ago writes a day as people do who read news.
+// ago formats a day relative to now, for readers of news.
 func ago(day, now time.Time) string {
 	switch n := -words.Days(day, now); {
 	case n == 0:
@@ -203,8 +203,9 @@ var links = []link{
 // tabs are the pages of an account.
 var tabs = []link{{"account", "Overview"}, {"computers", "Computers"}, {"preferences", "Preferences"}, {"settings", "Settings"}}
 
-// show sends a page, complete or not at all. Besides its own data, a page may have a Title, an
-// Error and something Said, which stand above the rest, and Here, the page of a row that it is.
+// show sends a page, complete or not at all. In addition to its own data, a page may have a Title,
+// an Error and something Said, which are shown above the rest, and Here, the page of a row that it
+// is.
 func (p *Pages) show(w http.ResponseWriter, code int, name string, data map[string]any) {
 	if data["Title"] == nil {
 		data["Title"] = titles[name]
@@ -234,7 +235,7 @@ func (p *Pages) fail(w http.ResponseWriter, err error) {
 	http.Error(w, Unavailable, http.StatusServiceUnavailable)
 }
 
-// missing answers that there is nothing of that name or number.
+// missing answers that the requested name or number does not exist.
 func (p *Pages) missing(w http.ResponseWriter, what string) {
 	p.show(w, http.StatusNotFound, "read.html", map[string]any{"Title": "Not found", "Error": what, "Article": articles.Article{}})
 }
@@ -253,7 +254,7 @@ func explained(data map[string]any, err error) error {
 	return err
 }
 
-// style is what the site adds to the look that it shares with the agent's dashboard.
+// style serves the site's additions to the style sheet that it shares with the agent's dashboard.
 func style(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "max-age=3600")
 	http.ServeFileFS(w, r, pageFiles, "html/style.css")

@@ -17,7 +17,7 @@ import (
 // A choice is one of those that a person has.
 type choice struct{ Name, Text string }
 
-// venues are the venues with the one that is none.
+// venues returns the venues, with an entry for no venue at the start.
 func venues(none string) []choice {
 	list := []choice{{"", none}}
 	for _, v := range venue.Names {
@@ -39,7 +39,7 @@ type kindChoice struct {
 	Used       bool
 }
 
-// preferences shows and changes what a volunteer's computers do, for all or at a venue.
+// preferences shows and changes the preferences for a volunteer's computers, for all or at a venue.
 func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, u store.User) {
 	at := r.FormValue("venue")
 	if at != "" && !slices.Contains(venue.Names, at) {
@@ -75,7 +75,7 @@ func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, u store.User
 	p.show(w, http.StatusOK, "preferences.html", data)
 }
 
-// cpuWord is a kind of processor as a form says it, in which the CPUs need a name.
+// cpuWord returns the name of a kind of processor in a form, where the CPUs need a name.
 func cpuWord(kind string) string {
 	if kind == wishes.CPUs {
 		return "CPU"
@@ -83,8 +83,8 @@ func cpuWord(kind string) string {
 	return kind
 }
 
-// offered are the applications to choose from: those that are not stopped, and those that were
-// chosen. It is empty if there is no choice.
+// offered returns the applications to choose from: those that are not stopped, and those that were
+// chosen. It is empty if there is only one possibility.
 func offered(apps []store.App, now wishes.Prefs) (list []appChoice) {
 	for _, a := range apps {
 		if !a.Deprecated || len(now.Apps) > 0 && now.Wants(a.ID) {
@@ -131,7 +131,7 @@ func (p *Pages) setPreferences(r *http.Request, u *store.User, at string, apps [
 	return refusal("nothing was asked for")
 }
 
-// wishesOf reads the form of what is wanted of the project, where now was wanted.
+// wishesOf reads the form with the project preferences. now has the current ones.
 func wishesOf(form url.Values, now wishes.Prefs, apps []store.App) (p wishes.Prefs, err error) {
 	if p.ResourceShare, err = strconv.ParseFloat(strings.TrimSpace(form.Get("resource_share")), 64); err != nil || !(p.ResourceShare >= 0 && p.ResourceShare <= wishes.MaxShare) {
 		return p, refusal("the resource share must be a number from 0 to %v", wishes.MaxShare)

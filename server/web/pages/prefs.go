@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/protocol/venue"
 )
 
-// A pref is a preference that the account's page can edit. There are more: what
-// the page does not know it leaves as it is.
+// A pref is a preference that the account's page can edit. Preferences that the page does not
+// support are left as they are.
 type pref struct {
 	globalprefs.Key
 	About string
@@ -48,7 +48,7 @@ var editable = []pref{
 	edit("ram_max_used_idle_pct", "Use at most this % of memory while not in use"),
 }
 
-// prefsForm returns the editable preferences with what an account holds for a venue.
+// prefsForm returns the editable preferences with an account's values for a venue.
 func prefsForm(xml, at string) []pref {
 	form := slices.Clone(editable)
 	own := venue.Split(xml).For(at)
@@ -76,8 +76,8 @@ func prefsForm(xml, at string) []pref {
 	return form
 }
 
-// editPrefs returns an account's preferences with what the form says for a venue, and a new
-// modification time; other elements stay as they are.
+// editPrefs returns an account's preferences with the form's values for a venue, and a new
+// modification time. Other elements stay as they are.
 func editPrefs(xml, at string, form url.Values, now time.Time) (string, error) {
 	var w bxml.Writer
 	known := map[string]bool{"mod_time": true}
@@ -111,7 +111,7 @@ func dropPrefs(xml, at string, now time.Time) string {
 	return changed(sets, now)
 }
 
-// changed writes preferences that were changed now. When that was stands first.
+// changed writes preferences that were changed now. The time of the change is the first element.
 func changed(sets venue.Sets, now time.Time) string {
 	var w bxml.Writer
 	w.Float("mod_time", float64(now.Unix()))

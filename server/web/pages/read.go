@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/server/web/articles"
 )
 
-// newsShown is how many pieces of news there are on the page and in RSS.
+// newsShown is the number of news items on the page and in RSS.
 const newsShown = 30
 
 // read shows an article of the project's own.

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/web/account"
 )
 
-// settings shows and changes who a volunteer is to the project and to others.
+// settings shows and changes a volunteer's name, address and other account settings.
 func (p *Pages) settings(w http.ResponseWriter, r *http.Request, u store.User) {
 	data := make(map[string]any)
 	if r.Method == http.MethodPost {
@@ -100,7 +100,8 @@ func (p *Pages) changeEmail(w http.ResponseWriter, r *http.Request, u *store.Use
 	return "We have sent an e-mail to the new address. Open the link in it to finish.", nil
 }
 
-// email finishes a change of address. It wants the password, of which the address is a part.
+// email finishes a change of address. It requires the password, because the stored hash includes
+// the address.
 func (p *Pages) email(w http.ResponseWriter, r *http.Request, u store.User) {
 	email, token := account.Canonical(r.FormValue("email")), r.FormValue("token")
 	of, err := p.Gate.Bearer(r, "email "+email, token)

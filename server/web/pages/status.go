@@ -54,8 +54,8 @@ func countsXML(st counts.Status) []byte {
 	return w.Bytes()
 }
 
-// statusXML is the status in BOINC's form. Of the parts of the server it tells those that this
-// process is.
+// statusXML returns the status in BOINC's form. It lists only the parts of the server that run in
+// this process.
 //
 // Source: BOINC html/user/server_status.php, show_status_xml.
 func (p *Pages) statusXML(ctx context.Context, st counts.Status) []byte {

@@ -24,7 +24,7 @@ func tasks(list []store.Result) (out []task) {
 	return out
 }
 
-// stateOf says what has become of a result, and whether that is a pity.
+// stateOf returns the state of a result in words, and whether it is a bad one.
 func stateOf(x store.Result) (state string, bad bool) {
 	switch x.ServerState {
 	case store.Inactive, store.Unsent:
@@ -57,7 +57,7 @@ func stateOf(x store.Result) (state string, bad bool) {
 	return "Ended", false
 }
 
-// validity says what came of comparing a result with the others of its workunit.
+// validity returns the outcome of comparing a result with the others of its workunit.
 func validity(v store.ValidateState) (state string, bad bool) {
 	switch v {
 	case store.Valid:
@@ -74,7 +74,8 @@ func validity(v store.ValidateState) (state string, bad bool) {
 	return "Returned; waits to be compared", false
 }
 
-// task shows a task and, once it is over, the others of its workunit and what its program said.
+// task shows a task and, once it is over, the other tasks of its workunit and the output of its
+// program.
 func (p *Pages) task(w http.ResponseWriter, r *http.Request) {
 	data := make(map[string]any)
 	visitor, err := p.visitor(r)
@@ -92,7 +93,7 @@ func (p *Pages) task(w http.ResponseWriter, r *http.Request) {
 		}
 		data["Title"], data["Task"] = "Task "+x.Name, tasks([]store.Result{x})[0]
 		if x.ServerState != store.Over {
-			return nil // who computes the same might agree on a result
+			return nil // volunteers with the same work could agree on a result
 		}
 		owner, err := tx.User(x.UserID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -18,7 +18,7 @@ import (
 
 const (
 	membersShown = 200
-	maxAbout     = 10000 // bytes of what a team says of itself
+	maxAbout     = 10000 // bytes of a team's description
 )
 
 // teams lists the teams that earned most, and founds others.
@@ -163,7 +163,7 @@ func (p *Pages) changeTeam(r *http.Request, u *store.User) error {
 	})
 }
 
-// edited stores what a leader's form says of a team.
+// edited stores the leader's form about a team.
 func edited(tx *store.Tx, t store.Team, r *http.Request) error {
 	t.URL, t.Description = strings.TrimSpace(r.PostFormValue("url")), r.PostFormValue("description")
 	if at, err := url.Parse(t.URL); t.URL != "" && (err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || len(t.URL) > 500) {

@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/server/web/articles"
 )
 
-// refuse shows a form again with what was wrong.
+// refuse shows a form again with the error.
 func (p *Pages) refuse(w http.ResponseWriter, page string, r *http.Request, err error) {
 	var refused *protocol.AccountError
 	if !errors.As(err, &refused) {
@@ -24,7 +24,7 @@ func (p *Pages) refuse(w http.ResponseWriter, page string, r *http.Request, err 
 	p.show(w, http.StatusUnprocessableEntity, page, map[string]any{"Error": explain(refused), "Form": r.PostForm})
 }
 
-// explain tells a refusal to a person.
+// explain returns a refusal as text for a person.
 func explain(e *protocol.AccountError) string {
 	switch e.Num {
 	case protocol.ErrNumBadPassword:
@@ -121,7 +121,7 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) {
 	email := account.Canonical(r.PostFormValue("email"))
 	u, err := p.Gate.Prove(r, email, protocol.PasswordHash(r.PostFormValue("password"), email))
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumNotFound {
-		err = account.ErrWrong // which of the two it is nobody else has to know
+		err = account.ErrWrong // do not reveal which of the two is wrong
 	}
 	if err == nil {
 		err = p.Gate.Admit(w, r, u)
@@ -142,8 +142,8 @@ func (p *Pages) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, p.Gate.MasterURL, http.StatusSeeOther)
 }
 
-// forgot mails a link with which a new password can be set. Whether there is such
-// an account is not told.
+// forgot mails a link with which a new password can be set. It does not reveal whether the account
+// exists.
 func (p *Pages) forgot(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		p.show(w, http.StatusOK, "forgot.html", map[string]any{})
