@@ -27,7 +27,7 @@ type Speeds struct {
 
 // A Group is the versions of an application that compute on one kind of processor. The error in the
 // estimate of an application is the same for all of them. The fraction of a GPU's peak speed that
-// its programs reach is not comparable with that of programs on the CPUs.
+// its programs reach is not comparable with the speed of programs on the CPUs.
 type Group struct {
 	AppID int64
 	Kind  string // of coprocessor ("": the CPUs)

@@ -2,7 +2,7 @@
 // metrics, and the table of routes, which includes the scheduler, the upload handler and the pages
 // for people (package pages).
 //
-// It makes no decisions about work.
+// It does not decide about work.
 package web
 
 import (
