@@ -22,7 +22,7 @@ type file struct {
 	to io.Writer
 }
 
-// flush writes what there is, if it is much.
+// flush writes the buffered data, if it is much.
 func (f *file) flush() error {
 	if len(f.Bytes()) < enough {
 		return nil

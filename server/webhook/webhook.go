@@ -42,7 +42,7 @@ type Herald struct {
 	Store   *store.Store
 	Log     *slog.Logger
 	Allowed []string // the beginnings of addresses, see Allowed
-	// Status counts how far a batch has come.
+	// Status counts the progress of a batch.
 	Status func(tx *store.View, b store.APIBatch) (wire.Batch, error)
 	HTTP   http.Client // with no redirects
 }
