@@ -201,8 +201,8 @@ type Files interface {
 	Open(ctx context.Context, name string) (*blob.File, error)
 }
 
-// download serves a file. Files never change, so they may be cached forever. They are sent without
-// encoding, as resumed downloads require.
+// download serves a file. Files never change, so they may be cached forever. They are sent
+// unchanged, as resumed downloads require.
 func (s *Site) download(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if path.Dir(blob.Path(name)) != r.PathValue("hash") {
