@@ -30,7 +30,7 @@ func TestAFileIsNotOrderedUnseen(t *testing.T) {
 	w.must(operate.OrderFile(t.Context(), w.p, c.host, store.FileGet, "x", 1000, w.now()))
 }
 
-// What daemons ask of an application is as it was changed last, and bounded.
+// Daemons get the latest settings of an application, and the query ends with its context.
 func TestAppOfAWorkunit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

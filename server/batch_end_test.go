@@ -21,7 +21,7 @@ func TestTheLastResultsOfABatchAreUrgent(t *testing.T) {
 		w.create(workgen.Params{Name: fmt.Sprint("wu", i), Batch: 1, DelayBound: 360_000}, "")
 	}
 	w.create(workgen.Params{Name: "next", Batch: 2, Priority: 5, DelayBound: 360_000}, "")
-	// ask asks for one result, and returns how long that has.
+	// ask asks for one result, and returns the time until its deadline.
 	ask := func(c *client, want string) (reply *protocol.SchedulerReply, within time.Duration) {
 		t.Helper()
 		reply = c.rpc(0.01)

@@ -26,7 +26,7 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// What benchmarks have in common: computers that ask at a time, and their kinds.
+// Common parameters of benchmarks: the number of computers that ask at a time, and their kinds.
 const (
 	clients = 32
 	mix     = "windows=65,linux=25,mac=10"
@@ -111,8 +111,8 @@ func (x *bench) create(app string, n int, priority int64) {
 	}
 }
 
-// play answers computers that fetch, upload and report some n tasks, with up to jobs of
-// them in each request, in this process. It returns the tasks a second, without what goes before.
+// play answers computers that fetch, upload and report some n tasks, with up to jobs of them in
+// each request, in this process. It returns the tasks a second, without the preparation.
 func (x *bench) play(n, jobs int) float64 {
 	x.tb.Helper()
 	web, err := server.New(x.p, server.Part{}).Handler(func() {})
@@ -234,8 +234,8 @@ func BenchmarkTransitioner(b *testing.B) {
 // is read, copied to the project's results and deleted.
 func BenchmarkOutcome(b *testing.B) { onBoth(b, func(b *testing.B) { repeat(b, (*bench).finish) }) }
 
-// repeat reports the mean of what one turn with share tasks takes, and the processor time of
-// this process, which is much the same on a busy computer.
+// repeat reports the mean time of one turn with share tasks, and the processor time of this
+// process, which is much the same on a busy computer.
 func repeat(b *testing.B, turn func(x *bench) spent) {
 	b.Helper()
 	x, sum := newBench(b), spent{}
@@ -248,7 +248,7 @@ func repeat(b *testing.B, turn func(x *bench) spent) {
 	b.ReportMetric(float64(sum.cpu.Microseconds())/(share*float64(b.N)), "cpu-µs/task")
 }
 
-// spent is what something took.
+// spent is the time that something took.
 type spent struct{ time, cpu time.Duration }
 
 func (x *bench) spend(on func()) spent {

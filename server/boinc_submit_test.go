@@ -19,8 +19,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A submitter sends what BOINC's boinc_submit.py sent when it was recorded, with the authenticator
-// of a token here.
+// A submitter sends the recorded requests of BOINC's boinc_submit.py, with the authenticator of a
+// token here.
 type submitter struct {
 	w             *world
 	authenticator string

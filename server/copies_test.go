@@ -50,7 +50,7 @@ func uploads(reply *protocol.SchedulerReply) (list []protocol.FileInfo) {
 
 const atOnce = "affinity_silence_minutes = 0.0001"
 
-// What only a slow host has is uploaded by it as long as it answers, and the chain continues
+// A file that only a slow host has is uploaded by it as long as it answers, and the chain continues
 // elsewhere.
 func TestAChainLeavesASlowHost(t *testing.T) {
 	t.Parallel()

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// clientCalls are what programs ask below a project's address, to which they have to get an
-// answer where they ask: not all follow a redirection, and none with a body. "" is the
-// page with the scheduler's address.
+// clientCalls are the paths below a project's address that programs request and that must be
+// answered there: not all programs follow a redirection, and none with a body. The empty path is
+// the page with the scheduler's address.
 var clientCalls = []string{
 	"", "cgi", "file_upload_handler", "get_project_config.php", "lookup_account.php", "create_account.php", "server_status.php",
 	"am_get_info.php", "am_set_host_info.php", "show_user.php", "news.xml",

@@ -35,15 +35,15 @@ import (
 // fresh is the maximum age at which data about available work is reused.
 const fresh = 100 * time.Millisecond
 
-// Handler returns what answers HTTP requests below the project's URL. reported
-// is called when results were taken in.
+// Handler returns the handler for HTTP requests below the project's URL. reported is called after
+// results were reported.
 func (s *Server) Handler(reported func()) (http.Handler, error) {
 	public, _, err := s.Handlers(reported)
 	return public, err
 }
 
-// Handlers is Handler, and what answers the operator, see admin.Desk. Both look at the
-// same requests, so they belong together.
+// Handlers is like Handler, and also returns the handler for the operator's requests, see
+// admin.Desk. Both look at the same requests, so they belong together.
 func (s *Server) Handlers(reported func()) (public, private http.Handler, err error) {
 	site, err := s.site(reported)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Server) hosts() (names []string) {
 	return names
 }
 
-// Routes returns how much of a request's body is read, by the patterns of all paths below the
+// Routes returns the limits on the bodies of requests, by the patterns of all paths below the
 // project's URL.
 func (s *Server) Routes() (map[string]limit.Bound, error) {
 	site, err := s.site(func() {})
@@ -176,7 +176,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 	}, nil
 }
 
-// programs returns what answers programs that submit work.
+// programs returns the routes for programs that submit work.
 func programs(a *api.API) map[string]limit.Route {
 	routes := a.Routes()
 	maps.Copy(routes, a.BOINCRoutes())

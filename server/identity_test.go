@@ -61,7 +61,7 @@ func serve(t *testing.T, dir string) error {
 	return server.New(p, server.Part{Roles: []string{"web"}}).Serve(ctx, l)
 }
 
-// examine is what doctor does.
+// examine acts like the command doctor.
 func examine(t *testing.T, dir string) error {
 	t.Helper()
 	p, err := project.Open(t.Context(), dir, slog.New(slog.DiscardHandler))

@@ -55,8 +55,7 @@ func (x *bench) acquainted(servers int) {
 	})
 }
 
-// syncTime returns how many seconds the disk takes to make a page safe: the mean of
-// some.
+// syncTime returns the mean number of seconds that the disk takes to make a page safe.
 func (x *bench) syncTime() float64 {
 	x.tb.Helper()
 	f, err := os.Create(filepath.Join(x.p.Dir, "sync"))

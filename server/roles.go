@@ -16,12 +16,12 @@ var Roles = []string{
 	"transitioner", "validator", "assimilator", "trickler", "filedeleter", "purger",
 }
 
-// A Part is what one process does of a project's work. The zero Part is all.
+// A Part is the share of a project's work that one process does. The zero Part is all of it.
 type Part struct {
 	Roles []string // none: all
-	// Shard divides the work of the daemons between processes of one role.
-	// Every index must be served, or what belongs to it waits. Schedulers and
-	// upload handlers do all that they are asked, whatever their shard.
+	// Shard divides the work of the daemons between processes of one role. Every index must be
+	// served, or the work that belongs to it waits. Schedulers and upload handlers answer all
+	// requests, whatever their shard.
 	Shard store.Shard
 }
 

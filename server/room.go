@@ -9,7 +9,7 @@ import (
 )
 
 // newRoom makes the room in which idle hosts wait for work. Each process that answers schedulers'
-// requests has one, and looks into the database what there is.
+// requests has one, and looks for new work in the database.
 func (s *Server) newRoom() *waiting.Room {
 	st := s.Store
 	return &waiting.Room{

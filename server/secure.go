@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// secured returns what connections are to use if the server speaks TLS itself, else nil,
-// and what answers at Redirect.
+// secured returns the TLS configuration for connections, or nil if the server does not use TLS
+// itself, and the handler for Redirect.
 func (s *Server) secured() (*tls.Config, http.Handler, error) {
 	u, err := url.Parse(s.Config.MasterURL)
 	if err != nil {

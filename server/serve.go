@@ -53,7 +53,7 @@ type Server struct {
 	part     Part
 	front    *front
 	programs hook.Pool // validators that run on
-	// What requests hold, of all generations of settings together.
+	// The memory and disk space of requests, for all generations of settings together.
 	memory, disk *limit.Bodies
 	room         *waiting.Room // where idle hosts wait
 
@@ -63,7 +63,7 @@ type Server struct {
 	appsStamp int64
 }
 
-// New returns what runs a part of an open project. The project is closed by its opener.
+// New returns a server for a part of an open project. The caller closes the project.
 func New(p *project.Project, part Part) *Server {
 	s := &Server{Project: p, part: part, front: newFront(part.Shard), memory: new(limit.Bodies), disk: new(limit.Bodies), outputs: make(map[string]template)}
 	s.room = s.newRoom()

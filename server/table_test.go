@@ -130,7 +130,7 @@ func linesOf(b *testing.B, bin string, pg *testpg.Server) (lines []line, full *b
 	return lines, full
 }
 
-// A trial is what one run of a line does.
+// A trial has the parameters for one run of a line.
 type trial struct {
 	roles   string // of each server
 	servers int    // processes (0: one)
@@ -198,7 +198,7 @@ func (x *bench) measure(bin string, pg *testpg.Server, t trial) run {
 	return r
 }
 
-// resident returns how many MB of memory a process has.
+// resident returns the memory of a process in MB.
 func (x *bench) resident(pid int) float64 {
 	x.tb.Helper()
 	p, err := process.NewProcess(int32(pid))

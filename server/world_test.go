@@ -238,7 +238,7 @@ func (w *world) get(target string, header ...string) (int, string) {
 	return res.StatusCode, string(b)
 }
 
-// metrics is what Prometheus gets.
+// metrics returns the metrics as Prometheus gets them.
 func (w *world) metrics() string {
 	w.t.Helper()
 	req := httptest.NewRequest("GET", "http://127.0.0.1/metrics", nil)

@@ -73,7 +73,7 @@ func (p *Project) Submit(app string, in []byte, change ...func(*workgen.Spec)) *
 }
 
 const (
-	look = 5 * time.Millisecond // how often Wait looks
+	look = 5 * time.Millisecond // interval at which Wait looks
 	// hopeless is the time that Wait waits for another computer after all computers have failed.
 	hopeless = 5 * time.Second
 )

@@ -76,9 +76,9 @@ func Setting(name, value string) Option {
 	return func(o *options) { o.settings = append(o.settings, [2]string{name, value}) }
 }
 
-// Faults has requests meet faults by chance, such as "lose-reply=0.1,5xx=0.05,cut=0.1,slow=50ms":
-// see starling-server dev --help. Volunteers and agents repeat what failed. The same seed brings the
-// same faults for the same requests.
+// Faults makes requests fail at random, such as "lose-reply=0.1,5xx=0.05,cut=0.1,slow=50ms": see
+// starling-server dev --help. Volunteers and agents repeat requests that failed. The same seed
+// causes the same faults for the same requests.
 func Faults(faults string, seed uint64) Option {
 	return func(o *options) { o.faults, o.seed = faults, seed }
 }

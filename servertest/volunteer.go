@@ -93,7 +93,7 @@ func (v *volunteer) ask(ctx context.Context, reports []protocol.ReportedResult) 
 	return reply, nil
 }
 
-// task does what one result asks for.
+// task computes one result.
 func (v *volunteer) task(ctx context.Context, reply *protocol.SchedulerReply, r protocol.Result) (protocol.ReportedResult, error) {
 	report := protocol.ReportedResult{Name: r.Name, Platform: r.Platform, VersionNum: r.VersionNum}
 	i := slices.IndexFunc(reply.Workunits, func(w protocol.Workunit) bool { return w.Name == r.WorkunitName })

@@ -1,7 +1,7 @@
-// Package admin answers what is not the public's business, on an address of its own:
-// whether this process lives and can work, its metrics, and profiles of it.
+// Package admin serves the parts that are not public, on a separate address: whether this process
+// is alive and ready, its metrics, and profiles of it.
 //
-// It knows nothing of a project; what it shows comes from its caller.
+// The package does not depend on a project. Its caller supplies the data.
 package admin
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/starling-grid/starling/server/limit"
 )
 
-// patience is how long a look at the project may take before it counts as not ready.
+// patience is the maximum time for a look at the project before it counts as not ready.
 // Orchestrators ask every few seconds, and have less patience.
 const patience = 5 * time.Second
 
 // A Desk answers on the operator's address. Its fields are set before Handler is called.
 type Desk struct {
-	// Ready returns why this process cannot serve just now; nil: it can. It heeds ctx.
+	// Ready returns the reason why this process cannot serve just now, or nil. It obeys ctx.
 	Ready func(ctx context.Context) error
 	// Metrics answers scrapes.
 	Metrics http.Handler
@@ -33,18 +33,18 @@ type Desk struct {
 	Client func(r *http.Request) netip.Addr
 	// Allowed reports whether an address may see metrics and profiles.
 	Allowed func(a netip.Addr) bool
-	// Token is with what everybody may; "": there is none.
+	// Token gives access from everywhere. If "", there is no such access.
 	Token string
-	// Console is what people read there; it sees for itself who may. nil: none.
+	// Console serves the pages for people, and checks access itself. If nil, there are no pages.
 	Console http.Handler
-	// Hosts are names by which this address may be asked, besides addresses of computers, names
-	// without a dot and those that end in .local, .internal or .localhost.
+	// Hosts are the accepted host names for this address, in addition to IP addresses, names
+	// without a dot and names that end in .local, .internal or .localhost.
 	Hosts []string
 	Log   *slog.Logger
 }
 
-// Handler returns the table of routes. Health says nothing but yes or no, so it is for
-// everybody who reaches the address; the rest is for whom Allowed and Token admit.
+// Handler returns the table of routes. The health routes answer only yes or no, so they are open to
+// everyone who can reach the address. The others require access by Allowed or Token.
 func (d *Desk) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
@@ -85,7 +85,7 @@ func say(w http.ResponseWriter, code int, text string) {
 	_, _ = w.Write([]byte(text + "\n"))
 }
 
-// guarded is h for those who may see it.
+// guarded calls h for requests that have access.
 func (d *Desk) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -32,7 +32,7 @@ func TestNamesOfOthersAreRefused(t *testing.T) {
 		{"evil.example", "/debug/pprof/heap", "", 421},
 		{"evil.example", "/works", "", 421},
 		{"127.0.0.1.evil.example", "/metrics", "", 421},
-		{"evil.example", "/metrics", "0123456789abcdef", 200}, // no browser knows it
+		{"evil.example", "/metrics", "0123456789abcdef", 200}, // no browser has the token
 		{"evil.example", "/healthz", "", 200},
 		{"127.0.0.1:8081", "/metrics", "", 200},
 		{"[::1]:8081", "/metrics", "", 200},

@@ -1,5 +1,5 @@
-// Package affinity knows which files a host keeps from a result that it computed,
-// so that the next workunit of a chain can go where they are. It is pure.
+// Package affinity determines which files a host keeps from a result that it computed, so that the
+// next workunit of a chain can be sent to the host with the files. It is pure.
 package affinity
 
 import (

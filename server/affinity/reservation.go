@@ -2,18 +2,19 @@ package affinity
 
 import "time"
 
-// Rules say for how long the next workunit of a chain is reserved for the hosts that have
-// the files. While such a host is heard of, the reservation is renewed, up to a time; when
-// it is silent, the chain migrates.
+// Rules are the times for which the next workunit of a chain is reserved for the hosts that have
+// the files. While such a host makes contact, the reservation is renewed, up to a time. When it is
+// silent, the chain migrates.
 type Rules struct {
 	Most time.Duration // from the report of the result before
-	// Silence is after how long without a request a host no longer counts; 0: Most alone
+	// Silence is the time without a request after which a host no longer counts. If 0, only Most
 	// counts.
 	Silence time.Duration
-	// Gone is after how long without a request of any host that has a file which was made
-	// there, and so cannot be downloaded, the work is given up that needs it; 0: never.
+	// Gone is a time for work that needs a file which was made on a host, and so cannot be
+	// downloaded. If no host that has the file makes a request for that long, the work is given up.
+	// 0 means never.
 	Gone time.Duration
-	// Copies: what a task makes for the next one of its chain is always uploaded as well.
+	// Copies: files that a task makes for the next one of its chain are always uploaded as well.
 	Copies bool
 }
 
@@ -26,9 +27,9 @@ func (r Rules) First(now time.Time) time.Time {
 	return now.Add(r.Most)
 }
 
-// Renewed returns until when a workunit is reserved that is so until a time, after a host
-// was heard of at now which has the files and reported the result before at reported.
-// renewed is false if that changes too little to be worth storing.
+// Renewed returns the new end of a workunit's reservation, which was until, after a request at now
+// from a host that has the files and reported the previous result at reported. renewed is false if
+// that changes too little to be worth storing.
 func (r Rules) Renewed(until, reported, now time.Time) (_ time.Time, renewed bool) {
 	if r.Silence <= 0 {
 		return until, false
@@ -56,15 +57,15 @@ func (r Rules) Copy(reported, now time.Time, sent bool) bool {
 }
 
 // Bounds of the wait for the next workunit of a chain. The validator has usually judged a result
-// seconds after it was reported; where others have to report one too, that may take days.
+// seconds after it was reported. If others have to report one too, that may take days.
 const (
 	soon    = 3 * time.Second
 	waitFor = time.Hour
 )
 
-// Next returns within which time a host is to make its next request at now that reported the result
-// at reported after which a workunit comes that still waits for its outcome: within seconds at first,
-// then ever more rarely; 0: when it likes.
+// Next returns the time within which a host should make its next request. At reported it reported a
+// result, and the workunit that follows it still waits for the outcome at now. The time is seconds
+// at first, then longer and longer. 0 leaves the time to the host.
 func (r Rules) Next(reported, now time.Time) time.Duration {
 	passed := max(0, now.Sub(reported))
 	if back := r.Back(); back > 0 {
@@ -76,6 +77,6 @@ func (r Rules) Next(reported, now time.Time) time.Duration {
 	return max(soon, passed)
 }
 
-// Back returns within which time a host is to make its next request for whom a workunit is
-// reserved; 0: when it likes.
+// Back returns the time within which a host with a reserved workunit should make its next request.
+// 0 leaves the time to the host.
 func (r Rules) Back() time.Duration { return r.Silence / 3 }

@@ -65,8 +65,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// The host that reported comes back within seconds, and ever more rarely where the outcome depends
-// on others.
+// The host that reported is called back within seconds, and less and less often if the outcome
+// depends on others.
 func TestTheNextOfAChainIsAskedForSoon(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -90,7 +90,7 @@ func TestTheNextOfAChainIsAskedForSoon(t *testing.T) {
 	}
 }
 
-// A host that comes when it is told to keeps its reservation until it must end.
+// A host that makes its requests in time keeps its reservation until it must end.
 func TestReservationLasts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		minutes := rapid.Int64Range(3, 10_000)

@@ -93,7 +93,7 @@ type call struct {
 	w     http.ResponseWriter
 }
 
-// Routes returns what answers each path below /api/v1/ of the project's URL.
+// Routes returns the routes for the paths below /api/v1/ of the project's URL.
 func (a *API) Routes() map[string]limit.Route {
 	return map[string]limit.Route{
 		"GET api/v1/openapi.json":                                  {Handle: a.openapi, Bound: limit.Small},

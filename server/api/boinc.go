@@ -23,7 +23,7 @@ import (
 // Source: BOINC html/user/submit_rpc_handler.php and job_file.php; clients are lib/boinc_submit.py,
 // lib/submit_api.py and lib/remote_submit.cpp.
 
-// BOINCRoutes returns what answers these requests, by paths below the project's URL.
+// BOINCRoutes returns the routes for these requests, by paths below the project's URL.
 func (a *API) BOINCRoutes() map[string]limit.Route {
 	return map[string]limit.Route{
 		"POST submit_rpc_handler.php": a.boinc(limit.Shared, maxBody, map[string]boincOp{
@@ -83,7 +83,7 @@ type boincCall struct {
 	out     bxml.Writer
 }
 
-// boincRequest holds what any of the requests may hold.
+// boincRequest has the elements of all the requests.
 type boincRequest struct {
 	Op            string
 	Authenticator string

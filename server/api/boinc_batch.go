@@ -19,7 +19,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// boincBatch is what submit_batch and estimate_batch ask for.
+// boincBatch is the batch in submit_batch and estimate_batch.
 type boincBatch struct {
 	AppName        string
 	BatchID        string
@@ -60,7 +60,7 @@ type boincFile struct {
 	MD5    string  `xml:"md5"`
 }
 
-// unsupported is what BOINC's server does and this one does not.
+// unsupported returns the error for a feature of BOINC's server that this one lacks.
 func unsupported(what, cure string) error {
 	return faultf(http.StatusUnprocessableEntity, cure, "%s is not supported here", what)
 }

@@ -105,7 +105,7 @@ func (u *unescaper) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// A markup reads XML and bounds what elements take: a short tag or an attribute of a few bytes
+// A markup reads XML and limits the memory for elements: a short tag or an attribute of a few bytes
 // takes a hundred in memory.
 type markup struct {
 	in    io.ByteReader

@@ -23,7 +23,7 @@ func (a *API) status(ctx context.Context, b store.APIBatch) (s wire.Batch, err e
 	return s, err
 }
 
-// Status counts how far a batch has come.
+// Status counts the progress of a batch.
 func Status(tx *store.View, b store.APIBatch) (wire.Batch, error) {
 	s := wire.Batch{ID: b.ID, Name: b.Name, Created: b.CreateTime.UTC(), Workunits: b.Expected, Retired: !b.RetiredTime.IsZero(), Results: map[string]int64{}}
 	st, err := tx.BatchStatus(b.Number())

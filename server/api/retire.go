@@ -30,7 +30,7 @@ func (a *API) discard(ctx context.Context, b store.APIBatch) (int, error) {
 	return a.clear(ctx, b, time.Now())
 }
 
-// clear deletes the output of a batch, and returns of how many workunits there was some.
+// clear deletes the output of a batch, and returns the number of workunits that had some.
 func (a *API) clear(ctx context.Context, b store.APIBatch, now time.Time) (int, error) {
 	// This is recorded first. An interrupted request is repeated, and until then no client can
 	// fetch a part of the output.

@@ -289,7 +289,7 @@ func open(tx *store.View, b store.APIBatch) error {
 	return nil
 }
 
-// spooled returns how many bytes of a submission's inputs are spooled, at most.
+// spooled returns the maximum number of bytes of a submission's inputs that are spooled.
 func (a *API) spooled(s *wire.Submission) (n int64) {
 	fetched := int64(0)
 	for _, wu := range s.Workunits {

@@ -56,10 +56,9 @@ type Assimilator struct {
 	off pass.Off // workunits whose handler failed
 }
 
-// Pass handles workunits that are ready, and returns how many. It is for one
-// goroutine.
+// Pass processes workunits that are ready, and returns their number. It is for one goroutine.
 func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
-	// What batched handlers took is recorded while they take the next.
+	// The workunits that batched handlers took are recorded while they take the next.
 	none := func() error { return nil }
 	recorded := none
 	load := func(tx *store.View, after int64) ([]store.Job, int64, error) {

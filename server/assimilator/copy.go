@@ -94,7 +94,7 @@ const abandoned = 24 * time.Hour
 
 const summary = "result.json"
 
-// outcome is what result.json holds.
+// outcome is the content of result.json.
 type outcome struct {
 	Workunit  string     `json:"workunit"`
 	App       string     `json:"app"`

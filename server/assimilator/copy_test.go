@@ -69,7 +69,7 @@ func TestCopyTwiceIsCopyOnce(t *testing.T) {
 	}
 	hand()
 	flush()
-	// What lies there from another time makes room.
+	// An old folder at that place is replaced.
 	if err := os.WriteFile(filepath.Join(dir, "wu", "old"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Discard deletes the outcomes that Copy has put below dir of workunits whose names begin with
-// prefix, however dir is or was divided, and returns how many there were. It reads the names of
-// all outcomes. After an error it can be called again.
+// Discard deletes the outcomes that Copy has put below dir of workunits whose names start with
+// prefix, however dir is or was divided, and returns the number of these. It reads the names of all
+// outcomes. After an error it can be called again.
 func Discard(dir, prefix string) (n int, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Env is what assimilators need of the project.
+// Env has the parts of the project that assimilators need.
 type Env struct {
 	Dir     string // the project's directory, in which programs run
 	Results string // the folder that Copy fills

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/server/store/storetest"
 )
 
-// counting counts how often it is handed each workunit.
+// counting counts the calls for each workunit.
 type counting struct {
 	mu    sync.Mutex
 	times map[string]int

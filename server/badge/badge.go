@@ -1,5 +1,5 @@
-// Package badge says which badge an amount of credit earns, and draws it. It is pure: a
-// badge follows from the credit that somebody has, and is on record nowhere.
+// Package badge determines the badge for an amount of credit, and draws it. The package is pure: a
+// badge follows from the current credit, and is not stored.
 package badge
 
 import (
@@ -10,11 +10,11 @@ import (
 	"strconv"
 )
 
-// A Ladder is the amounts of credit for which there are badges, in ascending order; none: there
-// are no badges.
+// A Ladder has the amounts of credit for which there are badges, in ascending order. If it is
+// empty, there are no badges.
 type Ladder []int64
 
-// Check reports what is wrong with a ladder.
+// Check returns an error if a ladder is invalid.
 func (l Ladder) Check() error {
 	for i, amount := range l {
 		if amount <= 0 || i > 0 && amount <= l[i-1] {
@@ -24,13 +24,13 @@ func (l Ladder) Check() error {
 	return nil
 }
 
-// A Badge is for whoever has some amount of credit.
+// A Badge is an award for an amount of credit.
 type Badge struct {
 	Credit int64 // also its number for sites of statistics, which so stays the same
-	Rung   int   // of the ladder; the lowest is 0
+	Rung   int   // of the ladder, starting at 0
 }
 
-// Of returns the highest badge for total credit; nil: none yet.
+// Of returns the highest badge for total credit, or nil if that is below the first.
 func (l Ladder) Of(total float64) *Badge {
 	for i, amount := range slices.Backward(l) {
 		if total >= float64(amount) {
@@ -49,7 +49,7 @@ func (l Ladder) All() []Badge {
 	return all
 }
 
-// Title says what the badge is for: "Credit of 10,000 or more".
+// Title returns the title of the badge: "Credit of 10,000 or more".
 func (b Badge) Title() string {
 	digits := strconv.FormatInt(b.Credit, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -61,12 +61,12 @@ func (b Badge) Title() string {
 // Image is the name of the file with its picture.
 func (b Badge) Image() string { return fmt.Sprintf("credit_%d.svg", b.Credit) }
 
-// colors are those of the rungs; the last is also for all above. Dark letters are legible on
-// each.
+// colors has one color for each rung. Rungs above use the last one. Dark letters are legible on all
+// of them.
 var colors = []string{"#d9a066", "#c9ced4", "#e8c547", "#8fd3b6", "#8fbcf5", "#d0a5f7"}
 
-// SVG is its picture, a medal with the amount, which tells its title to those who do not
-// see it.
+// SVG returns its picture, a medal with the amount. The picture contains its title for people who
+// cannot see it.
 func (b Badge) SVG() template.HTML {
 	color := colors[min(b.Rung, len(colors)-1)]
 	return template.HTML(fmt.Sprintf( //nolint:gosec // of numbers alone

@@ -27,7 +27,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// A picture is XML that says its title, whatever the rung, and fits into the medal.
+// A picture is XML that contains its title, whatever the rung, and the amount fits into the medal.
 func TestSVG(t *testing.T) {
 	for i, want := range []struct{ title, short string }{{"Credit of 2,500 or more", ">2.5k<"}, {"Credit of 10,000 or more", ">10k<"}, {"Credit of 1,000,000 or more", ">1M<"}} {
 		b := ladder.All()[i]

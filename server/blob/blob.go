@@ -128,7 +128,7 @@ func (d *Dir) Sum(ctx context.Context, name string) (Info, error) {
 	return SumReader(f)
 }
 
-// SumReader returns the size and checksum of what r yields.
+// SumReader returns the size and checksum of the data that r yields.
 func SumReader(r io.Reader) (Info, error) {
 	h := md5.New()
 	n, err := io.Copy(h, r)

@@ -41,7 +41,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// write puts what r yields into the file to, whole and durable or not at all.
+// write puts the data that r yields into the file to, whole and durable or not at all.
 func write(r io.Reader, to string) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(to), ".*.tmp")
 	if err != nil {

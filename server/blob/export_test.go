@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// SetPatience changes for a test how long a service may take to answer.
+// SetPatience changes the maximum time for an answer of a service, for a test.
 func SetPatience(t *testing.T, d time.Duration) {
 	before := patience
 	patience = d

@@ -42,8 +42,8 @@ type Writer interface {
 	// Put stores the data that r yields. When it returns, the file is durable. If the name is taken
 	// by the same content, that is not an error. Other content gives ErrDifferent.
 	Put(ctx context.Context, name string, r io.Reader) (Info, error)
-	// Remove deletes a file and what arrived of it so far. A file that is not there
-	// is fine.
+	// Remove deletes a file and the part of it that has arrived so far. A file that does not exist
+	// is not an error.
 	Remove(ctx context.Context, name string) error
 }
 
@@ -63,7 +63,7 @@ type Parts interface {
 	// OpenPart opens the part of a file that has arrived for reading and writing, empty if nothing
 	// has.
 	OpenPart(name string) (Part, error)
-	// PartSize returns how much has arrived, 0 if nothing has.
+	// PartSize returns the number of bytes that have arrived, 0 if none have.
 	PartSize(name string) (int64, error)
 	// CommitPart makes a part, which its caller has synced and closed, the file of
 	// that name. The file is durable when it returns.

@@ -16,16 +16,16 @@ type ACME struct {
 	host string
 }
 
-// An Order says what certificate is wanted, and of whom.
+// An Order describes the certificate that is wanted, and the service that issues it.
 type Order struct {
 	Host      string // for which it is
-	Email     string // where the service may write to; "": nowhere
-	Directory string // URL of the service; "": Let's Encrypt
+	Email     string // where the service may write to ("": nowhere)
+	Directory string // URL of the service ("": Let's Encrypt)
 	Cache     string // folder for keys and certificates, which is made
 	HTTP      *http.Client
 }
 
-// NewACME prepares for it. Nobody is asked before the first client comes.
+// NewACME prepares an order. The service is not contacted before the first client connects.
 func NewACME(o Order) *ACME {
 	a := &ACME{host: o.Host}
 	a.m.Prompt = autocert.AcceptTOS
@@ -41,7 +41,7 @@ func (a *ACME) Config() *tls.Config {
 	c := config()
 	c.NextProtos = append(c.NextProtos, acme.ALPNProto)
 	c.GetCertificate = func(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
-		if h.ServerName == "" { // some old clients do not say it
+		if h.ServerName == "" { // some old clients do not send it
 			named := *h
 			named.ServerName = a.host
 			h = &named

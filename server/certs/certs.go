@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// config is what all connections have in common. There is no HTTP/2: few requests of a
+// config returns the common configuration of all connections. There is no HTTP/2: few requests of a
 // client are worth a connection of many streams, each of which would count for limits.
 func config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
@@ -28,9 +28,9 @@ type Files struct {
 	current *tls.Certificate
 }
 
-// Check reports what is wrong with a certificate and its key in files: that they cannot be
-// read or are no pair, that clients would not take them for host, or that they are not
-// valid at now. Whether clients trust who issued it is not asked.
+// Check returns an error if a certificate and its key in files cannot be read or do not match, if
+// clients would not accept the certificate for host, or if it is not valid at now. It does not
+// check whether clients trust the issuer.
 func Check(cert, key, host string, now time.Time) error {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
@@ -45,7 +45,7 @@ func Check(cert, key, host string, now time.Time) error {
 	return nil
 }
 
-// A stamp tells whether files were replaced.
+// A stamp is used to detect that files were replaced.
 type stamp struct {
 	certTime, keyTime time.Time
 	certSize, keySize int64
@@ -73,8 +73,8 @@ func (f *Files) Config() *tls.Config {
 	return c
 }
 
-// get returns what the files hold now. If that is no pair, as when one of them was replaced
-// and the other was not yet, the last pair that was one still holds.
+// get returns the current content of the files. If they do not match, as when one of them was
+// replaced and the other was not yet, it returns the last matching pair.
 func (f *Files) get() *tls.Certificate {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A certificate that was renewed is used from then on; one that is half there is not.
+// A renewed certificate is used from then on. A half-written one is not.
 func TestFilesAreReloaded(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
@@ -124,8 +124,8 @@ func TestFilesAreReloaded(t *testing.T) {
 	serves(2)
 }
 
-// A certificate comes from an ACME service when the first client does, is kept, and is for
-// the project's host alone.
+// A certificate is requested from an ACME service when the first client connects, is kept, and is
+// for the project's host alone.
 func TestACME(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // on loopback
 	if err != nil {

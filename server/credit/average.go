@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// halfLife is that of the recent average credit.
+// halfLife is the half-life of the recent average credit.
 const halfLife = 7 * 24 * time.Hour
 
 // Average adds credit granted at now to a recent average, in credit a day, that
@@ -25,12 +25,12 @@ func Average(avg float64, last, now time.Time, credit float64) float64 {
 	return avg*weight + (1-weight)*credit/days
 }
 
-// Decayed returns what a recent average that was last changed at last is at now, if
-// nothing was granted since: half of it a week later. What is stored is that of the
-// last grant. A clock that was set back leaves it as it was.
+// Decayed returns the current value of a recent average that was last changed at last, if no credit
+// was granted since: half of it a week later. The stored value is from the last grant. A clock that
+// was set back leaves it as it was.
 //
-// Source: BOINC lib/util.cpp, update_average, for a credit of 0; BOINC's update_stats
-// stores that for those who were granted nothing for long.
+// Source: BOINC lib/util.cpp, update_average, for a credit of 0; BOINC's update_stats stores that
+// for those who were granted nothing for long.
 func Decayed(avg float64, last, now time.Time) float64 {
 	if last.IsZero() || !now.After(last) {
 		return avg

@@ -49,7 +49,7 @@ func TestAnAverageDecaysWhenItIsRead(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	// What is read is what the next grant would begin with.
+	// The value that is read is the one from which the next grant would start.
 	last := now.Add(-3 * 24 * time.Hour)
 	if a, b := credit.Decayed(40, last, now), credit.Average(40, last, now, 0); math.Abs(a-b) > 1e-9 {
 		t.Errorf("read %v, granted %v", a, b)
@@ -130,7 +130,7 @@ func TestAGrantIsTheLowerMedian(t *testing.T) {
 	}
 }
 
-// With as many honest claims as lies, nobody gets more than an honest one is worth.
+// With as many honest claims as false ones, no result gets more credit than an honest claim.
 func TestLiesBringNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		claim := rapid.Float64Range(0, credit.Max)

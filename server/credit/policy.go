@@ -31,13 +31,13 @@ const (
 	byRuntime
 )
 
-// A Policy is how an application rewards results. The zero Policy is that of flops.
+// A Policy defines how an application rewards results. The zero Policy rewards them by flops.
 type Policy struct {
 	kind   kind
 	amount float64 // of fixed
 }
 
-// Parse reads a policy: "flops", "fixed:N" or "runtime"; "" is flops.
+// Parse parses a policy: "flops", "fixed:N" or "runtime". The empty string means flops.
 func Parse(s string) (Policy, error) {
 	switch number, isFixed := strings.CutPrefix(s, "fixed:"); {
 	case s == "" || s == "flops":
@@ -57,34 +57,34 @@ func Parse(s string) (Policy, error) {
 // ByRuntime reports whether claims depend on run times, so that Facts need them.
 func (p Policy) ByRuntime() bool { return p.kind == byRuntime }
 
-// Facts are what is known of a workunit and one of its results.
+// Facts are the known facts about a workunit and one of its results.
 type Facts struct {
-	Fixed      float64 // what the workunit says that each of its results is worth; 0: nothing
+	Fixed      float64 // the workunit's own credit for each of its results (0: none set)
 	FpopsEst   float64 // operations that it should need
 	FpopsBound float64 // and at most
 
 	Seconds   float64       // that the result took
 	Benchmark float64       // operations a second by the host's benchmark, on all CPUs that the result uses
-	Version   speed.Version // what hosts say of its app version
-	// Anonymous: it was computed with a program of the volunteer's own, and Version is what
-	// hosts say of the project's versions for the CPUs.
+	Version   speed.Version // votes of hosts on its app version
+	// Anonymous: it was computed with the volunteer's own program, and Version has the votes of
+	// hosts on the project's versions for the CPUs.
 	Anonymous bool
 }
 
-// Claim returns what a result is worth by itself, 0 to Max:
+// Claim returns the credit that a result is worth on its own, 0 to Max:
 //
-//   - as the workunit says, if it does;
+//   - the workunit's own credit, if it has one;
 //   - fixed:N: N;
-//   - flops: rsc_fpops_est · 200 / 86400e9. What the host took for it, or tells of its
-//     benchmark, makes no difference, so no host can claim more by being slow;
-//   - runtime: seconds · benchmark · 200 / 86400e9, at most ten times what the median of
-//     the version's hosts would have, or, so long as that is not known, what
-//     rsc_fpops_bound allows. With a volunteer's own program: what that median is for
-//     rsc_fpops_est, however long it took, as its benchmark is whatever the volunteer
-//     says.
+//   - flops: rsc_fpops_est · 200 / 86400e9. The time that the host took for it and the
+//     benchmark that it reports make no difference, so no host can claim more by being
+//     slow;
+//   - runtime: seconds · benchmark · 200 / 86400e9, at most ten times the value for the
+//     median of the version's hosts, or, as long as that is unknown, the value for
+//     rsc_fpops_bound. With a volunteer's own program: the value of that median for
+//     rsc_fpops_est, however long it took, as the volunteer can report any benchmark.
 //
-// Source of the last: BOINC sched/credit.cpp, get_pfc and wu_estimated_pfc. Different
-// here: the host's own average makes no difference.
+// Source of the last: BOINC sched/credit.cpp, get_pfc and wu_estimated_pfc. Different here: the
+// host's own average makes no difference.
 func (p Policy) Claim(f Facts) float64 {
 	c := f.FpopsEst * perFLOP
 	switch {
@@ -109,9 +109,9 @@ func (p Policy) Claim(f Facts) float64 {
 	return min(c, Max)
 }
 
-// Grant returns what the valid results of a workunit get, each of them: the median of
-// their claims, of an even number the lower one in the middle. So with a quorum of two
-// nobody gets more for claiming more.
+// Grant returns the credit that each valid result of a workunit gets: the median of their claims,
+// of an even number the lower one in the middle. So with a quorum of two a host cannot get more by
+// claiming more.
 func Grant(claims []float64) float64 {
 	if len(claims) == 0 {
 		return 0

@@ -1,6 +1,6 @@
-// Package demand decides when hosts that got no work are to ask again: soon while the project has
-// had work lately, and never so many at a time that they are a burden. It knows neither hosts nor a
-// database.
+// Package demand decides when hosts that got no work should ask again: soon while the project has
+// had work lately, and never so many at a time that they are a burden. It does not depend on hosts
+// or a database.
 package demand
 
 import (
@@ -16,8 +16,9 @@ const (
 	lately = 2 * time.Hour
 )
 
-// Wait returns the wait after which a host should ask again when the last work was seen so long ago:
-// half of that time, so that a host asks some ten times before it is left to itself; 0: it is.
+// Wait returns the time after which a host should ask again if the last work was seen so long ago.
+// It is half of that time, so that a host asks some ten times before it is left to its own
+// schedule, which 0 means.
 func Wait(since time.Duration) time.Duration {
 	if since < 0 || since >= lately {
 		return 0
@@ -27,8 +28,8 @@ func Wait(since time.Duration) time.Duration {
 
 const (
 	slot = 10 * time.Second
-	// perSlot is the number of hosts that are called back in a slot by one process: ten a second,
-	// a hundredth of what a server answers.
+	// perSlot is the number of hosts that one process calls back in a slot: ten a second, a
+	// hundredth of the requests that a server can answer.
 	perSlot = 100
 	slots   = int(lately / slot)
 )
@@ -40,8 +41,8 @@ type Book struct {
 	taken [slots]int
 }
 
-// Next returns the wait after which one more host is to ask, want or longer: where many ask, each
-// has a time of its own. 0: the times are all taken.
+// Next returns the time after which one more host should ask, want or longer: if many ask, each
+// gets a different time. 0 means that all times are taken.
 func (b *Book) Next(now time.Time, want time.Duration) time.Duration {
 	if want <= 0 {
 		return 0
@@ -60,7 +61,7 @@ func (b *Book) Next(now time.Time, want time.Duration) time.Duration {
 	return 0
 }
 
-// turn forgets what is past.
+// turn removes slots in the past.
 func (b *Book) turn(first int64) {
 	past := first - b.begin
 	if past < 0 || past >= int64(slots) { // the clock jumped, or it is the first

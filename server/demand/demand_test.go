@@ -25,7 +25,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// However many hosts ask, and whenever: none comes back before it should, and never more than ten a
+// However many hosts ask, and whenever: none returns before it should, and never more than ten a
 // second.
 func TestHostsComeOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,8 +1,8 @@
-// Package doctor finds what is wrong with a project, in its database and among its
-// files, and says what its operator can do about it.
+// Package doctor finds errors in a project, in its database and among its files, and suggests
+// remedies to its operator.
 //
-// It changes nothing but what Mend is asked to, and works beside a server that runs.
-// Which rows are wrong is the store's knowledge; how files belong to them is its own.
+// It changes nothing except in Mend, and can be used while a server runs. The store defines the
+// checks of rows. The package defines the checks of files that belong to rows.
 package doctor
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/starling-grid/starling/server/untaken"
 )
 
-// batch is how many rows are looked at a time.
+// batch is the number of rows looked at at a time.
 const batch = 1000
 
-// A Project is what is examined.
+// A Project is a project to examine.
 type Project struct {
 	Store            *store.Store
 	Download, Upload blob.Reader
@@ -33,8 +33,8 @@ type Project struct {
 	Progress func(step, steps int, rule string)
 }
 
-// Examine returns what should hold and does not. It reads the whole database and all
-// programs; of other files it asks for the size.
+// Examine returns the violated invariants. It reads the whole database and all programs. Of other
+// files it checks only the size.
 func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 	all, checks := []store.Violation{}, store.Checks()
 	files := []func(context.Context, *found) error{p.programs, p.inputs, p.outcomes}
@@ -70,9 +70,9 @@ func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 	return all, nil
 }
 
-// Advise returns what is no fault of the records and needs the operator all the same:
-// results that no computer can have. That there are no computers is told only once work
-// has waited for them as long as they count as active.
+// Advise returns problems that are not errors in the records but need the operator all the same:
+// results that no computer can have. It reports a lack of computers only after work has waited for
+// them for as long as computers count as active.
 func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation, error) {
 	var found []untaken.Finding
 	err := p.Store.View(ctx, func(tx *store.View) (err error) {
@@ -91,7 +91,7 @@ func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation,
 	return out, err
 }
 
-// Mend mends what can be mended without loss, and leaves the rest.
+// Mend repairs everything that can be repaired without loss, and leaves the rest.
 func (p *Project) Mend(ctx context.Context, now time.Time) error {
 	return p.Store.Update(ctx, func(tx *store.Tx) error {
 		tx.SetCause(now, "operator", "doctor --mend")
@@ -155,8 +155,8 @@ func (p *Project) program(ctx context.Context, want protocol.FileInfo) error {
 // A queue returns ids above after, in their order.
 type queue func(tx *store.View, after int64, limit int) ([]int64, error)
 
-// each calls look with batches of a queue, and then tells what is still missing of ids
-// that are still in it: a server may have finished with them meanwhile.
+// each calls look with batches of a queue, and then reports the missing files of IDs that are still
+// in it: a server may have finished with them meanwhile.
 func (p *Project) each(ctx context.Context, next queue, f *found, look func(tx *store.View, ids []int64) (func(id int64) []string, error)) error {
 	for after := int64(0); ; {
 		var ids []int64
@@ -235,7 +235,7 @@ func (p *Project) outcomes(ctx context.Context, f *found) error {
 		return func(id int64) (missing []string) {
 			r, ok := results[id]
 			if !ok {
-				return nil // the store says so
+				return nil // the store reports it
 			}
 			refs, err := hook.Outputs(r)
 			if err != nil {
@@ -251,7 +251,7 @@ func (p *Project) outcomes(ctx context.Context, f *found) error {
 	})
 }
 
-// there says why a file of nbytes is not.
+// there returns the reason why a file of nbytes is missing, or nil.
 func there(ctx context.Context, tree blob.Reader, name string, nbytes int64) error {
 	switch n, err := tree.Size(ctx, name); {
 	case err != nil:

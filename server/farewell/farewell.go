@@ -12,16 +12,17 @@ import (
 	"github.com/starling-grid/starling/server/web/account"
 )
 
-// batch is how many results are given up in a transaction.
+// batch is the number of results given up in a transaction.
 const batch = 500
 
-// Delete deletes an account: what says whose it is and whose its computers are goes, its key and
-// password end, and what is in progress on its computers is given up as detached, so that others
-// get it. Its results and credit stay, with an account that has no name. Sites of statistics are
-// told to forget it, and a team that it led is led by the member who earned most. It returns how
-// many results were given up. by is whose doing it is, for the workunits' history.
+// Delete deletes an account. The data that identifies its owner and the owner's computers is
+// deleted, its key and password become invalid, and the results in progress on its computers are
+// given up as detached, so that others get them. Its results and credit stay, with an account that
+// has no name. Statistics sites are asked to forget it, and a team that it led gets the member with
+// the most credit as its leader. Delete returns the number of results that were given up. by
+// identifies the actor, for the workunits' history.
 //
-// It is done in several transactions; if one fails, it can be called again.
+// It is done in several transactions. If one fails, Delete can be called again.
 func Delete(ctx context.Context, s *store.Store, id int64, by string, now time.Time) (given int, err error) {
 	err = s.Update(ctx, func(tx *store.Tx) error {
 		u, err := tx.User(id)
@@ -32,7 +33,7 @@ func Delete(ctx context.Context, s *store.Store, id int64, by string, now time.T
 			return err
 		}
 		err = tx.EraseUser(id, store.Erased{
-			Email: fmt.Sprintf("deleted-%d", id), // no address, so nobody can sign up with it
+			Email: fmt.Sprintf("deleted-%d", id), // not a valid address, so it cannot be used to sign up
 			Name:  "Deleted account", Key: account.NewKey(), CrossProjectID: string(account.NewKey()),
 		}, now)
 		if err != nil || u.TeamID == 0 {
@@ -56,7 +57,7 @@ func Delete(ctx context.Context, s *store.Store, id int64, by string, now time.T
 	}
 }
 
-// forget tells sites of statistics to forget an account and its computers.
+// forget adds an account and its computers to the deletions that statistics sites read.
 func forget(tx *store.Tx, u store.User, now time.Time) error {
 	cpid := protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr)
 	if err := tx.Forget(store.Forgotten{Kind: store.ForgottenUser, ID: u.ID, CPID: cpid, CreateTime: now}); err != nil {
@@ -74,8 +75,8 @@ func forget(tx *store.Tx, u store.User, now time.Time) error {
 	return nil
 }
 
-// Resign hands a team that somebody led, and of which he is no member any more, to the member who
-// earned most. One without members is deleted.
+// Resign makes the member with the most credit the leader of a team whose former leader is no
+// longer a member. A team without members is deleted.
 func Resign(tx *store.Tx, userID, teamID int64) error {
 	team, err := tx.Team(teamID)
 	if errors.Is(err, store.ErrNotFound) {

@@ -1,5 +1,5 @@
-// Package fault makes a server's answers go wrong on purpose, so that those who write clients
-// can test how theirs behave. It depends on HTTP only, not on the meaning of requests.
+// Package fault makes a server's answers fail on purpose, so that developers of clients can test
+// how theirs behave. It depends on HTTP only, not on the meaning of requests.
 package fault
 
 import (
@@ -42,9 +42,9 @@ var names = [kinds]string{"lose-request", "5xx", "lose-reply", "cut"}
 // mostSlow bounds the delay of a request.
 const mostSlow = 10 * time.Minute
 
-// Parse reads faults with commas between them, each with its chance from 0 to 1: lose-request,
-// 5xx, lose-reply and cut; and slow with a duration. A chance that is left out is 1. The sum of
-// the chances is at most 1. "" is no fault.
+// Parse parses faults separated by commas, each with its chance from 0 to 1: lose-request, 5xx,
+// lose-reply and cut, as well as slow with a duration. A chance that is left out is 1. The sum of
+// the chances is at most 1. The empty string means no faults.
 func Parse(text string) (f Faults, err error) {
 	sum := 0.0
 	for field := range strings.SplitSeq(text, ",") {
@@ -159,7 +159,7 @@ type kept struct {
 	size   int64
 }
 
-// keptBytes is how much of a reply is kept.
+// keptBytes is the number of bytes of a reply that are kept.
 const keptBytes = 1 << 20
 
 // Header implements http.ResponseWriter.

@@ -53,7 +53,7 @@ func serve(t *testing.T, f Faults, seed uint64, text string) (url string, handle
 	return s.URL, handled
 }
 
-// get posts, as that is never sent again by itself, and returns what came.
+// get sends a POST request, since these are never repeated automatically, and returns the answer.
 func get(ctx context.Context, url, own string) (code int, body []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("x"))
 	if err != nil {

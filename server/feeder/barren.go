@@ -13,7 +13,7 @@ const (
 	barrenFor = 10 * time.Second
 	// maxBarren is the maximum number of stretches kept for a kind.
 	maxBarren = 16
-	// far is from how many results on a search has looked at many.
+	// far is the number of results from which a search counts as long.
 	far = 256
 )
 

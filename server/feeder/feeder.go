@@ -51,7 +51,7 @@ type Feeder struct {
 	read   time.Time         // when the kinds were
 	some   bool              // work has a target
 	leased map[int64]bool    // results, by id (true: sent already)
-	given  map[int64]float64 // to each application lately: the sum of what counts against it
+	given  map[int64]float64 // sum of the recent costs charged to each application
 	faded  time.Time         // when that was last brought up to date
 }
 
@@ -110,7 +110,7 @@ type Lease struct {
 	held []int64
 	cost map[int64]float64 // of each result: for End
 	by   map[int64]int64   // application of each
-	// Crowded: what would have been of use is leased to others at the moment.
+	// Crowded: results that would have been of use are leased to others at the moment.
 	Crowded bool
 	// Stale: some of the work was looked up for other requests earlier. A request that got no work
 	// ends the lease with Lost and looks again.
@@ -148,7 +148,7 @@ func (f *Feeder) Lease(tx *store.View, now time.Time, w Want) (*Lease, error) {
 			break
 		}
 		if c.ID != s.next.ID {
-			continue // what would have been next still is
+			continue // the next one is unchanged
 		}
 		if err = s.advance(); err == nil && !s.ok {
 			streams = slices.DeleteFunc(streams, func(x *stream) bool { return x == s })

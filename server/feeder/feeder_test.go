@@ -97,8 +97,8 @@ func (w *world) send(ids ...int64) error {
 
 func nothing(*store.Workunit) {}
 
-// Once no more of a kind is of use, nothing more of it is taken, and the database is not
-// searched for what would fit.
+// Once no more of a kind is of use, no more of it is taken, and the database is not searched for
+// it.
 func TestNoMoreOfAKind(t *testing.T) {
 	w := newWorld(t)
 	w.add("a", 30, nothing)

@@ -1,9 +1,8 @@
-// Package filedeleter removes the files of work that is done: inputs from the
-// download tree and outputs from the upload tree, when the transitioner has
-// said that they may go.
+// Package filedeleter removes the files of work that is done: inputs from the download tree and
+// outputs from the upload tree, when the transitioner has marked them as deletable.
 //
-// Workunits share input files, so a file goes with the last workunit that
-// needs it. Files marked <no_delete/> stay.
+// Workunits share input files, so a file is deleted with the last workunit that needs it. Files
+// marked <no_delete/> stay.
 package filedeleter
 
 import (
@@ -31,7 +30,7 @@ type Deleter struct {
 	next time.Time // when what could not be deleted is tried again
 }
 
-// Files is a tree of files. To remove one that is not there is no error.
+// Files is a tree of files. It is not an error to remove a file that does not exist.
 type Files interface {
 	Remove(ctx context.Context, name string) error
 }
@@ -75,8 +74,8 @@ func (d *Deleter) each(ctx context.Context, now time.Time, queue func(*store.Vie
 	}
 }
 
-// inputs removes the input files of workunits, within a transaction: so long as it
-// is open, nobody adds a workunit that shares them.
+// inputs removes the input files of workunits, within a transaction: as long as it is open, it is
+// not possible to add a workunit that shares them.
 func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error {
 	return d.Store.Update(ctx, func(tx *store.Tx) error {
 		tx.SetCause(now, "file_deleter", "")
@@ -100,16 +99,16 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 	})
 }
 
-// readShared says of files that one of some workunits needs and none of the others, by name,
-// whether further workunits need them. It asks for all together. Of other files the
-// answer changes while these workunits are gone through.
+// readShared looks at the files that exactly one of some workunits needs. It returns by name
+// whether further workunits need them. It queries all of them together. For other files the answer
+// changes while these workunits are processed.
 func readShared(tx *store.View, wus map[int64]store.Workunit) (map[string]bool, error) {
 	needs := make(map[string]int)
 	of := make(map[string]int64)
 	for id, wu := range wus {
 		e, err := protocol.ParseElements([]byte(wu.XMLDoc))
 		if err != nil {
-			continue // removeInputs says so
+			continue // removeInputs reports it
 		}
 		for _, f := range e.Files {
 			for _, name := range blob.Names(f) {
@@ -172,8 +171,8 @@ func (d *Deleter) removeInputs(ctx context.Context, tx *store.View, wu store.Wor
 	return nil
 }
 
-// outputs removes the output files of results. Nobody shares them; a result that
-// is reported late meanwhile is found changed and comes again, with its files.
+// outputs removes the output files of results. These are not shared. If a result is reported late
+// meanwhile, it is found changed and is processed again, with its files.
 func (d *Deleter) outputs(ctx context.Context, ids []int64, now time.Time) error {
 	var results map[int64]store.Result
 	err := d.Store.View(ctx, func(tx *store.View) (err error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/server/store/storetest"
 )
 
-// What cannot be deleted is noted, and tried again an hour later.
+// Files that cannot be deleted are recorded, and tried again an hour later.
 func TestRetry(t *testing.T) {
 	dir := t.TempDir()
 	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
@@ -81,8 +81,8 @@ func TestRetry(t *testing.T) {
 	pass(1, store.DeleteDone)
 }
 
-// A result that is reported while its files are removed comes again: what its host
-// sent meanwhile goes too.
+// A result that is reported while its files are removed is processed again: files that its host
+// sent meanwhile are deleted too.
 func TestALateReportWhileFilesGo(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
 	if err != nil {
@@ -145,7 +145,7 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 	}
 }
 
-// A remover is a tree of files that says when one goes.
+// A remover is a tree of files that calls a function when a file is removed.
 type remover func()
 
 func (r remover) Remove(context.Context, string) error {

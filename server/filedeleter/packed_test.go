@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/server/store/storetest"
 )
 
-// The compressed copy of an input file goes with the last workunit that needs it, and the file
-// itself with the last that needs that.
+// The compressed copy of an input file is deleted with the last workunit that needs it, and the
+// file itself with the last that needs that.
 func TestCompressedCopiesGo(t *testing.T) {
 	dir := t.TempDir()
 	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))

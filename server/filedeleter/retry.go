@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// retry is how often files are tried again that could not be deleted, as in
-// BOINC; a restart tries at once.
+// retry is the interval at which files that could not be deleted are tried again, as in BOINC. They
+// are also tried at a restart.
 const retry = time.Hour
 
 // again puts what could not be deleted back into the queue, when it is time.

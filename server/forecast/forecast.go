@@ -23,7 +23,7 @@ type Computer struct {
 	Turnaround time.Duration // average time from sending a task to its report (0: unknown)
 }
 
-// Work is what another application has to have computed.
+// Work is the pending work of another application.
 type Work struct {
 	Flops  float64
 	Weight float64 // share of the computing time, above 0

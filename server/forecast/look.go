@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A Plan is work of one application that somebody thinks of submitting.
+// A Plan is work of one application that a sender considers submitting.
 type Plan struct {
 	AppID        int64
 	Priority     int64
@@ -90,7 +90,7 @@ func Batch(tx *store.View, batch int64, classes map[string]match.PlanClass, now 
 // A version is one of the application that is sent.
 type version struct {
 	platform, class string
-	stretch         float64 // how many times as long as by the benchmark it takes
+	stretch         float64 // its time relative to the time by the benchmark
 }
 
 func computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now time.Time) (list []Computer, err error) {

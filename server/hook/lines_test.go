@@ -101,7 +101,8 @@ func TestLinesThatGoWrong(t *testing.T) {
 	}
 }
 
-// One that has ended since it was asked last is started again without anybody's noticing.
+// A program that has ended since the last question is started again, which the caller does not
+// notice.
 func TestLinesThatEndInBetween(t *testing.T) {
 	_, ask := onLines(t)
 	last, err := ask("bye")

@@ -1,4 +1,4 @@
-// Package kept remembers what is dear to find out and anyone may ask for.
+// Package kept caches values that are expensive to compute and that anyone may request.
 package kept
 
 import (
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// A Value is found out when somebody asks, once for all who wait for it at a time, and remembered.
-// It is safe for concurrent use.
+// A Value is computed on request, once for all who wait for it at a time, and remembered. It is
+// safe for concurrent use.
 type Value[T any] struct {
 	Find func(context.Context) (T, error)
 
@@ -23,7 +23,7 @@ type Value[T any] struct {
 	at     time.Time // when finding began
 	took   time.Duration
 	last   T
-	forgot time.Time // what is older is not the value any more
+	forgot time.Time // older values are not valid any more
 }
 
 // Get returns the value as it was at most age ago, or as it was last found if that takes long.
@@ -36,8 +36,8 @@ func (v *Value[T]) Get(ctx context.Context, age time.Duration) (T, error) {
 	return t, found.Err
 }
 
-// Soon is Get for who cannot wait longer than for some time: it returns an older value then, and
-// false if there is none.
+// Soon is like Get for callers that can wait only for a limited time. After that time it returns an
+// older value, or false if it has none.
 func (v *Value[T]) Soon(ctx context.Context, age, wait time.Duration) (T, bool) {
 	if t, ok := v.recent(age); ok {
 		return t, true
@@ -51,7 +51,7 @@ func (v *Value[T]) Soon(ctx context.Context, age, wait time.Duration) (T, bool) 
 	return v.last, !v.at.IsZero()
 }
 
-// Forget has the value found out anew when somebody next asks.
+// Forget makes the next request compute the value again.
 func (v *Value[T]) Forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

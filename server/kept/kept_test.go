@@ -52,7 +52,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// All who ask while it is being found out get the one that is found.
+// All callers that wait while the value is computed get the same one.
 func TestOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v, got := counter(time.Second), make(chan int)
@@ -70,7 +70,7 @@ func TestOnce(t *testing.T) {
 	})
 }
 
-// Who cannot wait gets what was found before, or nothing.
+// A caller that cannot wait gets the earlier value, or none.
 func TestSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := counter(time.Second)
@@ -89,7 +89,7 @@ func TestSoon(t *testing.T) {
 	})
 }
 
-// A failure is told and not kept.
+// An error is returned and not kept.
 func TestFailure(t *testing.T) {
 	wrong := errors.New("no database")
 	v := kept.Value[int]{Find: func(context.Context) (int, error) { return 0, wrong }}

@@ -38,7 +38,7 @@ func (b *Bodies) Set(total, perAddress int64) {
 	b.Total, b.PerAddress = total, perAddress
 }
 
-// Held returns how many bytes are held now.
+// Held returns the number of bytes in use now.
 func (b *Bodies) Held() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -57,8 +57,8 @@ func parse(s string) netip.Addr {
 	return a.Unmap().WithZone("")
 }
 
-// Network returns what counts as one address: of IPv6 the first half, as a household
-// has all of the other.
+// Network returns the part of an address that counts as one address: the first half of an IPv6
+// address, as a household has all addresses with the same first half.
 func Network(a netip.Addr) netip.Addr {
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {

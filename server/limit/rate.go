@@ -17,11 +17,12 @@ type Rate[K comparable] struct {
 	has map[K]*rate.Limiter // one that is not there has its whole ration
 }
 
-// many is from how many entries on it is seen whether some have their whole ration again.
+// many is the number of entries from which Take looks for ones that have their whole allowance
+// again.
 const many = 1000
 
-// Take reports whether it may be done for k at now, and counts that. If not, it
-// returns how long until it may.
+// Take reports whether it may be done for k at now, and counts that. If not, it returns the time
+// until it may.
 func (r *Rate[K]) Take(k K, now time.Time) (wait time.Duration, ok bool) {
 	if r.Burst <= 0 {
 		return 0, true

@@ -1,5 +1,5 @@
-// Package mail sends what a project writes to its volunteers: through an SMTP
-// server, or into a folder for the operator or a test to look at.
+// Package mail sends a project's mail to its volunteers: through an SMTP server, or into a folder
+// for the operator or a test to look at.
 package mail
 
 import (
@@ -55,7 +55,7 @@ func New(where, from string) (*Post, error) {
 	return &Post{from: from, server: c}, nil
 }
 
-// Check connects to the mail server, logs in and sends nothing. It returns nil if mail goes
+// Check connects to the mail server, logs in and sends nothing. It returns nil if mail is written
 // to a folder.
 func (p *Post) Check(ctx context.Context) error {
 	if p.server == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/server/mail"
 )
 
-// An inbox is an SMTP server that keeps what it is sent.
+// An inbox is an SMTP server that keeps the mail that it receives.
 type inbox struct{ got chan string }
 
 func (b *inbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{b: b}, nil }

@@ -62,8 +62,8 @@ func (h *Host) own() (list []*store.AppVersion) {
 	return list
 }
 
-// declared returns the usage of a volunteer's own version, as the client reports it, or what the
-// host lacks for it.
+// declared returns the usage of a volunteer's own version, as the client reports it, or the
+// requirement that the host does not meet.
 func (h *Host) declared(v *protocol.AppVersion) (Usage, *Lack) {
 	u := Usage{NCPUs: orOne(v.AvgNCPUs), Coproc: v.Coproc}
 	if v.Coproc != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/protocol/venue"
 )
 
-// A Choice is what volunteers decide of a plan class in their preferences for the project.
+// A Choice has the project preferences of volunteers that a plan class uses.
 //
 // Source: BOINC sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::check.
 type Choice struct {
@@ -21,7 +21,7 @@ type Choice struct {
 	GPUUtilizationTag       string `toml:"gpu_utilization_tag"` // the element with the factor for ngpus
 }
 
-// A Volunteer is what plan classes look at of whose computer asks.
+// A Volunteer has the facts that plan classes use about the owner of the requesting computer.
 type Volunteer struct {
 	ID    int64
 	Prefs string // for the project, at the venue of the computer: the elements
@@ -39,10 +39,10 @@ func (c *Choice) unwanted(v *Volunteer) *Lack {
 	return &Lack{Code: protocol.RefusedPreferences, Detail: fmt.Sprintf("leave out such tasks (%s)", c.ProjectPrefsTag)}
 }
 
-// mostUtilization bounds how many devices a volunteer can have a task counted for.
+// mostUtilization is the maximum number of devices that a volunteer can make a task count for.
 const mostUtilization = 16
 
-// utilization is by how much the volunteer multiplies the devices that a task uses.
+// utilization returns the volunteer's factor for the number of devices that a task uses.
 func (c *Choice) utilization(v *Volunteer) float64 {
 	if c.GPUUtilizationTag == "" || v == nil {
 		return 1

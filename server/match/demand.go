@@ -107,12 +107,12 @@ func (m *Match) versionsFor(c *store.Candidate) ([]*store.AppVersion, *Lack) {
 	return nil, &Lack{Code: protocol.RefusedProcessor, Kind: u.Coproc}
 }
 
-// roomAtFirst returns how many results the host may get in all and on each kind of
-// processor, and notes why, if none.
+// roomAtFirst returns the number of results that the host may get in all and on each kind of
+// processor, and records the reason if it may get none.
 //
-// Source: BOINC sched/sched_send.cpp, get_job_limits: max_wus_in_progress counts for the
-// CPUs alone, and max_wus_in_progress_gpu for each kind of GPU. Different here: it counts
-// for generic coprocessors too. The volunteer's own limit counts for all together.
+// Source: BOINC sched/sched_send.cpp, get_job_limits: max_wus_in_progress counts for the CPUs
+// alone, and max_wus_in_progress_gpu for each kind of GPU. Different here: it counts for generic
+// coprocessors too. The volunteer's own limit counts for all together.
 func (m *Match) roomAtFirst() (n int, limit map[string]int) {
 	rules := &m.facts.Rules
 	n, limit = math.MaxInt, make(map[string]int)
@@ -155,5 +155,5 @@ func (m *Match) roomAtFirst() (n int, limit map[string]int) {
 	return n, limit
 }
 
-// multiplier is for how many CPUs a coprocessor counts.
+// multiplier returns the number of CPUs that a coprocessor counts as.
 func (r *Rules) multiplier() int { return max(1, r.GPUMultiplier) }

@@ -24,7 +24,7 @@ type Facts struct {
 	Host    store.Host   // as the request describes it (its ID is 0 if it has not been created)
 	Team    int64        // the volunteer's team (0: none)
 	Wishes  wishes.Prefs // of its volunteer, for this project
-	// Volunteer is what plan classes may ask of the volunteer.
+	// Volunteer has the facts about the volunteer that plan classes may use.
 	Volunteer Volunteer
 	Speeds    *hostversion.Speeds
 	// Learnt has the host's record with each app version, by version, as far as it is used to
@@ -38,7 +38,7 @@ type Facts struct {
 // A Catalog has the applications and versions of a project. It is not changed once made.
 type Catalog struct {
 	Apps     map[int64]store.App
-	Versions []*store.AppVersion // that are handed out, the newest first
+	Versions []*store.AppVersion // that are sent out, the newest first
 }
 
 // A Host decides which app versions a host can run. It is not safe for concurrent use.
@@ -131,8 +131,8 @@ func coprocOf(req *protocol.SchedulerRequest, kind string) *protocol.Coproc {
 	return nil
 }
 
-// duration estimates how long a result takes on this host, the time included in
-// which the host is off or may not compute.
+// duration estimates the time that a result takes on this host, including the time in which the
+// host is off or may not compute.
 func (h *Host) duration(fpops float64, u Usage) time.Duration {
 	t := h.facts.Request.TimeStats
 	available := 1.0

@@ -210,7 +210,7 @@ func (m *Match) fitWith(c *store.Candidate, v *store.AppVersion) *Lack {
 	if why := m.feasible(c, u, m.within(c, m.duration(c.RscFpopsEst, u))); why != nil {
 		return why
 	}
-	if c.RscDiskBound > m.disk { // once what this reply brings is there
+	if c.RscDiskBound > m.disk { // after the other results in this reply
 		return &Lack{Code: protocol.RefusedDisk, Need: c.RscDiskBound, Have: m.disk}
 	}
 	return m.overQuota(v)
@@ -318,7 +318,7 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 		f.HostID = m.facts.Host.ID
 	}
 	list, _ := m.versionsFor(c)
-	for i, v := range list { // what any of them can do
+	for i, v := range list { // the best of any of them
 		one := m.fitOf(c, v)
 		if i == 0 {
 			f.Below, f.BelowSince, f.Wait, f.PerFlop = one.Below, one.BelowSince, one.Wait, one.PerFlop

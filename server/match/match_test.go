@@ -327,8 +327,8 @@ func TestRefusalsAreSummedUp(t *testing.T) {
 	}
 }
 
-// A kind is looked at as a whole: what may be of use, though these are too large, is not
-// refused. The host is busy for twelve hours.
+// A kind is looked at as a whole: its results may be of use, so it is not refused, even though
+// these are too large. The host is busy for twelve hours.
 func TestKind(t *testing.T) {
 	w := newWorld()
 	w.facts.Request.EstimatedDelay = 12 * time.Hour

@@ -88,7 +88,7 @@ func (u Usage) instances() float64 {
 	return u.NCPUs
 }
 
-// An asker is what plan classes look at of a request.
+// An asker has the facts about a request that plan classes use.
 type asker struct {
 	req       *protocol.SchedulerRequest
 	ncpus     int        // that may be used

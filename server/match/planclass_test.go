@@ -115,7 +115,7 @@ func openCLCPU(w *world) {
 	}
 }
 
-// How many devices a task uses follows from the device and the volunteer.
+// The number of devices that a task uses follows from the device and the volunteer.
 func TestDevicesOfATask(t *testing.T) {
 	tag := match.Choice{GPUUtilizationTag: "gpu_util"}
 	for _, c := range []struct {

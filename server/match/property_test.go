@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// draw makes a project, a host that asks it for work, and what could be sent.
+// draw makes a project, a host that asks it for work, and results that could be sent.
 func draw(t *rapid.T) *world {
 	w := newWorld()
 	pick := func(name string, list ...float64) float64 { return rapid.SampledFrom(list).Draw(t, name) }
@@ -236,7 +236,7 @@ func idle(n int, idle float64, delay time.Duration) []time.Duration {
 	return free
 }
 
-// count is as how many CPUs the processors of a kind count for quotas.
+// count returns the number of CPUs that the processors of a kind count as for quotas.
 func (w *world) count(d protocol.Coproc) int {
 	if d.Kind != "" {
 		return d.Count * max(1, w.facts.Rules.GPUMultiplier)
@@ -291,7 +291,7 @@ func TestEachCandidateHasItsAnswer(t *testing.T) {
 	})
 }
 
-// What one Match gives, another with the same facts gives again, as the transaction does.
+// Two Matches with the same facts make the same assignments, as in the transaction.
 func TestTheSameFactsGiveTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := draw(t)
@@ -334,7 +334,7 @@ func TestTheFeederHidesNothing(t *testing.T) {
 	})
 }
 
-// What turns out to be had before is given back, and makes room.
+// If the host had a result of a workunit before, the assignment is taken back, and makes room.
 func TestHad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := draw(t)

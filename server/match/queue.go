@@ -24,7 +24,7 @@ func newQueue(idle float64, delay time.Duration, n int) queue {
 	return q
 }
 
-// processors returns how many of the queue a task of so many takes.
+// processors returns the number of processors in the queue that a task for n processors takes.
 func (q queue) processors(n float64) int { return min(max(1, int(n)), len(q)) }
 
 // start returns when a task that takes n processors would begin.

@@ -22,7 +22,7 @@ func (m *Match) overQuota(v *store.AppVersion) *Lack {
 	return &Lack{Code: protocol.RefusedQuota, Kind: u.Coproc, Need: float64(most + 1), Have: float64(most)}
 }
 
-// processors is for how many CPUs the processors count that a version computes on.
+// processors returns the number of CPUs that the processors of a version count as.
 func (m *Match) processors(v *store.AppVersion) int {
 	u, _ := m.Usage(v)
 	if c := m.coproc(u.Coproc); c != nil {

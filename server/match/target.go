@@ -18,7 +18,7 @@ func (h *Host) Targets() (list []store.Target) {
 	return list
 }
 
-// targeted reports whether a candidate is for this host, or for anybody.
+// targeted reports whether a candidate is for this host, or for all hosts.
 func (h *Host) targeted(c *store.Candidate) bool {
 	switch x := &h.facts.Host; c.Target.Type {
 	case store.TargetNone:

@@ -25,7 +25,7 @@ func (c *Catalog) Stopped() bool {
 	return false
 }
 
-// inUse reports whether a version is handed out.
+// inUse reports whether a version is sent out.
 func (c *Catalog) inUse(id int64) bool {
 	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return v.ID == id })
 }

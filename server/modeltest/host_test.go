@@ -220,7 +220,7 @@ func givenUp(r store.Result) bool {
 	return r.Outcome == store.NoReply || r.Outcome == store.ClientDetached
 }
 
-// nonsense sends what no good client would.
+// nonsense sends requests that no well-behaved client would send.
 func (w *world) nonsense() {
 	h := w.hosts[w.rng.IntN(len(w.hosts))]
 	body := h.request(1)
@@ -238,7 +238,7 @@ func (w *world) nonsense() {
 		}
 	case 3: // with an unknown key
 		body = bytes.ReplaceAll(body, []byte(h.user.key), []byte("ffffffffffffffffffffffffffffffff"))
-	case 4: // from the computer of somebody else
+	case 4: // from the computer of another user
 		o := w.hosts[w.rng.IntN(len(w.hosts))]
 		twin := *o
 		twin.user = h.user

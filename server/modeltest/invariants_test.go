@@ -50,7 +50,7 @@ func (w *world) rest() {
 type outlook struct {
 	next    time.Time         // when the transitioner looks
 	unsent  []store.Candidate // a result to send of each kind
-	waiting string            // what some daemon has put off, "" if nothing
+	waiting string            // work that some daemon has put off, or ""
 }
 
 func (o *outlook) String() string {

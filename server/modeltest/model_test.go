@@ -211,7 +211,7 @@ type spec struct {
 // A need has the resources that a workunit needs on a computer.
 type need struct{ fpops, memory, disk float64 }
 
-// drawNeed draws what work needs. Some is too much for many computers.
+// drawNeed draws the needs of work. Some is too much for many computers.
 func (w *world) drawNeed() need {
 	return need{
 		fpops: []float64{1e11, 1e12, 1e13}[w.rng.IntN(3)], memory: []float64{1e6, 1e6, 1e9, 6e9}[w.rng.IntN(4)],

@@ -151,7 +151,7 @@ func TestACancelledWorkunitHasNoCanonicalResult(t *testing.T) {
 	w.rest()
 }
 
-// A report for somebody else's result is acknowledged and ignored.
+// A report for another user's result is acknowledged and ignored.
 func TestAReportOfSomebodyElsesResultIsIgnored(t *testing.T) {
 	w := quiet(t)
 	w.work(1, 1)

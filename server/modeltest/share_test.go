@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/match"
 )
 
-// tally is what applications were sent: results, seconds of CPUs, and the most seconds of
-// CPUs over its weight of one result.
+// tally has the work sent to applications: results, seconds of CPUs, and the largest number of
+// seconds of CPUs over its weight of one result.
 type tally struct {
 	results map[*app]int
 	seconds map[*app]float64
@@ -27,9 +27,9 @@ func (t *tally) add(a *app, x match.Assignment) {
 // sharers is the number of results that each application has while they share.
 const sharers = 12
 
-// share lets new computers take work one result at a time while every application has
-// some, and sees that they share the computing time by their weights: what each was sent
-// over its weight never differs from what another was by more than one result.
+// share makes new computers take work one result at a time while every application has some. It
+// checks that the applications share the computing time by their weights: the time sent to one over
+// its weight never differs from another's by more than one result.
 func (w *world) share() {
 	i := slices.IndexFunc(machines, func(m machine) bool {
 		return !slices.ContainsFunc(w.apps, func(a *app) bool { return !m.serves(a) })

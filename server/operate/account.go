@@ -102,7 +102,7 @@ func ExcludeHosts(ctx context.Context, p *project.Project, ids []int64, exclude 
 	})
 }
 
-// An AccountUse is what depends on an account.
+// An AccountUse has the data that depends on an account.
 type AccountUse struct {
 	store.User
 	Computers, InProgress int // InProgress counts results

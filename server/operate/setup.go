@@ -167,7 +167,7 @@ func RenewKey(ctx context.Context, p *project.Project, email string) (protocol.A
 	return key, err
 }
 
-// A NewApp is what AddApp makes.
+// A NewApp has the settings for AddApp.
 type NewApp struct {
 	Name, FriendlyName     string
 	Validator, Assimilator string

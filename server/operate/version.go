@@ -17,7 +17,7 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// A NewVersion is what AddVersion makes.
+// A NewVersion has the settings for AddVersion.
 type NewVersion struct {
 	App       string
 	Platform  string // BOINC's name, for example x86_64-pc-linux-gnu

@@ -1,10 +1,9 @@
-// Package pass is what the daemons have in common: how each goes through what waits for
-// it, stores what it found without one row holding up others, and puts off what fails.
+// Package pass has the common parts of the daemons: each goes through the pending rows, stores its
+// decisions without one row delaying others, and puts off the rows that fail.
 //
 // Each loads a batch in a View, so that deciding and everything slow happens outside of
-// transactions. What was decided is stored by Save, whose function looks again: the row
-// may have changed meanwhile. What to decide, and what a change is, is the daemons'
-// business.
+// transactions. Save stores the decisions, and its function looks again, because the row may have
+// changed meanwhile. The daemons define the decisions and the changes.
 package pass
 
 import (
@@ -15,12 +14,12 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Batch is how many rows are loaded at a time.
+// Batch is the number of rows loaded at a time.
 const Batch = 100
 
-// Each calls handle with what load makes of the rows that wait, batch by batch, and
-// returns the sum of what handle returned. load returns the id of the last row that it
-// saw above after, 0 if there was none; it may leave rows out.
+// Each calls handle with the items that load makes of the pending rows, batch by batch, and returns
+// the sum of the values of handle. load returns the ID of the last row that it saw above after, or
+// 0 at the end. It may leave rows out.
 func Each[T any](ctx context.Context, st *store.Store, load func(tx *store.View, after int64) (items []T, last int64, err error), handle func(items []T) (int, error)) (done int, err error) {
 	for after := int64(0); ; {
 		var items []T
@@ -39,7 +38,7 @@ func Each[T any](ctx context.Context, st *store.Store, load func(tx *store.View,
 	}
 }
 
-// Jobs loads the workunits of a queue with their results, but for those that are put off.
+// Jobs loads the workunits of a queue with their results, except for those that are put off.
 func Jobs(tx *store.View, queue func(*store.View, int64, int) ([]int64, error), after int64, off *Off, now time.Time) (jobs []store.Job, last int64, err error) {
 	ids, err := queue(tx, after, Batch)
 	if err != nil || len(ids) == 0 {
@@ -54,11 +53,11 @@ func Jobs(tx *store.View, queue func(*store.View, int64, int) ([]int64, error), 
 	return jobs, ids[len(ids)-1], err
 }
 
-// Save calls save with all items in one transaction. If that fails, each gets its own, so
-// that one does not hold up others, and failed is called for those that fail then; an error that
-// it returns ends the pass. A database that cannot be reached or whose disk is full ends the pass
-// without blaming an item, and an item whose rows are busy is left to the next pass. Save returns
-// the number of items that were stored.
+// Save calls save with all items in one transaction. If that fails, each gets its own, so that one
+// does not delay others, and failed is called for those that fail then. An error that it returns
+// ends the pass. A database that cannot be reached or whose disk is full ends the pass without
+// blaming an item, and an item whose rows are busy is left to the next pass. Save returns the
+// number of items that were stored.
 func Save[T any](ctx context.Context, st *store.Store, items []T, save func(tx *store.Tx, items []T) error, failed func(item T, err error) error) (int, error) {
 	err := st.Update(ctx, func(tx *store.Tx) error { return save(tx, items) })
 	switch {
@@ -96,8 +95,8 @@ func OfDatabase(err error) bool {
 	return errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrClosed)
 }
 
-// Off is what is put off since it failed, by id. It is kept in memory: a restart forgets
-// it. Its zero value is ready; it is for one goroutine.
+// Off has the items that are put off because they failed, by ID. It is kept in memory: a restart
+// forgets it. Its zero value is ready. It is for one goroutine.
 type Off struct{ waits map[int64]wait }
 
 type wait struct {

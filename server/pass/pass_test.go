@@ -23,8 +23,8 @@ func open(t *testing.T) (*store.Store, storetest.World) {
 	return st, storetest.Fill(t, st)
 }
 
-// All that waits is seen once, in batches, though nothing of it changes; what is put off
-// is left out.
+// Each pending row is seen once, in batches, even if it does not change. Rows that are put off are
+// left out.
 func TestEach(t *testing.T) {
 	st, w := open(t)
 	const want = 2*pass.Batch + 7
@@ -55,7 +55,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// One item that fails does not hold up the others, and is told of once.
+// One item that fails does not delay the others, and is reported once.
 func TestSave(t *testing.T) {
 	st, w := open(t)
 	credit := func(tx *store.Tx, items []float64) error {
@@ -94,7 +94,7 @@ func TestSave(t *testing.T) {
 	failed = nil
 	for _, tt := range []struct {
 		err   error
-		saved int // of three, the second of which fails
+		saved int // of three, where the second fails
 		ends  bool
 	}{
 		{store.ErrUnreachable, 1, true},

@@ -65,7 +65,7 @@ func TestEverySettingIsListed(t *testing.T) {
 	}
 }
 
-// What TOML has other signs for than Go is read as it was written.
+// Characters that TOML writes differently from Go are read as they were written.
 func TestTextIsTOML(t *testing.T) {
 	c := project.DefaultConfig()
 	c.LongName, c.MasterURL = "a\x01\a\v\x7f\n\"\\é\u200b", "http://127.0.0.1/"

@@ -69,7 +69,7 @@ func (p *Project) readKeys() (*keys, error) {
 	if p.Rotating() {
 		return k, nil // signatures may be of either key
 	}
-	// As in BOINC: old_key_0, old_key_1, … and what each of them signed.
+	// As in BOINC: old_key_0, old_key_1, … and their signatures.
 	for n := 0; ; n++ {
 		old, err := read("old_key_" + strconv.Itoa(n))
 		if errors.Is(err, fs.ErrNotExist) {

@@ -58,8 +58,8 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
 	return open(ctx, dir, log, asIs)
 }
 
-// Upgrade is Open, and brings a database of an older version up to date first. It is for
-// what runs while no older program uses the project.
+// Upgrade is like Open, but first brings a database of an older version up to date. It is for
+// callers that run while no older program uses the project.
 func Upgrade(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
 	return open(ctx, dir, log, upgrade)
 }
@@ -74,7 +74,7 @@ func Adopt(ctx context.Context, dir string, log *slog.Logger) (*Project, error) 
 // storage does not answer. It may answer later.
 func Unreachable(err error) bool { return store.Unreachable(err) || blob.Unreachable(err) }
 
-// A liberty is what may be done to a database when it is opened.
+// A liberty defines the changes that are allowed to a database when it is opened.
 type liberty int
 
 const (

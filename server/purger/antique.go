@@ -15,22 +15,22 @@ const (
 	sweepDaily = 24 * time.Hour
 )
 
-// lateAge is how old a file must be that came after its result's files were deleted: one
-// that is still coming must not disappear under the host's hands.
+// lateAge is the minimum age of a file that arrived after its result's files were deleted: a file
+// must not disappear while a host is still uploading it.
 const lateAge = 24 * time.Hour
 
 // outputName is what output templates make of <OUTFILE_n/>.
 var outputName = regexp.MustCompile(`^(.+)_r[0-9]+_[0-9]+$`)
 
-// sweep removes messages that were handled, and antique uploads: a host that uploads long
-// after its result's files were deleted, or it was purged, holds a certificate that is
-// still good, and nothing else would ever delete the file. Files whose names are not those
-// of an output stay.
+// sweep removes messages that were handled, and antique uploads. A host may upload a file long
+// after its result's files were deleted, or after the result was purged, with a certificate that is
+// still valid. Such a file would otherwise never be deleted. Files with names that are not names of
+// outputs stay.
 //
-// BOINC's antique file deleter takes files older than every workunit, since one old
-// workunit should not hold up all. Here a file goes when the files of its result have
-// been deleted and it is a day old, or no result has its name any more and it has not
-// changed for as long as finished workunits are kept.
+// BOINC's antique file deleter takes files older than every workunit. Then one old workunit keeps
+// all files. Here a file is deleted when the files of its result have been deleted and it is a day
+// old. It is also deleted when there is no result of its name any more and it has not changed for
+// as long as finished workunits are kept.
 func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 	every := sweepDaily
 	if p.After > 0 {

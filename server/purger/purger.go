@@ -1,16 +1,13 @@
-// Package purger moves workunits that are long finished, with their results,
-// from the database to archive files, and removes uploaded files that no result
-// accounts for any more.
+// Package purger moves workunits that finished long ago, with their results, from the database to
+// archive files, and removes uploaded files that do not belong to a result any more.
 //
-// An archive is a text of one JSON object a line, a workunit with its results,
-// compressed with gzip: archive/wu_FIRST-LAST.jsonl.gz, where FIRST and LAST are
-// the least and the greatest number of a workunit in it; a second one of that name
-// is wu_FIRST-LAST.2.jsonl.gz, and so on, since the first may hold what is nowhere
-// else any more. Rows are deleted only after the archive that holds them is on disk.
-// A crash in between leaves both. Should a workunit be in two files, the newer is
-// right.
+// An archive is a text of one JSON object a line, a workunit with its results, compressed with
+// gzip: archive/wu_FIRST-LAST.jsonl.gz, where FIRST and LAST are the least and the greatest number
+// of a workunit in it. A second one of that name is wu_FIRST-LAST.2.jsonl.gz, and so on, since the
+// first may be the only copy of its content. Rows are deleted only after the archive with them is
+// on disk. A crash in between leaves both. Should a workunit be in two files, the newer is right.
 //
-// Which workunits are finished is known by the file deleter and the transitioner.
+// The file deleter and the transitioner define which workunits are finished.
 package purger
 
 import (
@@ -31,14 +28,14 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// batch is how many workunits share an archive and a transaction.
+// batch is the number of workunits in an archive and a transaction.
 const batch = 1000
 
 // A Purger handles workunits whose time has come.
 type Purger struct {
 	Store  *store.Store
 	Log    *slog.Logger
-	Dir    string // of the archives; made when needed
+	Dir    string // of the archives (created when needed)
 	Upload Files  // output files
 	After  time.Duration
 
@@ -51,9 +48,9 @@ type Files interface {
 	Remove(ctx context.Context, name string) error
 }
 
-// Pass archives and deletes what has been finished for After, and now and then
-// looks for antique uploads. It returns how many workunits it purged. With an
-// After of 0 all workunits stay. It is for one goroutine.
+// Pass archives and deletes workunits that have been finished for After, and now and then looks for
+// antique uploads. It returns the number of workunits it purged. With an After of 0 all workunits
+// stay. It is for one goroutine.
 func (p *Purger) Pass(ctx context.Context, now time.Time) (int, error) {
 	n := 0
 	for p.After > 0 {
@@ -69,7 +66,7 @@ func (p *Purger) Pass(ctx context.Context, now time.Time) (int, error) {
 	return n, p.sweep(ctx, now)
 }
 
-// purge handles one batch. more says that there may be another.
+// purge processes one batch. more reports whether there may be another.
 func (p *Purger) purge(ctx context.Context, now time.Time) (n int, more bool, err error) {
 	var ids []int64
 	var records []store.Record
@@ -95,7 +92,7 @@ func (p *Purger) purge(ctx context.Context, now time.Time) (n int, more bool, er
 	err = p.Store.Update(ctx, func(tx *store.Tx) error {
 		n = 0
 		for i, id := range ids {
-			// What has changed since it was archived stays, and is archived again.
+			// Workunits that have changed since they were archived stay, and are archived again.
 			rec, err := tx.Record(id)
 			if errors.Is(err, store.ErrNotFound) {
 				continue

@@ -143,7 +143,7 @@ func TestPurge(t *testing.T) {
 	w.pass(0)
 }
 
-// An archive is not written over: what is in it may be nowhere else.
+// An archive is not overwritten: it may be the only copy of its content.
 func TestArchivesStay(t *testing.T) {
 	w := newWorld(t)
 	stay := errors.New("kept for the test")

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxHostFiles bounds how many sticky files are kept on record of a host.
+	// maxHostFiles is the maximum number of sticky files that are kept on record for a host.
 	maxHostFiles = 10_000
 	// maxFileOrders is the maximum number of orders in one reply. The others are sent with the
 	// next.

@@ -18,7 +18,7 @@ import (
 // errStranger is the error for a request without the key of an account.
 var errStranger = errors.New("unknown account key")
 
-// accounts is what identity needs of the database.
+// accounts has the database methods that identity uses.
 type accounts interface {
 	User(id int64) (store.User, error)
 	UserByKey(key protocol.Authenticator) (store.User, error)
@@ -37,8 +37,8 @@ type identity struct {
 }
 
 const (
-	// maxHosts bounds how many records of an account are searched for a computer
-	// that comes without its id.
+	// maxHosts is the maximum number of an account's records that are searched for a computer that
+	// sends no ID.
 	maxHosts = 500
 	maxHops  = 10
 )
@@ -132,7 +132,7 @@ func newcomer(db accounts, req *protocol.SchedulerRequest, id identity) (identit
 	return lookalike(db, req, id)
 }
 
-// lookalike looks for a newer record of what seems to be the same computer.
+// lookalike looks for a newer record that seems to be of the same computer.
 func lookalike(db accounts, req *protocol.SchedulerRequest, id identity) (identity, error) {
 	id.known, id.assigned, id.host = false, true, store.Host{}
 	if req.AllowMultipleClients || req.Host.DomainName == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/server/untaken"
 )
 
-// maxInfeasible bounds for how many results refusals are counted.
+// maxInfeasible is the maximum number of results for which refusals are counted.
 const maxInfeasible = 10_000
 
 // infeasible counts the accounts with a host that could not be sent a result because of its
@@ -31,8 +31,8 @@ type infeasible struct {
 	accounts map[int64]map[int64]time.Time // when each was refused last, by result
 }
 
-// refused counts that a host of an account cannot be sent a result, and returns for how
-// many accounts that is so.
+// refused records that a host of an account cannot be sent a result, and returns the number of such
+// accounts.
 func (x *infeasible) refused(result, account int64, now time.Time) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -34,8 +34,8 @@ func (w *world) poor(key protocol.Authenticator, host string) {
 	})
 }
 
-// A result that the computers of enough accounts cannot compute is given up. What
-// anybody can make up does not count: requests, computers, new accounts.
+// A result that the computers of enough accounts cannot compute is given up. Requests, computers
+// and new accounts do not count, because anyone can make them up.
 func TestCouldntSend(t *testing.T) {
 	w := newWorld(t)
 	w.addWork("huge", 1, func(wu *store.Workunit) { wu.RscMemoryBound = 1e15 })

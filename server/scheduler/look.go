@@ -107,7 +107,7 @@ func passing(err error) error {
 	return err
 }
 
-// read reads what concerns the request, together.
+// read reads all the data for the request, together.
 func (l *look) read(tx *store.View, s *Scheduler, req *protocol.SchedulerRequest) error {
 	list := make([]string, 0, len(req.Results)+len(req.OtherResults))
 	for i := range req.Results {

@@ -119,8 +119,8 @@ func (r *rpc) ability() *match.Host {
 	return r.can
 }
 
-// find makes the feeder look for work. Workunits from which the host had a result already are found
-// afterwards, for all candidates at once, and other work is looked for instead.
+// find makes the feeder look for work. Workunits from which the host had a result already are ruled
+// out afterwards, for all candidates at once, and other work is looked for instead.
 func (r *rpc) find(m *match.Match) (*offer, error) {
 	o := new(offer)
 	want := feeder.Want{

@@ -134,7 +134,7 @@ func TestAdaptiveReplication(t *testing.T) {
 			alone++
 		}
 	}
-	// 1 − 1/20 of them, give or take what chance does with this seed.
+	// 1 − 1/20 of them, give or take the randomness of this seed.
 	if alone < n*90/100 || alone == n {
 		t.Errorf("%d of %d went to the trusted host alone", alone, n)
 	}

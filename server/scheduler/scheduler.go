@@ -311,8 +311,8 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	return reply.SchedulerReply, nil
 }
 
-// answer looks, then does everything in one transaction. What changed in between is
-// seen by a second look.
+// answer looks, then does everything in one transaction. If something changed in between, a second
+// look sees it.
 func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 	for try := 1; ; try++ {
 		var l *look
@@ -370,7 +370,7 @@ func (r *reply) message(priority, text string) {
 	r.Messages = append(r.Messages, protocol.Message{Priority: priority, Text: text})
 }
 
-// baseReply is what every reply holds.
+// baseReply returns the common parts of every reply.
 func (s *Scheduler) baseReply() *reply {
 	return &reply{
 		SchedulerReply: &protocol.SchedulerReply{

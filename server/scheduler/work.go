@@ -64,8 +64,8 @@ func (r *rpc) work() error {
 	return r.send()
 }
 
-// tooRecent returns how long the host has to wait. Clients honour request_delay
-// except when their user presses a button.
+// tooRecent returns the time that the host has to wait. Clients honor request_delay except when
+// their user presses a button.
 func (r *rpc) tooRecent() time.Duration {
 	if r.s.Config.MinSendworkInterval <= 0 || r.last.IsZero() {
 		return 0

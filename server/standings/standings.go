@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Top is how many of each are told.
+// Top is the number of entries in each list.
 const Top = 100
 
 // An Entry is one with credit.
@@ -23,7 +23,7 @@ type Entry struct {
 	Total   float64
 	Recent  float64 // the recent average, a day, as it has decayed by now
 	Members int     // of a team
-	UserID  int64   // whose computer it is; 0: he does not say
+	UserID  int64   // owner of the computer (0: hidden)
 }
 
 // A Table is the first of each kind.
@@ -34,10 +34,11 @@ type Table struct {
 	Teams, RecentTeams []Entry
 	Earning            int     // accounts with credit
 	Computers, Crews   int     // of each, those with credit
-	Speed              float64 // operations a second that recent credit stands for
+	Speed              float64 // operations a second that correspond to the recent credit
 }
 
-// flopsOf is what a credit a day stands for: 1/200 of a day of a computer of 1 GFLOPS.
+// flopsOf is the speed that corresponds to a credit a day: 1/200 of a day of a computer of 1
+// GFLOPS.
 //
 // Source: BOINC's definition of the cobblestone.
 const flopsOf = 1e9 / 200
@@ -116,7 +117,7 @@ func (b *best) add(e Entry) {
 	}
 }
 
-// lists orders what was added and forgets all but the first.
+// lists sorts the added entries and drops all but the first.
 func (b *best) lists() (total, recent []Entry) {
 	b.total = first(b.total, func(e Entry) float64 { return e.Total })
 	b.recent = first(b.recent, func(e Entry) float64 { return e.Recent })
@@ -128,7 +129,7 @@ func first(list []Entry, by func(Entry) float64) []Entry {
 	return list[:min(len(list), Top)]
 }
 
-// Fresh is how old standings may be that are shown.
+// Fresh is the maximum age of standings that are shown.
 const Fresh = time.Minute
 
 // A Cache keeps the last standings of a database.

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// The first are told by what they earned in all and lately; what was earned long ago counts less
-// for the latter, though nobody has written that down.
+// The lists have the first by total credit and by recent credit. Old credit counts less for the
+// latter, even if the stored value was not updated.
 func TestTake(t *testing.T) {
 	s, err := store.OpenMemory(t.Context())
 	if err != nil {

@@ -30,7 +30,7 @@ func (e *export) writeTeamBadges(f *file) error {
 	return nil
 }
 
-// writeBadge tells the badge that an amount of credit earns. Since when is not known.
+// writeBadge writes the badge for an amount of credit. The time when it was earned is unknown.
 func (e *export) writeBadge(w *bxml.Writer, of string, id int64, total float64) {
 	b := e.can.Of(total)
 	if b == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// enough is how many bytes of XML are kept before they are written.
+// enough is the number of bytes of XML that are buffered before they are written.
 const enough = 256 << 10
 
 // A file is XML on its way to a disk.
@@ -22,7 +22,7 @@ type file struct {
 	to io.Writer
 }
 
-// flush writes what there is, if it is much.
+// flush writes the buffered data, if it is much.
 func (f *file) flush() error {
 	if len(f.Bytes()) < enough {
 		return nil
@@ -36,9 +36,9 @@ func (f *file) finish() error {
 	return err
 }
 
-// allowed replaces what no XML may hold, and Map gives it for bytes that are no UTF-8 the
-// replacement character: readers refuse a whole file for one such letter, which anybody can
-// have in the name of his processor.
+// allowed replaces characters that are not allowed in XML. For bytes that are not UTF-8, Map passes
+// it the replacement character. Readers refuse a whole file for one such character, which can be
+// part of any computer's processor name.
 func allowed(r rune) rune {
 	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff' {
 		return '\ufffd'

@@ -1,5 +1,5 @@
-// Package stats writes what sites of statistics read about a project once a day: accounts, teams
-// and computers with their credit, in the files and the form of BOINC's db_dump.
+// Package stats writes the data about a project that statistics sites read once a day: accounts,
+// teams and computers with their credit, in the files and the form of BOINC's db_dump.
 //
 //	tables.xml       how much there is, the applications and the badges
 //	user.gz          accounts with credit whose owners agree
@@ -8,8 +8,8 @@
 //	badge_user.gz    the badges of accounts; badge_team.gz: of teams
 //	user_deleted.gz  accounts that are to be forgotten; host_deleted.gz: computers
 //
-// Each is also called user.xml.gz and so on. Nobody's address, and no name of a computer, is in
-// them. Source: BOINC sched/db_dump.cpp.
+// Each is also called user.xml.gz and so on. The files contain no addresses of people and no names
+// of computers. Source: BOINC sched/db_dump.cpp.
 package stats
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// remember is how long what was deleted is told.
+// remember is the time for which deletions are listed.
 const remember = 60 * 24 * time.Hour
 
 // Files are the names of all files.
@@ -46,17 +46,17 @@ type export struct {
 	now time.Time
 	can Badges
 
-	silent  map[int64]bool    // accounts of whose computers nothing is told
-	hiding  map[int64]bool    // accounts that do not say which computers are theirs
-	leaders map[int64]string  // names of those who lead teams
-	recent  map[int64]float64 // average credit of teams, by what their members have by now
+	silent  map[int64]bool    // accounts whose computers are left out
+	hiding  map[int64]bool    // accounts that hide which computers are theirs
+	leaders map[int64]string  // names of team leaders
+	recent  map[int64]float64 // average credit of teams, from their members' current averages
 
 	users, teams, hosts, usersDeleted, hostsDeleted int64
 	credit                                          float64
 }
 
-// Write writes all files into a folder, which it makes. Each replaces an older one at once, and
-// tables.xml, by which readers see whether there is anything new, is the last.
+// Write writes all files into a folder, which it creates if needed. Each replaces an older one at
+// once. tables.xml is the last, because readers use it to see whether there is anything new.
 func Write(ctx context.Context, s *store.Store, dir string, b Badges, now time.Time) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // for everybody to read
 		return err
@@ -72,7 +72,7 @@ func Write(ctx context.Context, s *store.Store, dir string, b Badges, now time.T
 		name, tag string
 		write     func(f *file) error
 	}{
-		{"user.gz", "users", e.writeUsers}, // first: what it notes is for the others
+		{"user.gz", "users", e.writeUsers}, // first: its notes are used by the others
 		{"team.gz", "teams", e.writeTeams},
 		{"host.gz", "hosts", e.writeHosts},
 		{"user_deleted.gz", "users_deleted", e.writeDeletedUsers},

@@ -46,8 +46,8 @@ func content(t *testing.T, dir, name string) string {
 	}
 }
 
-// Accounts, teams and computers with credit are told, but for what their owners keep to
-// themselves.
+// Accounts, teams and computers with credit are listed, except the data that their owners keep
+// private.
 func TestWrite(t *testing.T) {
 	s, err := store.OpenMemory(t.Context())
 	if err != nil {

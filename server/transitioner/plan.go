@@ -189,7 +189,7 @@ func (d *decision) judge() {
 		d.plan.NeedValidate = true
 	}
 	if d.wu.CanonicalResultID != 0 || d.wu.ErrorMask != 0 {
-		return // it has its outcome, and perhaps somebody has taken it
+		return // it has its outcome, which may have been assimilated
 	}
 	if d.unsent > 0 && d.made.lost(d.now) {
 		d.plan.Lost = d.made.Name

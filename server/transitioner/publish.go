@@ -17,8 +17,8 @@ import (
 // publishEvery is the interval at which a Publisher looks, since files may be in a bucket.
 const publishEvery = 10 * time.Second
 
-// A Publisher makes input files of what hosts were ordered to upload, files that a task had
-// made there, so that any host can compute the workunits that need them.
+// A Publisher makes input files of the files that hosts were ordered to upload. A task had made
+// these on the host. After that any host can compute the workunits that need them.
 type Publisher struct {
 	Store    *store.Store
 	Log      *slog.Logger
@@ -39,7 +39,7 @@ type Uploads interface {
 	Remove(ctx context.Context, name string) error
 }
 
-// Pass looks which of the files have come, and returns how many. It is for one goroutine.
+// Pass looks for uploaded files and returns the number that it published. It is for one goroutine.
 func (p *Publisher) Pass(ctx context.Context, now time.Time) (published int, err error) {
 	if now.Before(p.next) && p.next.Sub(now) <= retry {
 		return 0, nil

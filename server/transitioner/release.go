@@ -29,7 +29,7 @@ type Files interface {
 	Sum(ctx context.Context, name string) (blob.Info, error)
 }
 
-// Pass looks for awaited files and returns how many workunits it released.
+// Pass looks for awaited files and returns the number of workunits it released.
 func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err error) {
 	for after := ""; ; {
 		var names []string

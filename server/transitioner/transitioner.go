@@ -39,7 +39,8 @@ type Transitioner struct {
 	// Affinity defines how long a workunit is kept for the hosts that have the files of its
 	// predecessor.
 	Affinity affinity.Rules
-	// PriorityOnOver is by how much further results of a workunit go before the first ones.
+	// PriorityOnOver is the increase in priority of further results of a workunit over the first
+	// ones.
 	PriorityOnOver int64
 	// OnPriority is the priority from which results are urgent. 0 means never.
 	OnPriority int64
@@ -58,7 +59,7 @@ type work struct {
 	err  error
 }
 
-// Pass handles workunits that are due, and returns how many. More may be due.
+// Pass processes workunits that are due, and returns their number. More may be due.
 func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 	var due []*work
 	err := t.Store.View(ctx, func(tx *store.View) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Program gives messages to a program of the project, by JSON on its standard
-// input. Status 0 says that it has handled the message.
+// Program gives messages to a program of the project, as JSON on its standard input. Status 0 means
+// that it has handled the message.
 type Program struct {
 	Command hook.Command
 	App     string // the application's name
@@ -31,9 +31,9 @@ func New(name, dir, app string) (Handler, error) {
 	return Program{Command: cmd, App: app}, nil
 }
 
-// message is what the program reads.
+// message is the program's input.
 type message struct {
-	ID         int64     `json:"id"` // of msg_from_host; the same if it comes again
+	ID         int64     `json:"id"` // of msg_from_host (the same for a repeated message)
 	App        string    `json:"app"`
 	Result     string    `json:"result"`
 	ResultID   int64     `json:"resultid"`
@@ -44,7 +44,7 @@ type message struct {
 	Text       string    `json:"text"` // the application's own words, not checked
 }
 
-// Handle does what the type says.
+// Handle implements Handler.
 func (p Program) Handle(ctx context.Context, m store.MsgFromHost) error {
 	return p.Command.Run(ctx, message{
 		ID: m.ID, App: p.App, Result: m.ResultName, ResultID: m.ResultID, HostID: m.HostID, Variety: m.Variety,

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// again is how long a message waits whose Handler failed. Each further
-	// failure doubles it, up to maxAgain.
+	// again is the time that a message waits if its Handler failed. Each further failure doubles
+	// it, up to maxAgain.
 	again    = time.Minute
 	maxAgain = 6 * time.Hour
 )
 
-// A Handler takes one message. If it returns an error, the message comes again
-// later; others do not wait for it.
+// A Handler takes one message. If it returns an error, it gets the message again later. Other
+// messages do not wait for it.
 type Handler interface {
 	Handle(ctx context.Context, m store.MsgFromHost) error
 }

@@ -27,15 +27,15 @@ func (h *handler) Handle(_ context.Context, m store.MsgFromHost) error {
 	return nil
 }
 
-// A message that cannot be handled waits longer and longer, and holds up no
-// other; messages of an application without a handler wait for one.
+// A message that cannot be handled waits longer and longer, and delays no other. Messages of an
+// application without a handler wait for one.
 func TestPass(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	storetest.Fill(t, st) // its application has no handler
+	storetest.Fill(t, st) // its application lacks a handler
 	err = st.Update(t.Context(), func(tx *store.Tx) error {
 		id, err := tx.InsertApp(store.App{Name: "talks", Validator: "trivial", Assimilator: "copy", Trickle: "exec:x"})
 		for i, variety := range []string{"a", "b", "silent"} {

@@ -287,8 +287,8 @@ func has(h, least Host, in []dimension) bool {
 	return true
 }
 
-// speedOf returns how many times as long as by the benchmark the fastest version takes.
-// timed is false if that is not known.
+// speedOf returns the time of the fastest version relative to the time by the benchmark. timed is
+// false if it is unknown.
 func speedOf(runs []Version) (stretch float64, timed bool) {
 	stretch = math.Inf(1)
 	for _, v := range runs {

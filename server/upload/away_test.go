@@ -14,7 +14,7 @@ type away struct{ upload.Files }
 
 func (away) Size(context.Context, string) (int64, error) { return 0, errors.New("connection refused") }
 
-// What stands under a name stays, also while nobody can tell that something does.
+// A file is never replaced, even while the server cannot find out whether it exists.
 func TestNothingIsReplacedUnseen(t *testing.T) {
 	w := newWorld(t)
 	if r := w.upload(w.request("out", "first"), "first"); r.Status != protocol.UploadOK {

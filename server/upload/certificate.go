@@ -9,13 +9,13 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A Certifier makes and checks upload certificates: proofs that this project lets a file of
-// some name and largest size be uploaded. It is safe for concurrent use.
+// A Certifier makes and checks upload certificates: proofs that this project allows the upload of a
+// file with a certain name and largest size. It is safe for concurrent use.
 //
-// Clients return a certificate as it is and look at nothing in it, so that only the project
-// needs to understand it: it is a HMAC-SHA256 over what BOINC signs, by a secret made of the
-// project's upload key. BOINC's own form, a signature by RSA, takes 300 times as long to make;
-// it is understood too, for results of older servers.
+// Clients return a certificate unchanged and do not read it, so only the project needs to
+// understand it. It is a HMAC-SHA256 over the text that BOINC signs, with a secret derived from the
+// project's upload key. BOINC's own form, a signature by RSA, takes 300 times as long to make. It
+// is accepted too, for results of older servers.
 type Certifier struct {
 	secret [sha256.Size]byte
 	public *protocol.PublicKey

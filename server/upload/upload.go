@@ -1,13 +1,12 @@
-// Package upload is BOINC's file upload handler: it takes the output files of
-// finished results.
+// Package upload is BOINC's file upload handler: it receives the output files of finished results.
 //
-// A file may be uploaded by whoever shows a certificate for it, which names it and its
-// largest size, and which only the project can make (Certifier). Nothing of a body
-// is stored before that has been checked. Data may come in pieces; the file
-// appears only when it is whole, matches its checksum and is safe on disk, and
-// only then does the client hear that it may delete its copy.
+// To upload a file, a client presents a certificate, which contains the file's name and largest
+// size, and which only the project can make (Certifier). Nothing of a body is stored before the
+// certificate has been checked. Data may arrive in pieces. The file appears only when it is whole,
+// matches its checksum and is safe on disk, and only then does the client get the answer that it
+// may delete its copy.
 //
-// The package looks nothing up in the database: a certificate is enough.
+// The package uses no database: a certificate is enough.
 package upload
 
 import (
@@ -39,8 +38,8 @@ const (
 	commitTime = time.Hour
 )
 
-// Bound is how much of a request's body is read: whoever shows no certificate for it, what is
-// thrown away.
+// Bound limits the part of a request's body that is read. Without a valid certificate the body is
+// discarded.
 var Bound = limit.Bound{Stranger: drain, Most: limit.Unbounded, Kept: limit.Final}
 
 // A Handler answers POST requests to file_upload_handler.
@@ -68,16 +67,15 @@ func later(format string, args ...any) protocol.UploadReply {
 	return protocol.UploadReply{Status: protocol.UploadTransient, Message: fmt.Sprintf(format, args...)}
 }
 
-// trouble is the server's own: the volunteer reads that there is some, and the operator
-// what it is.
+// trouble handles an error of the server: the volunteer's answer has a general message, and the log
+// has the details for the operator.
 func (h *Handler) trouble(name, what string, err error) protocol.UploadReply {
 	h.Log.Error("upload failed", "file", name, "what", what, "err", err)
 	return later("%s: the server has a disk problem", what)
 }
 
-// ServeHTTP answers one request. Whatever goes wrong is told in the body with
-// HTTP status 200, as BOINC does. The declared content type is ignored: old
-// clients call the body form data, which it is not.
+// ServeHTTP answers one request. Errors are reported in the body with HTTP status 200, as in BOINC.
+// The declared content type is ignored: old clients declare the body as form data, which it is not.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := bufio.NewReaderSize(r.Body, 32<<10)
 	req, err := protocol.ReadUploadRequest(body)
@@ -130,9 +128,9 @@ func check(req protocol.UploadRequest, c *Certifier) *protocol.UploadReply {
 	return nil
 }
 
-// receive stores data from the request's offset on. The first whole file under
-// a name stays: what comes later under it is read and thrown away, since the
-// file may have been compared or assimilated by then.
+// receive stores data from the request's offset on. The first whole file under a name stays. Later
+// data for the name is read and discarded, since the file may have been compared or assimilated by
+// then.
 func (h *Handler) receive(ctx context.Context, req protocol.UploadRequest, body io.Reader) protocol.UploadReply {
 	if bad := check(req, h.Certifier); bad != nil {
 		return *bad
@@ -154,8 +152,8 @@ func (h *Handler) receive(ctx context.Context, req protocol.UploadRequest, body 
 	defer f.Close()
 	switch err := store(f, req, body); {
 	case errors.Is(err, errChecksum):
-		// Upstream does not look at the checksum. Here a file that was damaged on
-		// the way starts again; the client still has the good one.
+		// Upstream does not check the checksum. Here a file that was damaged in transit starts
+		// again, since the client still has the good one.
 		_ = f.Close()
 		if err := h.Files.RemovePart(req.Name); err != nil {
 			return h.trouble(req.Name, "can't remove damaged file", err)
@@ -167,7 +165,7 @@ func (h *Handler) receive(ctx context.Context, req protocol.UploadRequest, body 
 		}
 		return later("%v", err)
 	}
-	// All has come, and the client may be gone by the time that it lies elsewhere.
+	// The file has arrived, and the client may disconnect before it is moved to its place.
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer done()
 	if err := h.Files.CommitPart(ctx, req.Name); err != nil {

@@ -119,7 +119,7 @@ func TestUpload(t *testing.T) {
 		data   string
 		status int
 		want   string // content afterwards
-		size   int64  // that a client is told afterwards
+		size   int64  // in the next answer to a client
 	}{
 		{"whole", nil, data, 0, data, 10},
 		{"without a checksum", func(r *protocol.UploadRequest) { r.MD5 = "" }, data, 0, data, 10},
@@ -185,8 +185,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A client that did not get the answer sends the file again; it may have been
-// compared by then, so nothing changes.
+// A client that did not get the answer sends the file again. It may have been compared by then, so
+// nothing changes.
 func TestTheFirstFileStays(t *testing.T) {
 	w := newWorld(t)
 	w.upload(w.request("out_1", "first"), "first")
@@ -235,7 +235,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// What the real clients sent in the captures, with the key of that project.
+// The requests of the real clients in the captures, with the key of that project.
 func TestRealUploads(t *testing.T) {
 	for _, tt := range []struct {
 		file   string

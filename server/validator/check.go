@@ -2,7 +2,7 @@ package validator
 
 import "github.com/starling-grid/starling/server/store"
 
-// A verdict is what check found about one result.
+// A verdict is the outcome of check for one result.
 type verdict int
 
 const (

@@ -38,7 +38,7 @@ type Checker interface {
 	Check(ctx context.Context, c Case) (Findings, error)
 }
 
-// Env is what validators need of the project.
+// Env has the parts of the project that validators need.
 type Env struct {
 	Dir   string     // the project's directory, in which programs run
 	App   string     // name of the application

@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A ledger gathers what hosts and users earn in one transaction, so that each of
-// them is read and written once, however many of their results it is about.
+// A ledger gathers the earnings of hosts and users in one transaction, so that each of them is read
+// and written once, however many of their results it is about.
 type ledger struct {
 	tx       *store.Tx
 	hosts    map[int64]*hostEarning
@@ -62,7 +62,7 @@ func newLedger(tx *store.Tx, looks []*look) (*ledger, error) {
 	return l, l.read(keys)
 }
 
-// read reads what will be asked for, all together.
+// read reads all the rows that will be needed, together.
 func (l *ledger) read(keys map[hostVersion]bool) error {
 	var looks []func() error
 	for _, k := range slices.SortedFunc(maps.Keys(keys), hostVersion.compare) {

@@ -26,8 +26,8 @@ const (
 	// doubles it up to maxAgain, which is BOINC's delay.
 	again    = 10 * time.Minute
 	maxAgain = 6 * time.Hour
-	// patience is after how much comparing the findings are stored: programs of a
-	// project may take minutes for each workunit.
+	// patience is the time of comparing after which the findings are stored: programs of a project
+	// may take minutes for each workunit.
 	patience = time.Second
 )
 
@@ -57,10 +57,9 @@ type Validator struct {
 	speedsAt time.Time
 }
 
-// Pass handles workunits that need validation, and returns how many. It is for
-// one goroutine.
+// Pass processes workunits that need validation, and returns their number. It is for one goroutine.
 //
-// While programs run, Pass also handles workunits that start to need validation: a slow program
+// While programs run, Pass also processes workunits that start to need validation: a slow program
 // delays its own workunit only.
 func (v *Validator) Pass(ctx context.Context, now time.Time) (handled int, err error) {
 	p := newPool(cmp.Or(v.AtOnce, runtime.GOMAXPROCS(0)))
@@ -97,7 +96,7 @@ func (v *Validator) clock() time.Time {
 	return time.Now()
 }
 
-// A look is what one workunit's check found, before it is stored.
+// A look has the outcome of one workunit's check, before it is stored.
 type look struct {
 	wu      store.Workunit
 	results []store.Result
@@ -181,7 +180,7 @@ func (v *Validator) keep(ctx context.Context, looks []*look, now time.Time) (int
 	return v.store(ctx, looks, now)
 }
 
-// store stores what looks found, and returns for how many.
+// store saves the outcomes of looks, and returns the number saved.
 func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (int, error) {
 	save := func(tx *store.Tx, looks []*look) error { return v.conclusions(tx, looks, now) }
 	return pass.Save(ctx, v.Store, looks, save, func(l *look, err error) error {
@@ -191,8 +190,8 @@ func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (in
 	})
 }
 
-// conclusions stores what looks found of workunits that have not changed since. One
-// that has still needs validation, and the next pass sees the change.
+// conclusions stores the outcomes for workunits that have not changed since they were looked at. A
+// workunit that has changed still needs validation, and the next pass sees the change.
 func (v *Validator) conclusions(tx *store.Tx, looks []*look, now time.Time) error {
 	ids := make([]int64, 0, len(looks))
 	for _, l := range looks {

@@ -17,8 +17,8 @@ import (
 // Admit reports whether a host is one of the account that has the key, and may have work.
 type Admit func(ctx context.Context, key protocol.Authenticator, host int64) (bool, error)
 
-// Handler returns what lets hosts wait. A request names the host by hostid, repeats the mark of the
-// offer, and shows the account's key as a bearer.
+// Handler returns the handler that lets hosts wait. A request names the host by hostid, repeats the
+// mark of the offer, and shows the account's key as a bearer.
 func (r *Room) Handler(admit Admit) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { r.serve(w, req, admit) })
 }

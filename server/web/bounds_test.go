@@ -210,7 +210,7 @@ func TestBearersTakeLittle(t *testing.T) {
 	}
 }
 
-// heap returns how many bytes the heap's objects have.
+// heap returns the size of the heap's objects in bytes.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
@@ -246,7 +246,7 @@ func files(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// The handbook lists what each path takes.
+// The handbook lists the limits of each path.
 func TestTheHandbookListsTheBounds(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("| Path | Read of a stranger's request | In all | Kept in |\n|---|---|---|---|\n")

@@ -37,7 +37,7 @@ func (m *metrics) page() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
-// timed notes how long h takes.
+// timed measures the time that h takes.
 func (m *metrics) timed(role string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, begin := answer{w, http.StatusOK}, time.Now()

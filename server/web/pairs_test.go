@@ -187,7 +187,7 @@ func pairsAtOnce(t *testing.T, database string) {
 	}
 }
 
-// many asks for the same at once, of each sort, and returns how often which answer came.
+// many sends the requests concurrently, and returns the number of answers by status code.
 func (c *sender) many(asks []ask) map[int]int {
 	codes := make(map[int]int)
 	var mu sync.Mutex

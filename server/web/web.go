@@ -51,7 +51,7 @@ type Site struct {
 	Download  Files
 	Scheduler http.Handler
 	Events    http.Handler           // where idle hosts wait for work
-	API       map[string]limit.Route // what programs ask, by path
+	API       map[string]limit.Route // for programs, by path
 	Upload    http.Handler
 
 	Limits Limits
@@ -123,11 +123,11 @@ func (s *Site) Handler() (http.Handler, error) {
 	return s.guard(mux), nil
 }
 
-// Routes returns how much of a request's body is read, by the patterns of all paths below the
-// project's URL. Handler is called before.
+// Routes returns the limits on the bodies of requests, by the patterns of all paths below the
+// project's URL. Handler must be called before.
 func (s *Site) Routes() map[string]limit.Bound { return maps.Clone(s.routes) }
 
-// Metrics returns what answers scrapes. Handler is called before.
+// Metrics returns the handler for scrapes. Handler must be called before.
 func (s *Site) Metrics() http.Handler { return s.metrics }
 
 // guard limits the requests of one address, and sets the headers that restrict the use of every
@@ -157,8 +157,8 @@ func (s *Site) guard(h http.Handler) http.Handler {
 	})
 }
 
-// elsewhere answers what another process of the project does. That it came here
-// is a mistake of the proxy in front, which will be mended: clients try again.
+// elsewhere answers requests that another process of the project handles. If one arrives here, the
+// proxy in front is misconfigured. This is expected to be repaired, so clients retry.
 func elsewhere(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "another process of this project answers these requests", http.StatusServiceUnavailable)
 }
@@ -201,8 +201,8 @@ type Files interface {
 	Open(ctx context.Context, name string) (*blob.File, error)
 }
 
-// download serves a file. Files never change, so they may be cached forever. They are sent without
-// encoding, as resumed downloads require.
+// download serves a file. Files never change, so they may be cached forever. They are sent
+// unchanged, as resumed downloads require.
 func (s *Site) download(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if path.Dir(blob.Path(name)) != r.PathValue("hash") {

@@ -1,5 +1,5 @@
-// Package webhook tells the senders of batches when these are done, at the address that they gave,
-// at least once. What is sent is signed as the specification Standard Webhooks says
+// Package webhook notifies the senders of batches when these are done, at the address that they
+// gave, at least once. The message is signed according to the specification Standard Webhooks
 // (https://www.standardwebhooks.com), with a key that both sides have: the SHA-256 of the token.
 package webhook
 
@@ -27,22 +27,22 @@ import (
 const (
 	atOnce  = 20               // batches that are looked at in a pass
 	timeout = 20 * time.Second // of a delivery
-	// claimed is how long a batch is left to the process that sends its webhook.
+	// claimed is the time for which a batch is left to the process that sends its webhook.
 	claimed = 2 * timeout
 	// A batch that is not done is looked at again after a fraction of its age.
 	soonest, latest, fraction = 2 * time.Second, time.Minute, 20
-	// What is not taken is sent again after a minute, twice as long, … up to mostPause, 20 times:
-	// for about three days.
+	// A message that is not accepted is sent again after a minute, twice as long, … up to
+	// mostPause, 20 times: for about three days.
 	pause, mostPause, mostTries = time.Minute, 6 * time.Hour, 20
 )
 
-// A Herald tells senders of batches. It is not safe for concurrent use; several processes may
+// A Herald notifies senders of batches. It is not safe for concurrent use. Several processes may
 // have one each.
 type Herald struct {
 	Store   *store.Store
 	Log     *slog.Logger
 	Allowed []string // the beginnings of addresses, see Allowed
-	// Status counts how far a batch has come.
+	// Status counts the progress of a batch.
 	Status func(tx *store.View, b store.APIBatch) (wire.Batch, error)
 	HTTP   http.Client // with no redirects
 }
@@ -74,7 +74,7 @@ func Allowed(address string, beginnings []string) bool {
 	return false
 }
 
-// Pass looks at batches that are due and returns how many senders were told.
+// Pass looks at batches that are due and returns the number of senders that were notified.
 func (h *Herald) Pass(ctx context.Context, now time.Time) (told int, err error) {
 	var due []store.Webhook
 	err = h.Store.View(ctx, func(tx *store.View) (err error) {
@@ -172,7 +172,7 @@ func (h *Herald) send(ctx context.Context, w store.Webhook, b wire.Batch, now ti
 	return nil
 }
 
-// signature is what proves who sent a body, and when.
+// signature returns the proof of a body's sender and time.
 //
 // Source: Standard Webhooks, "Signature scheme".
 func signature(key []byte, id, at string, body []byte) string {

@@ -48,8 +48,8 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// A batch's sender is told when it is done and not before, again until that is taken, once then,
-// and by one of several processes.
+// A batch's sender is notified when it is done and not before. This is repeated until the message
+// is accepted, and then ends. Only one of several processes sends it.
 func TestHerald(t *testing.T) {
 	st, err := store.OpenMemory(t.Context())
 	if err != nil {

@@ -263,7 +263,7 @@ func (g *Generator) Params(p Params) (Params, error) {
 	return p.Complete()
 }
 
-// Uploads returns how many bytes the output files of a result have at most.
+// Uploads returns the maximum size of a result's output files in bytes.
 func (g *Generator) Uploads() int64 { return g.uploads }
 
 func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prepared, error) {
@@ -489,7 +489,7 @@ func physical(base, md5 string) string {
 	return stem[:min(len(stem), 100)] + "_" + md5[:16] + ext[:min(len(ext), 20)]
 }
 
-// safe replaces what BOINC's clients, URLs or file systems dislike in names.
+// safe replaces characters that BOINC's clients, URLs or file systems do not accept in names.
 func safe(name string) string {
 	b := []byte(name)
 	for i, c := range b {

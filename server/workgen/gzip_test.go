@@ -90,7 +90,7 @@ func TestCompressedInputs(t *testing.T) {
 	if _, err := b.files.Size(t.Context(), blob.Packed(e.Files[0].Name)); e.Files[0].GzippedNBytes != 0 || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that grows: %+v, %v", e.Files[0], err)
 	}
-	// What another file has for a name is not taken for the copy.
+	// Another file with this name is not taken for the copy.
 	for name, text := range map[string]string{"other": "not gzip", "other2": ""} {
 		if _, err := b.files.Put(t.Context(), name, strings.NewReader(long)); err != nil {
 			t.Fatal(err)

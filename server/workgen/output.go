@@ -147,7 +147,7 @@ func (o *Output) elements(prefix string) (protocol.Elements, error) {
 	return e, nil
 }
 
-// uploads returns how many bytes the files that a result uploads have at most.
+// uploads returns the maximum size in bytes of the files that a result uploads.
 func uploads(text string) (n int64, err error) {
 	e, err := (&Output{text}).elements("OUTFILE")
 	for _, f := range e.Files {

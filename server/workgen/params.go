@@ -50,7 +50,7 @@ const (
 	boundOverEst       = 24 // BOINC's default bound is 24 times its estimate
 )
 
-// maxDelay keeps deadlines within what clients can count.
+// maxDelay keeps deadlines within the range of numbers in clients.
 const maxDelay = 10 * 365 * 86400
 
 // Complete fills in defaults and then refuses invalid values, all of them at once, with the

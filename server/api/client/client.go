@@ -71,13 +71,13 @@ func (c *Client) Batches(ctx context.Context) ([]wire.Batch, error) {
 	return list.Batches, err
 }
 
-// Batch returns how far a batch has come.
+// Batch returns the progress of a batch.
 func (c *Client) Batch(ctx context.Context, id int64) (b wire.Batch, err error) {
 	return b, c.call(ctx, http.MethodGet, fmt.Sprint("batches/", id), nil, &b)
 }
 
 // Wait returns when every workunit of a batch has its outcome. It calls each, if it is not nil,
-// with how far the batch has come whenever that has changed.
+// with the progress of the batch whenever that has changed.
 func (c *Client) Wait(ctx context.Context, id int64, each func(wire.Batch)) (b wire.Batch, err error) {
 	path := fmt.Sprint("batches/", id)
 	for {
@@ -144,8 +144,8 @@ func (c *Client) Cancel(ctx context.Context, id int64) (int, error) {
 	return gone.Cancelled, err
 }
 
-// Retire has the project delete the output of a batch that is done, and returns of how many
-// workunits there was some.
+// Retire makes the project delete the output of a batch that is done, and returns the number of
+// workunits that had some.
 func (c *Client) Retire(ctx context.Context, id int64) (int, error) {
 	var gone wire.Retired
 	err := c.call(ctx, http.MethodPost, fmt.Sprintf("batches/%d/retire", id), nil, &gone)

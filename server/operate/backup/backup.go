@@ -43,7 +43,7 @@ const (
 	databaseName = projectDir + "project.db"
 )
 
-// format is the version of what backups look like.
+// format is the version of the format of backups.
 const format = 1
 
 // ErrIncomplete is returned of a backup that was not written to its end.

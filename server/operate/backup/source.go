@@ -226,7 +226,7 @@ func (r *reader) rest(take func(e entry, r io.Reader) error) error {
 		tee := io.TeeReader(content, h)
 		err = take(e, tee)
 		if err == nil {
-			_, err = io.Copy(io.Discard, tee) // what take did not want
+			_, err = io.Copy(io.Discard, tee) // content that take did not read
 		}
 		switch {
 		case errors.Is(err, io.ErrUnexpectedEOF):

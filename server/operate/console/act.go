@@ -295,8 +295,8 @@ func (f form) detail(tx *store.View, a action) string {
 	return strings.Join(parts, " ")
 }
 
-// cancel cancels the work that what selects, or undoes that. A batch is only counted unless the
-// form has the field yes.
+// cancel cancels the work selected by what, or undoes that. A batch is only counted unless the form
+// has the field yes.
 func cancel(what func(id int64) operate.CancelSpec) func(context.Context, *Console, form) (string, error) {
 	return func(ctx context.Context, c *Console, f form) (string, error) {
 		id, err := f.number("id")

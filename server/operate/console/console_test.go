@@ -151,7 +151,8 @@ func TestSigningIn(t *testing.T) {
 	d.see(200, "leave", url.Values{}, "Signed out")
 	d.see(403, "works", nil)
 
-	// What enters does not stay, and a page elsewhere cannot have the browser do anything.
+	// A page of another site cannot use the browser's session, and the token of a link is not valid
+	// as the cookie of one.
 	d.enter(200, d.link())
 	req, _ := http.NewRequestWithContext(t.Context(), "POST", d.base+"do/apps-stop", strings.NewReader("id=upper"))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")

@@ -105,7 +105,7 @@ type badHost struct {
 	Rate        float64 // percent
 }
 
-// Alarming reports whether somebody should do something about it.
+// Alarming reports whether an operator should act.
 func (h badHost) Alarming() bool { return h.Rate >= alarming }
 
 // flows caches a project's flow, because versions are counted over all results.

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// silence is for how many hours nothing may be reported while tasks are in progress.
+	// silence is the number of hours in which nothing may be reported while tasks are in progress.
 	silence = 2
-	// stalled is for how long a part of the server may leave something waiting.
+	// stalled is the maximum time that a part of the server may leave something waiting.
 	stalled = time.Hour
-	// alarming is the percentage of failures from which somebody should act.
+	// alarming is the percentage of failures from which an operator should act.
 	alarming = 10
 )
 
@@ -52,10 +52,10 @@ func verdict(st counts.Status, f flow) string {
 	return "Work is flowing"
 }
 
-// A need is what somebody should do something about, with the list that shows it.
+// A need is a problem that requires an operator's action, with the list that shows it.
 type need struct{ What, More, Link, See string }
 
-// needs are what somebody should do something about, the worst first.
+// needs returns the problems that require an operator's action, the worst first.
 func needs(st counts.Status, f flow) (all []need) {
 	for _, q := range st.Queues()[1:] {
 		if age := time.Duration(q.Oldest) * time.Second; q.Waiting > 0 && age >= stalled {

@@ -17,7 +17,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// How long a link waits to be opened, and how long one stays signed in.
+// The lifetime of an unused link, and of a session.
 const (
 	linkTime    = 5 * time.Minute
 	sessionTime = 12 * time.Hour

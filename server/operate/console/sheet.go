@@ -56,7 +56,7 @@ func (c *Console) sheet(w http.ResponseWriter, r *http.Request, kind view.Kind) 
 	c.show(w, http.StatusOK, "sheet.html", data)
 }
 
-// nouns are what people call rows, here the list that each kind is in.
+// nouns are the names of rows for people, here of the list that each kind is in.
 var (
 	nouns = map[view.Kind]string{view.OfWork: "workunit", view.OfResult: "result", view.OfBatch: "batch", view.OfHost: "computer", view.OfUser: "account"}
 	here  = map[view.Kind]string{view.OfWork: "works", view.OfResult: "results", view.OfBatch: "batches", view.OfHost: "hosts", view.OfUser: "users"}

@@ -29,7 +29,7 @@ var Apps = &Listing{
 	find: findApps,
 }
 
-// An App is an application with its settings and how much work it has.
+// An App is an application with its settings and the amount of its work.
 type App struct {
 	ID             int64   `json:"id"`
 	Name           string  `json:"name"`

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Audit lists what operators did.
+// Audit lists the actions of operators.
 var Audit = &Listing{
 	Short: "Show who did what to the project",
 	Long: "Show which operator changed the project by which command, newest first. Entries cannot be changed or\n" +

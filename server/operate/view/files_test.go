@@ -33,7 +33,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// What volunteers call their computers must neither break a table nor drive the terminal.
+// A volunteer's name for a computer must neither break a table nor control the terminal.
 func TestCells(t *testing.T) {
 	for in, want := range map[string]string{"": "-", "a\tb\n\x1b[2J": "a?b??[2J", "größe": "größe", "\u009b31m": "?31m"} {
 		if got := Cell(in); got != want {

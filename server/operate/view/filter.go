@@ -29,7 +29,7 @@ const (
 	Text   FilterType = iota
 	Choice            // one of Choices
 	Number            // a decimal number
-	Age               // how long ago: 90min, 12h, 7d or 4w
+	Age               // an age: 90min, 12h, 7d or 4w
 	Switch            // true, or nothing
 )
 

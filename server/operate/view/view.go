@@ -1,6 +1,6 @@
-// Package view is what operators see of a project: lists, and all that is known of one row.
-// Commands print it as tables and JSON, the operator's pages show it as HTML. Keys, passwords
-// and tokens are never part of it.
+// Package view is the operators' view of a project: lists, and all details of one row. Commands
+// print it as tables and JSON, the operator's pages show it as HTML. Keys, passwords and tokens are
+// never part of it.
 package view
 
 import (

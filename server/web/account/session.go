@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// How long a visit lasts, and how long a link in a mail works.
+// The lifetime of a session, and of a link in a mail.
 const (
 	sessionTime = 30 * 24 * time.Hour
 	ResetTime   = time.Hour

@@ -245,7 +245,7 @@ func takePicture(doc ast.Node, source []byte) (p Picture) {
 	return p
 }
 
-// Text makes HTML of Markdown that somebody else than the project wrote.
+// Text makes HTML of Markdown that was not written by the project.
 func Text(source string) template.HTML {
 	a, err := render("", []byte(source))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package counts says how much there is of everything in a project. Counting takes longer the
-// more work waits, and anyone may ask: the last counts are kept for a while.
+// Package counts returns the numbers of everything in a project. Counting takes longer the more
+// work waits, and anyone may ask, so the last counts are kept for a while.
 package counts
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/starling-grid/starling/server/untaken"
 )
 
-// Fresh is how old counts may be where the present is asked for.
+// Fresh is the maximum age of counts for callers that need the present ones.
 const Fresh = time.Second
 
 // A Cache keeps the last counts of a database.
 type Cache = kept.Value[Status]
 
-// A Status is what the status page and metrics tell. Its JSON form is a part of what
-// `starling-server status --json` prints.
+// A Status has the numbers for the status page and metrics. Its JSON form is a part of the output
+// of `starling-server status --json`.
 type Status struct {
 	store.Status
 	Untaken []untaken.Finding `json:"untaken"` // unsent results that no computer can have

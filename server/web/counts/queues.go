@@ -5,7 +5,7 @@ import "github.com/starling-grid/starling/server/store"
 // A Queue is work that waits for a part of the server.
 type Queue struct {
 	Name, For string
-	List      string // the operator's list of it, with its filter; "": there is none
+	List      string // the operator's list of it, with its filter, or ""
 	Waiting   int64
 	Oldest    int64 // seconds that the oldest has waited
 }

@@ -79,7 +79,7 @@ func teamOf(tx *store.View, u store.User) (store.Team, error) {
 	return t, err
 }
 
-// user shows what everybody may see of a volunteer.
+// user shows the public data of a volunteer.
 func (p *Pages) user(w http.ResponseWriter, r *http.Request) {
 	id := number64(r, "id")
 	data := map[string]any{"Here": "leaders"}
@@ -174,5 +174,5 @@ func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, u store.User) {
 	_ = enc.Encode(out)
 }
 
-// maxOwn bounds how many computers, and how many tasks of each, a volunteer's data has.
+// maxOwn is the maximum number of computers, and of tasks of each, in a volunteer's data.
 const maxOwn = 10000

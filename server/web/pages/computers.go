@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// How many computers and tasks a page lists.
+// The number of computers and tasks that a page lists.
 const (
 	hostsShown = 200
 	tasksShown = 50

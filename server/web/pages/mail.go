@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Mails that are being sent at a time, and how long one may take.
+// The number of mails that are sent at a time, and the time limit for one.
 const (
 	maxMailing = 8
 	letterTime = time.Minute

@@ -1,5 +1,5 @@
-// Package pages is what people see of a project in a browser: its site, their accounts and
-// computers. It decides nothing about work.
+// Package pages serves the pages of a project for people: its site, their accounts and computers.
+// It makes no decisions about work.
 package pages
 
 import (
@@ -273,6 +273,6 @@ func (p *Pages) badge(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// Unavailable is what people read when the database, or something else that a page
-// needs, does not answer. The log has the cause.
+// Unavailable is the message shown if the database, or something else that a page needs, does not
+// answer. The log has the cause.
 const Unavailable = "The project cannot answer now. Try again later."

@@ -78,7 +78,7 @@ func (p *Pages) icon(w http.ResponseWriter, r *http.Request) {
 	p.serve(w, r, "images/icon.svg", look.Icon)
 }
 
-// serve serves a file of the articles, or what there is without it.
+// serve serves a file of the articles, or calls without if it does not exist.
 func (p *Pages) serve(w http.ResponseWriter, r *http.Request, name string, without http.HandlerFunc) {
 	f, err := p.Articles.File(name)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/starling-grid/starling/server/web/counts"
 )
 
-// status shows how far the work has come: as a page, with ?xml=1 in the manner
-// of BOINC's server_status.php, or with ?json=1 as `status --json` prints it, or
-// with ?counts=1 only the counts that programs which submit work look at.
+// status shows the progress of the work: as a page, with ?xml=1 in the manner of BOINC's
+// server_status.php, with ?json=1 in the form of `status --json`, or with ?counts=1 only the counts
+// that programs which submit work look at.
 func (p *Pages) status(w http.ResponseWriter, r *http.Request) {
 	st, err := p.Counts.Get(r.Context(), counts.Fresh)
 	if err != nil {
@@ -38,7 +38,7 @@ func (p *Pages) status(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// countsXML is what clients for submitting work ask for.
+// countsXML returns the counts in the form for clients that submit work.
 //
 // Source: BOINC lib/submit_api.py, get_job_counts.
 func countsXML(st counts.Status) []byte {

@@ -89,7 +89,7 @@ func join(tx *store.Tx, u store.User, id int64) error {
 	return farewell.Resign(tx, u.ID, u.TeamID)
 }
 
-// team shows a team, by its number or name, and takes what members and its leader ask for.
+// team shows a team, by its number or name, and processes requests of members and its leader.
 func (p *Pages) team(w http.ResponseWriter, r *http.Request) {
 	u, err := p.visitor(r)
 	data := map[string]any{"Here": "teams"}
