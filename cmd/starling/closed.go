@@ -11,9 +11,8 @@ import (
 	"github.com/starling-grid/starling/internal/owner"
 )
 
-// explained says what to do about files of the data directory that a person may not use,
-// since the agent is another user's: an agent that runs says so itself, and who may control
-// it. Other errors stay as they are.
+// explained adds a cure to errors about files of a data directory that belongs to another user: if
+// an agent runs, it answers itself, with the group that may control it. Other errors are unchanged.
 func (o *options) explained(err error) error {
 	e, file := errors.AsType[*fs.PathError](err)
 	if !file || !errors.Is(err, fs.ErrPermission) || !owner.Another(o.data) {

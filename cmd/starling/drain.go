@@ -15,15 +15,15 @@ import (
 	"github.com/starling-grid/starling/decide"
 )
 
-// What can be done once everything is finished.
+// The actions after a drain.
 const (
 	thenQuit     = "quit"
 	thenSuspend  = "suspend"
 	thenPoweroff = "poweroff"
 )
 
-// power is the commands of operating systems that suspend the computer or switch it off. They
-// run with the rights of whoever drains, so that the agent itself needs none.
+// power has the commands of each operating system that suspend the computer or switch it off. They
+// run with the rights of the person who drains, so that the agent itself does not need them.
 var power = map[string]map[string][]string{
 	"linux":   {thenSuspend: {"systemctl", "suspend"}, thenPoweroff: {"systemctl", "poweroff"}},
 	"freebsd": {thenSuspend: {"acpiconf", "-s", "3"}, thenPoweroff: {"shutdown", "-p", "now"}},
@@ -103,8 +103,8 @@ func drainCmd(o *options) *cobra.Command {
 // wakeup is for how long a computer that was suspended has been awake when its drain is canceled.
 const wakeup = 30 * time.Second
 
-// finally returns what --then asks for. Its error is why that cannot be done, so that nobody
-// waits for hours to learn it.
+// finally returns the action of --then. It returns an error if that action is impossible, so that a
+// person learns it before the drain and not hours later.
 func (o *options) finally(then string, client *control.Client) (func(*cobra.Command) error, error) {
 	rest := "It is safe to shut down now. To resume computing: " + decide.CancelDrain
 	switch then {
@@ -154,8 +154,7 @@ func (o *options) finally(then string, client *control.Client) (func(*cobra.Comm
 	}, nil
 }
 
-// drained waits until a drain has nothing left to wait for, and prints what that is whenever the
-// numbers change.
+// drained waits until a drain is done, and prints the remaining work whenever it changes.
 func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
 	said := ""
 	for {
@@ -182,10 +181,11 @@ func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
 	}
 }
 
-// drainLook is how often drain asks what is left.
+// drainLook is the interval at which drain asks for the remaining work.
 const drainLook = time.Second
 
-// waits is a sentence about what a drain waits for, and about what keeps it waiting.
+// waits returns a sentence about the remaining work of a drain, and about the reasons why it does
+// not proceed.
 func waits(s control.Status) string {
 	text := "Draining: " + s.Drain.Left + "."
 	if s.Drain.Tasks > 0 && s.Compute != "" {

@@ -39,8 +39,8 @@ var printed = map[string]any{
 	"why":            explanation{},
 }
 
-// TestJSONOfAllCommands: each command that has --json is known here, and what it prints has
-// times as RFC 3339, durations in seconds by the names of their keys, and a version.
+// TestJSONOfAllCommands checks that each command that has --json is listed here, and that its
+// output has a version, times as in RFC 3339, and durations in seconds by the names of their keys.
 func TestJSONOfAllCommands(t *testing.T) {
 	var all []string
 	var walk func(c *cobra.Command)
@@ -115,7 +115,7 @@ func checkForm(t *testing.T, at string, form reflect.Type, above []reflect.Type)
 	}
 }
 
-// TestJSONAsPrinted: what commands print is what is known of it.
+// TestJSONAsPrinted compares the output of commands with their listed objects.
 func TestJSONAsPrinted(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "accounts"), 0o700); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/internal/neighbor"
 )
 
-// enter makes sure that no other agent runs on this computer, unless the settings
-// say that there are several: then another one that does not know is only reported.
+// enter makes sure that no other agent runs on this computer. If the settings allow several,
+// another agent whose settings do not is only reported.
 func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) (leave func(), err error) {
 	dir, err := filepath.Abs(dataDir)
 	if err != nil {
@@ -37,8 +37,8 @@ func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) 
 		whose(where), in(where), option(where), dir)
 }
 
-// elsewhereRuns says that another agent runs, for those who leave word for their own;
-// "": none does.
+// elsewhereRuns returns a sentence about another agent that runs, for commands that leave a change for
+// the agent of their own data directory, or "" without one.
 func elsewhereRuns(dataDir string) string {
 	dir, err := filepath.Abs(dataDir)
 	where, running := neighbor.Running()

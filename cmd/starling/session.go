@@ -72,7 +72,7 @@ func (o *options) runSession(cmd *cobra.Command) error {
 	return err
 }
 
-// printSession shows what is known of the session.
+// printSession prints the readings of all sources in this session.
 func (o *options) printSession(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
 	for _, r := range desktop.New().Readings(time.Now()) {

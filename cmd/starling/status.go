@@ -77,21 +77,21 @@ func statusCmd(o *options) *cobra.Command {
 	})
 }
 
-// showPresence says whether the computer is in use.
+// showPresence prints whether the computer is in use.
 func showPresence(w io.Writer, presence string) {
 	if presence != "" {
 		fmt.Fprintln(w, "Your use of this computer: "+printable(presence)+".")
 	}
 }
 
-// showComplaints says what is wrong with the files that people edit.
+// showComplaints prints the faults of the files that people edit.
 func showComplaints(w display, complaints []string) {
 	for _, c := range complaints {
 		fmt.Fprintln(w, w.paint(yellow, "Settings: "+printable(c)))
 	}
 }
 
-// showIdle says that nobody wants work of any project, if that is so.
+// showIdle prints a line if no project may send work.
 func showIdle(w display, projects []control.Project) {
 	for _, p := range projects {
 		if !p.NoMoreWork && !p.Suspended {
@@ -103,7 +103,7 @@ func showIdle(w display, projects []control.Project) {
 	}
 }
 
-// showTroubles says why files are not moved: each cause once.
+// showTroubles prints the reasons why files are not moved, each cause once.
 func showTroubles(w display, transfers []control.Xfer) {
 	said := make(map[string]bool)
 	for _, x := range transfers {
@@ -148,7 +148,7 @@ func showLate(w display, tasks []control.Task) {
 
 const mostLate = 3
 
-// shutdown says what a shutdown now would lose.
+// shutdown returns a sentence about the loss by a shutdown now.
 func shutdown(unsaved time.Duration) string {
 	if unsaved < time.Second {
 		return "It is safe to shut down now: no work would be lost."
@@ -222,14 +222,14 @@ func showProject(w display, p control.Project, notices []control.Notice) {
 	if !p.NextContact.IsZero() {
 		line("next contact", "%s", when(p.NextContact))
 	}
-	if p.Work != "" && (p.TroubleCode == "" || p.WorkCode != p.TroubleCode) { // the problem says it
+	if p.Work != "" && (p.TroubleCode == "" || p.WorkCode != p.TroubleCode) { // otherwise the problem is the same
 		line("work", "%s", printable(p.Work))
 		if p.WorkCure != "" && p.Failing == nil {
 			line("you can", "%s", p.WorkCure)
 		}
 	}
 	for _, n := range p.Notices {
-		if !strings.Contains(p.Trouble+p.Work, n) { // then it has been said
+		if !strings.Contains(p.Trouble+p.Work, n) { // otherwise it is shown above
 			line("message", "%s", n)
 		}
 	}
@@ -282,7 +282,7 @@ func transfersCmd(o *options) *cobra.Command {
 	})
 }
 
-// showCures says what a person can do about transfers that fail, each cure once.
+// showCures prints the cures for transfers that fail, each cure once.
 func showCures(w display, transfers []control.Xfer) {
 	said := make(map[string]bool)
 	for _, x := range transfers {
@@ -307,7 +307,7 @@ func direction(x control.Xfer) string {
 	return "download"
 }
 
-// part is how much of a file has been moved; nothing of one of unknown size.
+// part returns the moved fraction of a file, or 0 if its size is unknown.
 func part(x control.Xfer) float64 {
 	if x.Size <= 0 {
 		return 0
@@ -322,7 +322,7 @@ func name(p control.Project) string {
 	return p.MasterURL
 }
 
-// since says for how long something has been so; "" if not for longer than the moment.
+// since returns the start of a state in parentheses, or "" if it has just begun.
 func since(t time.Time) string {
 	if t.IsZero() || time.Since(t) < time.Minute {
 		return ""
@@ -338,7 +338,7 @@ func when(t time.Time) string {
 	return words.Time(t, time.Now())
 }
 
-// span is a duration in words; what is owed may be negative.
+// span returns a duration in words. It may be negative, for a project that owes.
 func span(seconds float64) string {
 	text := words.Span(time.Duration(seconds * float64(time.Second)))
 	if seconds <= -0.5 {
