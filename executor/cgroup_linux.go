@@ -21,8 +21,8 @@ import (
 // it cannot hold processes.
 const agentGroup = "agent"
 
-// groups are the control groups of all applications, below one that was given to
-// the agent. The zero value has none.
+// groups are the control groups of all applications, below one that was given to the agent. The
+// zero value has no control groups.
 type groups struct {
 	dir     string
 	bounded string // what can be bounded: "cpu memory pids", or some of it
@@ -108,7 +108,7 @@ func write(dir, name, text string) error {
 	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0)
 }
 
-// make returns the group of a slot; nil if there are none.
+// make returns the group of a slot. It returns nil if the agent has no control groups.
 func (g groups) make(slot int) (*group, error) {
 	if g.dir == "" {
 		return nil, nil
@@ -204,7 +204,7 @@ func (c *group) kill() int {
 	return bytes.Count(pids, []byte("\n"))
 }
 
-// cpu is how long the group's processes, those that have ended too, have computed.
+// cpu returns the CPU time of the group's processes, including those that have ended.
 func (c *group) cpu() time.Duration {
 	return time.Duration(c.number("cpu.stat", "usage_usec")) * time.Microsecond
 }
@@ -213,7 +213,7 @@ func (c *group) cpu() time.Duration {
 // memory than the bound.
 func (c *group) outOfMemory() bool { return c.number("memory.events", "oom_kill") > 0 }
 
-// number returns a value of a file with names and values; 0 if it is not there.
+// number returns a value of a file with names and values, or 0 if it is not there.
 func (c *group) number(file, name string) int64 {
 	if c == nil {
 		return 0

@@ -53,7 +53,7 @@ func (e *Executor) openWay() error {
 	return nil
 }
 
-// taskUser is the id of the user as whom the task in a slot runs; 0 is the agent's.
+// taskUser returns the id of the user that the task in a slot runs as. 0 is the agent's user.
 func (e *Executor) taskUser(slot int) (int, error) {
 	if e.sandboxed == nil {
 		return 0, nil

@@ -7,11 +7,11 @@ import (
 	"github.com/starling-grid/starling/obstacle"
 )
 
-// A Verdict says what the end of a process means for its result.
+// A Verdict is the meaning of a process's end for its result.
 type Verdict int
 
-// The verdicts. After WillRestart and Postponed the slot is kept and the
-// result may be started again; after the others the result is over.
+// The verdicts. After WillRestart and Postponed the slot is kept and the result may be started
+// again. After the others the result is over.
 const (
 	Success      Verdict = 1
 	ComputeError Verdict = 2
@@ -57,12 +57,12 @@ type Exited struct {
 	Elapsed        time.Duration     // over all runs
 	Used           time.Duration     // CPU time of this run, as of a Progress
 	PeakWorkingSet int64             // bytes, over all runs
-	PeakSwap       int64             // bytes of virtual memory, which BOINC calls swap, over all runs; 0: not known
+	PeakSwap       int64             // bytes of virtual memory, which BOINC calls swap, over all runs, 0 if not known
 	PeakDisk       int64             // bytes, over all runs: looked at now and then, and in the end
 	Outputs        []Output          // if the result is over
 }
 
-// Checkpointed says that the application's work up to now survives a restart.
+// Checkpointed reports that the application's work up to now survives a restart.
 type Checkpointed struct {
 	Result   string
 	CPUTime  time.Duration
@@ -70,7 +70,7 @@ type Checkpointed struct {
 	Fraction float64
 }
 
-// TrickledUp says that the application has a message for its project's server.
+// TrickledUp reports that the application has a message for its project's server.
 type TrickledUp struct {
 	Result string
 	File   string // in the project's folder; the message as it stands in the request

@@ -88,7 +88,7 @@ func (t Task) runner() Runner {
 	return t.Runner
 }
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	ErrNotRunning = errors.New("result is not running")
 	ErrBusy       = errors.New("result or slot is in use")
@@ -126,7 +126,7 @@ type Executor struct {
 	ended   sync.WaitGroup
 }
 
-// timing holds upstream's intervals; tests shorten them.
+// timing holds upstream's intervals. Tests shorten them.
 type timing struct {
 	poll         time.Duration // heartbeat and status of a run that computes
 	leave        time.Duration // for an application to obey a quit or abort
@@ -247,7 +247,7 @@ func (e *Executor) release(r *run) {
 	close(r.done)
 }
 
-// Suspend asks the application to pause; it stays in memory.
+// Suspend asks the application to pause. It stays in memory.
 func (e *Executor) Suspend(result string) error {
 	return e.toRun(result, func(r *run) { r.pause(true) })
 }

@@ -4,7 +4,7 @@ package executor
 
 import "golang.org/x/sys/unix"
 
-// leastFree is how much room a disk has that is not full, in bytes.
+// leastFree is the free space, in bytes, below which a disk counts as full.
 const leastFree = 1 << 20
 
 // diskFull reports whether there is hardly room left where slots are: what fails

@@ -148,7 +148,7 @@ func ntProcess(what *windows.LazyProc, h windows.Handle) error {
 	return nil
 }
 
-// members returns the ids of the job's processes; ok is false if they are not known.
+// members returns the ids of the job's processes. ok is false if they are not known.
 func (g *group) members() (pids []int, ok bool) {
 	if g == nil {
 		return nil, false
@@ -227,7 +227,7 @@ type accounting struct {
 	pageFaults, processes, active, exceeding uint32
 }
 
-// cpu is how long the job's processes, those that have ended too, have computed.
+// cpu returns the CPU time of the job's processes, including those that have ended.
 func (g *group) cpu() time.Duration {
 	if g == nil {
 		return 0

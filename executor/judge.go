@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// maxPrematureExits is how often an application may leave without saying why
+// maxPrematureExits is the number of times that an application may leave without giving a reason
 // before its result is given up, unless it writes a checkpoint in between.
 const maxPrematureExits = 100
 

@@ -42,7 +42,7 @@ const (
 	megabyte, gigaop = 1 << 20, 1e9
 )
 
-// timeLimit returns how long the task may compute; 0 means as long as it likes.
+// timeLimit returns the time that the task may compute. 0 means no limit.
 func (t Task) timeLimit() time.Duration {
 	if t.FLOPS <= 0 || t.Init.RscFPOpsBound <= 0 {
 		return 0
