@@ -10,14 +10,14 @@ import (
 	"github.com/starling-grid/starling/obstacle"
 )
 
-// A Transfer is that of a file that could not be moved and is tried again.
+// A Transfer is a file transfer that failed and is tried again.
 type Transfer struct {
 	File string    `json:"file"`
 	Next time.Time `json:"next"` // the next attempt
 	obstacle.Obstacle
 }
 
-// after is what follows the sentence that says what a result waits for: why it has to.
+// after returns the sentence about the wait of a result, followed by the reason for it.
 func (t Transfer) after(sentence string, now time.Time) string {
 	if t.File == "" {
 		return sentence
@@ -25,11 +25,11 @@ func (t Transfer) after(sentence string, now time.Time) string {
 	return fmt.Sprintf("%s %s Trying %s again %s.", sentence, cmp.Or(t.Cause(), "The transfer failed."), t.File, words.When(t.Next, now))
 }
 
-// BeliedCure is what a person can do about tasks of a project that need more CPU time than it says.
+// BeliedCure is the cure for tasks that need more CPU time than their project declares.
 const BeliedCure = "Ask the project to correct its application. The tasks run beside others again once they use less than a tenth of a CPU. " +
 	"To fetch no more of them: starling nomorework %s"
 
-// belied is what is added to why a result runs or does not if its project's word is not believed.
+// belied returns the addition to a result's reason if its project's declaration is not believed.
 func (r *Result) belied() string {
 	if r.Belied <= 0 {
 		return ""
@@ -49,8 +49,8 @@ func (r *Result) overdue() bool {
 	return r.Fraction == 0 && r.Elapsed > stuck*max(r.Stated, expected)
 }
 
-// silence says of a task that runs and reports no progress what follows; "" if it reports
-// some, or need not yet.
+// silence returns the consequences for a running task that does not report its progress, or "" if
+// it does or need not yet.
 func (r *Result) silence() string {
 	switch {
 	case r.overdue():
@@ -61,8 +61,8 @@ func (r *Result) silence() string {
 	return ""
 }
 
-// Cure is what a person can do about what is in the way of the result's files or of its
-// start, or about its project's word, given the project's URL; "" if nothing needs to be done.
+// Cure returns the cure for an obstacle to the result's files or its start, or for a false
+// declaration of its project, given the project's URL. It returns "" if nothing needs to be done.
 func (r *Result) Cure(project string) string {
 	cure := cmp.Or(r.Transfer.Cure(), r.Obstacle.Cure())
 	if cure == "" && r.Belied > 0 {
@@ -73,8 +73,8 @@ func (r *Result) Cure(project string) string {
 
 const seeFiles = "See the files with: starling transfers"
 
-// Waiting says what a result waits for whose files are on their way, and why that takes
-// so long if an attempt failed. It returns a reason without code for all other results.
+// Waiting returns the reason why a result waits for its files, with the cause if an attempt failed.
+// It returns a reason without code for all other results.
 func (r *Result) Waiting(now time.Time) jobsched.Reason {
 	switch r.Phase {
 	case Fetching:
