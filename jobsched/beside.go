@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// runBeside has the jobs run that need little CPU time, one of each project. They wait for
-// memory and limits, but for no CPU, deadline or debt.
+// runBeside runs the jobs that need little CPU time, one of each project. They wait for memory and
+// limits, but not for CPUs, deadlines or debts.
 //
 // Different from BOINC, whose client runs all that it has: its servers send one of each
 // application, but a server that sent many could fill the computer with them.

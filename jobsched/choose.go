@@ -44,7 +44,8 @@ func (c *chooser) choose(jobs []int) {
 
 func (c *chooser) undecided(i int) bool { return c.reasons[i].Code == "" }
 
-// barred tells why a job cannot run whatever else does; its code is "" if it can.
+// barred returns the reason why a job cannot run, regardless of the others. Its code is "" if the
+// job can run.
 func (c *chooser) barred(i int) Reason {
 	j := c.Jobs[i]
 	switch p := c.Projects[j.Project]; {
@@ -71,7 +72,7 @@ func (c *chooser) barred(i int) Reason {
 	return Reason{}
 }
 
-// barredOn tells why a job cannot run on a coprocessor whatever else does.
+// barredOn returns the reason why a job cannot run on a coprocessor, regardless of the others.
 func (c *chooser) barredOn(j Job) Reason {
 	if b, _ := c.free.Lacks(j.Usage, nil); b == resource.Missing {
 		return missing(j, resource.Find(c.pools, j.Kind()), c.Absent)
@@ -111,8 +112,8 @@ func newChooser(s Snapshot) *chooser {
 	}
 }
 
-// split parts the waiting jobs into those on coprocessors, those on the CPUs alone and those
-// that run beside them, and says which devices are in use.
+// split divides the waiting jobs into those on coprocessors, those on the CPUs alone and those that
+// run in addition to them, and notes the devices in use.
 func (c *chooser) split() (coprocs, cpus, beside []int) {
 	cpus = make([]int, 0, len(c.waiting))
 	for _, i := range c.waiting {
@@ -135,7 +136,7 @@ func (c *chooser) wake(t time.Time) {
 	}
 }
 
-// run gives a job what it uses, if that is free.
+// run assigns a job the resources that it uses, if they are free.
 func (c *chooser) run(i int, code Code, text string) bool {
 	if c.lacks(i) {
 		return false
@@ -168,7 +169,7 @@ func (c *chooser) markDangerOn(on Processors, index []int) {
 		j := &c.Jobs[index[k]]
 		limit := c.Slice
 		if j.Urgent {
-			limit += c.Slice // once in danger, a job is not let go at the first sign of relief
+			limit += c.Slice // a job in danger stays urgent until it is well out of danger
 		}
 		if l.Slack < limit {
 			for m := k; m >= 0 && !c.reasons[index[m]].Urgent; m = all[m].Behind {
@@ -213,8 +214,8 @@ func (c *chooser) keepRunning(jobs []int) {
 	}
 }
 
-// runByDebt gives what is left to the projects that are owed most, each of which
-// runs its own jobs in their order.
+// runByDebt assigns the remaining CPUs to the projects that are owed most. Each runs its own jobs
+// in their order.
 func (c *chooser) runByDebt(jobs []int) {
 	queues := make([][]int, len(c.Projects))
 	for _, i := range jobs {
@@ -228,7 +229,7 @@ func (c *chooser) runByDebt(jobs []int) {
 	for {
 		best := -1
 		for p, q := range queues {
-			// What a job misses now it will not have later in this pass.
+			// A resource that a job lacks now will not become free later in this pass.
 			for len(q) > 0 && c.lacks(q[0]) {
 				q = q[1:]
 			}
@@ -282,8 +283,8 @@ func (c *chooser) compareOwn(a, b int) int {
 	)
 }
 
-// claim is what a job's project is owed after what this pass has promised it. A
-// job that runs has a little more, so that equal claims do not take turns.
+// claim returns the debt to a job's project after the assignments of this pass. A running job has a
+// little more, so that equal claims do not take turns.
 func (c *chooser) claim(i int) float64 {
 	j := c.Jobs[i]
 	d := c.Projects[j.Project].Debt - c.charge[j.Project]

@@ -1,15 +1,15 @@
-// Package jobsched decides which results run now, and says of every other one
-// why it does not. It is policy: values in, values out.
+// Package jobsched decides which results run now, with a reason for every other one. It is policy:
+// values in, values out.
 //
-// Results whose deadline is in danger run first, earliest deadline first; all
-// other CPUs go to the projects that are owed most. A deadline is in danger when
-// the computer, if it did nothing but meet deadlines, would meet this one with
-// less than a time slice to spare. So deadlines bend the shares as late and as
-// little as they can, and debt straightens them afterwards.
+// Results whose deadline is in danger run first, earliest deadline first. All other CPUs are
+// assigned to the projects that are owed most. A deadline is in danger when the computer, if it did
+// nothing but meet deadlines, would meet this one with less than a time slice to spare. So
+// deadlines bend the shares as late and as little as they can, and debt straightens them
+// afterwards.
 //
-// What computes on coprocessors is chosen first, by the same rules, since a device that
-// stands still for want of a part of a CPU is the greater loss. What needs little CPU time
-// runs beside all of them, one result of each project.
+// Jobs on coprocessors are chosen first, by the same rules, since a device that is idle for want of
+// a part of a CPU is the greater loss. Jobs that need little CPU time run in addition to all of
+// them, one of each project.
 package jobsched
 
 import (
@@ -49,7 +49,7 @@ type Pool struct {
 	Compute prefs.Permission // may tasks use them now?
 }
 
-// Processors are those of each kind, the CPUs first.
+// Processors returns those of each kind, the CPUs first.
 func (s *Snapshot) Processors() []Processors {
 	all := []Processors{{Now: s.Now, Kind: resource.CPU, Count: s.CPUs, OnFrac: s.OnFrac, Habit: s.Habit}}
 	for _, p := range s.Coprocs {
@@ -58,18 +58,18 @@ func (s *Snapshot) Processors() []Processors {
 	return all
 }
 
-// A Limit is how many of some jobs may run at once.
+// A Limit is the maximum number of some jobs that run at once.
 type Limit struct {
-	Name string `json:"name"` // for people: the setting and what it is for
+	Name string `json:"name"` // for people: the setting and its subject
 	Max  int    `json:"max"`
 }
 
-// A Project is what the decision needs to know of one.
+// A Project is the input of the decision about one project.
 type Project struct {
 	URL  string
 	Debt float64 // seconds of a CPU, see package debt; positive: it is owed
-	// Unreachable: its servers have not answered for a while. What is computed
-	// for it may be lost, so it comes after all others.
+	// Unreachable is set if its servers have not answered for a while. Its results may be computed
+	// in vain, so it is last.
 	Unreachable bool
 	Suspended   bool // by the volunteer
 	// Overdrawn: it owes so much that its deadlines no longer count.
@@ -93,13 +93,13 @@ type Job struct {
 	Unsaved   bool
 	Suspended bool              // by the volunteer
 	NotBefore time.Time         // the application asked to be started no earlier
-	Suspect   bool              // it ran when the agent crashed; NotBefore is when it is tried again
+	Suspect   bool              // it ran when the agent crashed, and NotBefore is the time of the next try
 	SetAside  bool              // it did more than once
 	Network   bool              // it runs only while the network may be used
 	Obstacle  obstacle.Obstacle // why NotBefore, unless it is a suspect; zero: not known
 }
 
-// A Code tells one reason from another.
+// A Code identifies a reason.
 type Code string
 
 // The reasons.
@@ -120,7 +120,7 @@ const (
 	NoNetwork   Code = "network_needed"
 )
 
-// A Reason is what was decided for one job, and why.
+// A Reason is the decision about one job, with its reason.
 type Reason struct {
 	Code   Code      `json:"code"`
 	Text   string    `json:"text"`             // one sentence for people

@@ -6,19 +6,19 @@ import "time"
 // tenth or so.
 func certain(remaining time.Duration) time.Duration { return time.Minute + remaining/10 }
 
-// InVain reports whether a job would miss its deadline even if it were begun now and nothing else
-// were to be done, by the habit of the computer. Without one it would be rash to say.
+// InVain reports whether a job would miss its deadline even if it started now and were the only
+// one, by the habit of the computer. It returns false without a habit.
 func (on Processors) InVain(j Job) bool {
 	clock := newClock(on.Now, on.Habit, on.OnFrac)
 	return clock.done != nil && clock.until(min(j.Remaining, forever)) > j.Deadline.Sub(on.Now)
 }
 
-// Late returns, for each job, by how much it will miss its deadline at the least, whatever
-// is run first; 0: it can be in time, it would be rash to say, or it computes on something
-// else.
+// Late returns, for each job, the least time by which it will miss its deadline, in any order of
+// execution. It is 0 if the job can be in time, if that is not certain, or if it computes on
+// another kind of processor.
 //
-// Jobs that cannot be in time even by themselves are computed when nothing else is left to
-// do, so they make no other late.
+// Jobs that cannot be in time even alone are computed when nothing else is left to do, so they do
+// not delay others.
 func (on Processors) Late(jobs []Job) []time.Duration {
 	clock := newClock(on.Now, on.Habit, on.OnFrac)
 	late := make([]time.Duration, len(jobs))

@@ -12,8 +12,7 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// Choose returns a reason for each of s.Projects, in their order; at most one is
-// Ask.
+// Choose returns a reason for each of s.Projects, in their order. At most one is Ask.
 func Choose(s Snapshot) []Reason {
 	fetchers := s.fetchers()
 	reasons := make([]Reason, len(s.Projects))
@@ -24,7 +23,7 @@ func Choose(s Snapshot) []Reason {
 		switch {
 		case barred:
 		case p.NonCPUIntensive:
-			r, claims[i] = fetchers[0].beside(i), math.Inf(1) // it takes nothing from others
+			r, claims[i] = fetchers[0].beside(i), math.Inf(1) // its work takes no room from others
 		default:
 			r, claims[i] = s.join(i, fetchers)
 		}
@@ -62,7 +61,7 @@ func (f *fetcher) beside(i int) Reason {
 	return f.pause(i, Reason{Code: Ask, Text: "Requesting a task that needs little CPU time.", Seconds: firstRequest})
 }
 
-// fetchers are those of each kind of processor, the CPUs first.
+// fetchers returns a fetcher for each kind of processor, the CPUs first.
 func (s Snapshot) fetchers() []*fetcher {
 	if len(s.Coprocs) == 0 {
 		return []*fetcher{newFetcher(s, resource.CPU, 1)}
@@ -88,9 +87,9 @@ func (s Snapshot) fetchers() []*fetcher {
 	return all
 }
 
-// join decides for one project and all kinds of processors. The reason is that for the
-// CPUs, unless the project has work for others only, or is asked for work for others only.
-// claim is what it is entitled to of what it is asked for.
+// join decides for one project and all kinds of processors. It returns the reason for the CPUs,
+// unless the project has work, or is asked for work, for other processors only. claim is the
+// project's entitlement to the work that it is asked for.
 func (s Snapshot) join(i int, fetchers []*fetcher) (r Reason, claim float64) {
 	f := fetchers[0]
 	r, claim = f.pause(i, f.judge(i)), f.claim[i]
@@ -137,7 +136,7 @@ func (r *Reason) postpone(why Code) {
 	}
 }
 
-// barred tells why a project cannot be asked for anything.
+// barred returns the reason why a project cannot be asked for anything.
 func (p Project) barred(s Snapshot) (Reason, bool) {
 	switch {
 	case p.Suspended:

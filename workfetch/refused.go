@@ -18,14 +18,14 @@ type Refused struct {
 	Kind   string      `json:"kind,omitempty"`   // of coprocessor
 	Need   float64     `json:"need,omitempty"`   // in the unit of the code
 	Have   float64     `json:"have,omitempty"`   // likewise
-	Until  time.Time   `json:"until,omitzero"`   // when it ends by itself; zero: not known
-	Detail string      `json:"detail,omitempty"` // what is missing, as a part of a sentence
+	Until  time.Time   `json:"until,omitzero"`   // its end without anyone's help, or zero if unknown
+	Detail string      `json:"detail,omitempty"` // the unmet requirement, as a part of a sentence
 }
 
-// A RefusedCode is a code of the protocol; see docs/protocol.md.
+// A RefusedCode is a code of the protocol, see docs/protocol.md.
 type RefusedCode string
 
-// Codes of which something follows here.
+// The codes that the code below treats specially.
 const (
 	refusedMemory RefusedCode = "memory" // bytes
 	refusedDisk   RefusedCode = "disk"   // bytes
@@ -81,7 +81,7 @@ var refusals = map[RefusedCode]refusal{
 	"other":             {text: "The remaining tasks could not be sent to this computer.", cure: itEnds},
 }
 
-// saying is what to read of the reason, of one that only newer servers know as of "other".
+// saying returns the texts for the reason. A code of a newer server has those of "other".
 func (r Refused) saying() refusal {
 	if s, known := refusals[r.Code]; known {
 		return s
@@ -118,11 +118,11 @@ func (r Refused) Text(now time.Time) string {
 	return strings.NewReplacer("{tasks}", tasks, "{left}", left, "{need}", amount(r.Need), "{have}", amount(r.Have), "{detail}", detail, "{kind}", kind, "{until}", until).Replace(s.text)
 }
 
-// Cure is what a person can do about it; "": nothing that is peculiar to it.
+// Cure returns the cure for this reason, or "" if it has none of its own.
 func (r Refused) Cure() string { return r.saying().cure }
 
-// refused is the sentences of the first few reasons for which a project sent no work, without
-// repetition, and what a person can do about the first of them.
+// refused returns the sentences of the first few reasons for which a project sent no work, without
+// repetition, and the cure for the first of them that has one.
 func refused(all []Refused, now time.Time) (text, cure string) {
 	var list []string
 	for _, r := range all {
@@ -133,7 +133,8 @@ func refused(all []Refused, now time.Time) (text, cure string) {
 	return strings.Join(list, " "), cure
 }
 
-// needs returns the least amount that tasks were refused for want of, by a code; 0: they were not.
+// needs returns the least amount that the refused tasks of a code need, or 0 if no task was refused
+// for that.
 func needs(all []Refused, code RefusedCode) (least int64) {
 	for _, r := range all {
 		if n := int64(min(r.Need, 1<<62)); r.Code == code && (least == 0 || n < least) {

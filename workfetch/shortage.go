@@ -17,9 +17,9 @@ const (
 	tooLittleDisk   = "more disk space"
 )
 
-// enough is what a person can do for this computer to have enough disk or memory for
-// a project, if that is what it lacked by the words of its server: the preference that
-// limits it, with its value here, or that nothing helps. It returns "" if it was not that.
+// enough returns the cure if this computer has too little disk space or memory for a project: the
+// preference that limits it, with its value here, or that nothing helps. It returns "" if that was
+// not the project's reason.
 func (f *fetcher) enough(of Stream) string {
 	said := strings.ToLower(of.BackoffWhy)
 	var cures []string
