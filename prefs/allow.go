@@ -8,14 +8,14 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// A Permission is given unless Why says why not.
+// A Permission is given unless it has a Why, the reason against it.
 type Permission struct {
-	Code  string    `json:"code,omitempty"`  // tells one reason from another
+	Code  string    `json:"code,omitempty"`  // identifies the reason
 	Why   string    `json:"why,omitempty"`   // a sentence for people for each reason, naming the preference
-	Cure  string    `json:"cure,omitempty"`  // what a person can do
-	Until time.Time `json:"until,omitzero"`  // when it changes; zero: not known
+	Cure  string    `json:"cure,omitempty"`  // the cure
+	Until time.Time `json:"until,omitzero"`  // when it changes, zero if unknown
 	Asked bool      `json:"asked,omitempty"` // a person wants it so, rather than a preference just now
-	// Despite is the Why that the preferences alone would give; set if a mode overrules them.
+	// Despite is the Why by the preferences alone. It is set if a mode overrules them.
 	Despite string `json:"despite,omitempty"`
 }
 
@@ -39,17 +39,17 @@ const (
 	Metered       = "metered_network"
 )
 
-// A Mode is what a person wants for now, whatever the preferences say.
+// A Mode is a person's choice for now, which overrules the preferences.
 type Mode struct {
 	Kind  ModeKind
-	Until time.Time // then Auto again; zero: until changed
+	Until time.Time // then Auto again, zero: until changed
 }
 
 // A ModeKind is one of BOINC's modes.
 type ModeKind int
 
-// The modes; the zero value follows the preferences. GUI RPC numbers them 1 to 3
-// as always, auto, never.
+// The modes. The zero value follows the preferences. GUI RPC numbers them 1 to 3 as always, auto,
+// never.
 const (
 	Auto ModeKind = iota
 	Always
@@ -73,8 +73,7 @@ func (m Mode) At(now time.Time) ModeKind {
 	return m.Kind
 }
 
-// A Sense is what a sensor says. Without the sensor it is Unknown, which is not
-// the same as No.
+// A Sense is the reading of a sensor. Without the sensor it is Unknown, which differs from No.
 type Sense int
 
 // The states of a Sense.
@@ -84,25 +83,25 @@ const (
 	Yes
 )
 
-// Conditions are what the computer is like just now.
+// Conditions is the present state of the computer.
 type Conditions struct {
 	Now       time.Time // in the time zone of the volunteer
 	Idle      time.Duration
 	IdleKnown bool     // Idle is known: time without input
 	IdleBy    string   // the source of Idle, for people
 	Helpers   []string // the sessions whose helpers report input, for people
-	// Unseen says that there is a desktop that does not tell when it is used: without input that
-	// is known of, somebody may still use the computer.
+	// Unseen is set if there is a desktop that does not report its use: even without known input, a
+	// person may be using the computer.
 	Unseen  bool
 	Battery Sense
-	// OtherCPU is how much of the CPUs other programs use, in percent, averaged so
-	// that it does not flap; below 0: not known.
+	// OtherCPU is the percentage of the CPUs that other programs use, averaged so that it does not
+	// flap. It is negative if unknown.
 	OtherCPU     float64
-	Exclusive    string  // a program that runs and wants the computer for itself; "": none
+	Exclusive    string  // a running program that needs the computer for itself, or ""
 	ExclusiveGPU string  // likewise one that wants the GPUs
-	Temperature  float64 // °C of the hottest CPU sensor; 0: not known
-	// GPUTemperature is the highest in the last GPUCooling of the GPUs that tasks may use,
-	// in °C; 0: not known.
+	Temperature  float64 // °C of the hottest CPU sensor, 0 if unknown
+	// GPUTemperature is the highest temperature in the last GPUCooling of the GPUs that tasks may
+	// use, in °C, or 0 if unknown.
 	GPUTemperature float64
 	Metered        Sense
 	Powers         []Power // numbers from outside that keep tasks from running
@@ -126,8 +125,8 @@ func (c Conditions) powers(onlyGPUs bool) (all []limb) {
 	return all
 }
 
-// GPUCooling is how long a GPU that was too hot has to stay below the limit: tasks on it
-// may lose what they did since their last checkpoint, so they should not stop often.
+// GPUCooling is the time for which a GPU that was too hot has to stay below the limit. Tasks on it
+// may lose their work since the last checkpoint, so they should not stop often.
 const GPUCooling = 2 * time.Minute
 
 // InUse reports whether a person uses the computer. Where that cannot be known it
@@ -139,8 +138,8 @@ func (p Prefs) InUse(c Conditions) bool {
 // stillThere is the time after the last input within which a person is probably still there.
 const stillThere = 30 * time.Second
 
-// idleAt is when the computer will count as idle, without further input; zero while there is input,
-// which would put it off again and again.
+// idleAt returns the time at which the computer will count as idle, without further input. It
+// returns zero while there is input, which would put it off again and again.
 func (p Prefs) idleAt(c Conditions) time.Time {
 	if c.Idle < stillThere {
 		return time.Time{}
@@ -156,9 +155,9 @@ type limb struct {
 	until     time.Time
 }
 
-// join makes one permission of all that denies it. The first gives the code. When several
-// change is not known, unless the first says so itself. flag has the command that overrules
-// them set the mode of this activity.
+// join makes one permission of all limbs that deny it. The first gives the code. The time when
+// several change is unknown, unless the first is about the time of day. flag is the option with
+// which the command in the cure sets the mode of this activity.
 func join(limbs []limb, flag string) (p Permission) {
 	var whys, cures []string
 	temporary := " For a while: starling mode always --for 2h" + flag
@@ -172,7 +171,7 @@ func join(limbs []limb, flag string) (p Permission) {
 			p.Until = time.Time{}
 		}
 		if l.code == TooHot || l.code == GPUTooHot {
-			temporary = "" // nobody should
+			temporary = "" // no person should overrule it
 		}
 		whys, cures = append(whys, l.why), append(cures, l.cure)
 	}
@@ -182,7 +181,8 @@ func join(limbs []limb, flag string) (p Permission) {
 	return p
 }
 
-// under is what a mode makes of what the preferences say of an activity. command sets the mode.
+// under returns the permission of an activity under a mode, given the permission by the
+// preferences. command sets the mode.
 func (m Mode) under(prefs Permission, now time.Time, activity, command string) Permission {
 	switch m.At(now) {
 	case Always:
@@ -294,7 +294,8 @@ func until(t, now time.Time) string {
 	return " until " + words.Time(t, now)
 }
 
-// hours says when something is not allowed that will be at a time; zero: never.
+// hours returns the end of the time in which something is not allowed, in words. The zero time
+// means never.
 func hours(change, now time.Time) string {
 	if change.IsZero() {
 		return "at any time"
@@ -302,7 +303,7 @@ func hours(change, now time.Time) string {
 	return "at this time of day" + until(change, now)
 }
 
-// minutes is what follows "in the last".
+// minutes returns the words after "in the last".
 func minutes(n float64) string {
 	if n == 1 {
 		return "minute"
@@ -317,7 +318,7 @@ func plural(n float64, noun string) string {
 	return plainNumber(n) + " " + noun
 }
 
-// megabytes is so much that it is not said to be less than it is by as much as a tenth.
+// megabytes returns an amount with enough digits that it is less than a tenth too small.
 func megabytes(n float64) string {
 	if n < 10 {
 		return fmt.Sprintf("%.1f", n)

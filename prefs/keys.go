@@ -51,8 +51,8 @@ func number(name, about string, f func(*Prefs) *float64) Key {
 	return Key{Key: globalprefs.Of(name), About: about, number: f}
 }
 
-// keys say what each preference means, and which field of Prefs holds it. Where one
-// differs from BOINC's, About says so.
+// keys has the meaning of each preference and its field in Prefs. If a preference differs from
+// BOINC's, its About has the difference.
 var keys = []Key{
 	yesNo("run_on_batteries", "compute while the computer is running on battery power",
 		func(p *Prefs) *bool { return &p.RunOnBatteries }),

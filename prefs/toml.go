@@ -76,7 +76,7 @@ func Schema() string {
 				of["description"], of["minimum"], of["maximum"] = k.About+" ("+k.Unit+")", k.Least, k.Most
 			}
 			if table != "" {
-				delete(of, "default") // it is what the file says outside the section
+				delete(of, "default") // it is the part of the file outside the section
 			}
 		}
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	maxText  = 1 << 20          // bytes of what a source gives
+	maxText  = 1 << 20          // bytes that a source may give
 	patience = 15 * time.Second // for a program or a server
 )
 
@@ -54,7 +54,7 @@ func (r *Reader) text(ctx context.Context, p settings.Power) ([]byte, error) {
 	return r.get(ctx, p.URL)
 }
 
-// run returns what a program prints.
+// run returns the output of a program.
 func (r *Reader) run(ctx context.Context, command []string) ([]byte, error) {
 	if r.Root {
 		return nil, sentence("Its program is not run, because the agent runs as root.")
@@ -75,7 +75,8 @@ func (r *Reader) run(ctx context.Context, command []string) ([]byte, error) {
 	return out.text, nil
 }
 
-// limited keeps the beginning of what is written, and fails then. It has no other method that writes.
+// limited keeps the beginning of its input and then fails. Write is its only method that adds to
+// it.
 type limited struct {
 	text []byte
 	most int

@@ -16,12 +16,12 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// A Signal is one number and what follows from it. Its methods take values only.
+// A Signal is one number and its consequences. Its methods take values only.
 type Signal struct {
 	settings.Power
 	Number float64   // as last read
-	Read   time.Time // when that was; zero: never
-	Fault  string    // why the last attempt brought none, as a sentence; ""
+	Read   time.Time // the time of that, or zero
+	Fault  string    // the reason why the last attempt failed, as a sentence, or ""
 	over   bool      // the number is beyond the limit
 	denied bool      // it kept tasks from running when it was looked at last
 }
@@ -29,7 +29,7 @@ type Signal struct {
 // staleAfter is the number of intervals after which a number counts as unknown.
 const staleAfter = 3
 
-// Take takes in a number, or why there is none.
+// Take sets the number, or the reason why it is not known.
 func (s *Signal) Take(number float64, err error, now time.Time) {
 	if err != nil {
 		s.Fault = err.Error()

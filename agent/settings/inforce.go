@@ -17,11 +17,10 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 )
 
-// InForce returns the settings that hold. Where starling.toml or what tools changed
-// of it has errors, the keys that are right count, and the others keep the values
-// that they last had, or have their defaults. faults is what is wrong. err is set
-// when the settings cannot be decided safely: they may be about the sandbox or the
-// proxy, and nothing is known of what they were.
+// InForce returns the settings in effect. If starling.toml or the changes by tools have errors, the
+// correct keys count, and the others keep their last good values or have their defaults. faults has
+// the faults. err is set if the settings cannot be decided safely: the faults may concern the
+// sandbox or the proxy, and there is no earlier version.
 func InForce(dataDir string, now time.Time) (s Settings, faults, err error) {
 	s = Default()
 	_, strict := Load(dataDir)
@@ -39,8 +38,8 @@ func InForce(dataDir string, now time.Time) (s Settings, faults, err error) {
 	return s, errors.Join(append([]error{strict}, notes...)...), nil
 }
 
-// inForce returns the texts of a file that hold over s, the later ones first to
-// last, and what is to be said of that.
+// inForce returns the texts of a file that apply over s, in the order in which they apply, and a
+// note about them.
 func inForce(s Settings, dataDir, name string, now time.Time) (texts [][]byte, note, unsafe error) {
 	path := filepath.Join(dataDir, name)
 	kept, since := LastGood(dataDir, name)
@@ -69,8 +68,7 @@ func inForce(s Settings, dataDir, name string, now time.Time) (texts [][]byte, n
 	return [][]byte{kept, src}, staysInEffect(path, since), nil
 }
 
-// faultAbout says which setting that protects the volunteer a faulty file may be
-// about; "": none.
+// faultAbout returns the protecting setting that a faulty file may concern, or "".
 func faultAbout(fault error, src []byte) string {
 	text := fault.Error()
 	var raw map[string]any
