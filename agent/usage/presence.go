@@ -75,7 +75,8 @@ func (p *Presence) every() time.Duration {
 }
 
 // Sense samples in the background, and has the loop look when that changes what
-// may be done.
+// may be done: from the last sample, or from what the loop has made of it since. Without input in
+// between, the computer may have become idle to the loop, and be in use by the next sample as before.
 func (p *Presence) Sense(ctx context.Context) {
 	ticker := beat.NewTicker(p.every())
 	defer ticker.Stop()
@@ -84,14 +85,11 @@ func (p *Presence) Sense(ctx context.Context) {
 		programs := p.programs.Load()
 		c := p.Sensors.Sample(time.Now(), programs[0], programs[1])
 		p.Gauge.sense(ctx, time.Now(), &c)
-		p.last.Store(&c)
+		last := p.last.Swap(&c)
 		p.Heat.Add(time.Now(), c.Temperature)
 		if by := p.by.Load(); by != nil {
-			does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code + by.MayUseGPUs(c, prefs.Mode{}).Code
-			if by.InUse(c) {
-				does += " in use"
-			}
-			if does != before {
+			does := verdict(by, c)
+			if does != before || last != nil && does != verdict(by, aged(*last, time.Now())) {
 				before = does
 				p.Post(Sensed{})
 			}
@@ -106,6 +104,25 @@ func (p *Presence) Sense(ctx context.Context) {
 	}
 }
 
+// verdict is what may be done under some conditions.
+func verdict(by *prefs.Effective, c prefs.Conditions) string {
+	does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code + by.MayUseGPUs(c, prefs.Mode{}).Code
+	if by.InUse(c) {
+		does += " in use"
+	}
+	return does
+}
+
+// aged are conditions some time after they were sensed.
+func aged(c prefs.Conditions, now time.Time) prefs.Conditions {
+	now = now.Round(0)
+	if c.IdleKnown {
+		c.Idle += max(0, now.Sub(c.Now))
+	}
+	c.Now = now
+	return c
+}
+
 // Watch has the sensors look for programs that want the computer for themselves, and for
 // those that want the GPUs.
 func (p *Presence) Watch(programs, onGPU []string) { p.programs.Store(&[2][]string{programs, onGPU}) }
@@ -114,10 +131,7 @@ func (p *Presence) Watch(programs, onGPU []string) { p.programs.Store(&[2][]stri
 func (p *Presence) Conditions(now time.Time) prefs.Conditions {
 	c := prefs.Conditions{OtherCPU: -1}
 	if last := p.last.Load(); last != nil {
-		c = *last
-		if c.IdleKnown {
-			c.Idle += max(0, now.Round(0).Sub(c.Now))
-		}
+		c = aged(*last, now)
 	}
 	c.Now = now.Round(0)
 	if p.Powers != nil {
