@@ -1,10 +1,10 @@
-// Package decide makes one pass of all the agent's decisions: what each project
-// is owed, which results run, which project is asked for work, who is contacted
-// and why, and why everything else is not done. It is policy: a Snapshot in, a
-// Plan out, the same for the same. The daemon and the simulator make their
-// decisions here and nowhere else.
+// Package decide makes one pass of all the agent's decisions: how much each project is owed, which
+// results run, which project is asked for work, which servers are contacted and why, and why
+// everything else is not done. It is policy: a Snapshot in, a Plan out, and the same snapshot
+// always gives the same plan. The daemon and the simulator make their decisions here and nowhere
+// else.
 //
-// It joins the parts: debt, jobsched, contact, and workfetch, which uses jobsched's jobs.
+// It combines debt, jobsched, contact, and workfetch, which uses jobsched's jobs.
 package decide
 
 import (
@@ -23,25 +23,25 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A Plan is what a pass decides.
+// A Plan is the result of a pass.
 type Plan struct {
 	Projects []ProjectPlan `json:"projects"`          // of Snapshot.Projects, in their order
 	Results  []ResultPlan  `json:"results,omitempty"` // of Snapshot.Results, in their order
-	// Busy is how long until a CPU is free of work whose deadline is in danger:
-	// what servers are told.
+	// Busy is the time until a CPU is free of work whose deadline is in danger. It is sent to
+	// servers.
 	Busy    time.Duration `json:"busy,omitempty"`
 	Coprocs []CoprocPlan  `json:"coprocs,omitempty"` // of Snapshot.Coprocs, in their order
 	Drain   DrainPlan     `json:"drain,omitzero"`    // if one was asked for
 	Again   time.Time     `json:"again"`             // when to decide again if nothing happens before
 }
 
-// A CoprocPlan is what is decided for one kind of coprocessor.
+// A CoprocPlan is the decision for one kind of coprocessor.
 type CoprocPlan struct {
 	Kind resource.Kind `json:"kind"`
 	Busy time.Duration `json:"busy,omitempty"` // as of a Plan
 }
 
-// BusyOf is how long until a coprocessor is free of work whose deadline is in danger.
+// BusyOf returns the time until a coprocessor is free of work whose deadline is in danger.
 func (p *Plan) BusyOf(k resource.Kind) time.Duration {
 	for _, c := range p.Coprocs {
 		if c.Kind == k {
@@ -51,30 +51,30 @@ func (p *Plan) BusyOf(k resource.Kind) time.Duration {
 	return 0
 }
 
-// A ProjectPlan is what is decided for one project.
+// A ProjectPlan is the decision for one project.
 type ProjectPlan struct {
 	Debt    float64          `json:"debt"` // CPU-seconds that it is owed now
 	Fetch   workfetch.Reason `json:"fetch"`
 	Session Session          `json:"session"`
-	// Await: nothing is to be done with its servers, and they had no work when they were asked. If
-	// they tell when there is some, that is listened to.
+	// Await is set if nothing is to be done with its servers, and they had no work when they were
+	// asked. If they announce new work, the agent listens.
 	Await bool `json:"await,omitempty"`
 }
 
-// A ResultPlan is what is decided for one result.
+// A ResultPlan is the decision for one result.
 type ResultPlan struct {
 	jobsched.Reason
 	Remaining time.Duration `json:"remaining,omitempty"` // estimated computing time left
-	// Late is by how much it will miss its deadline at the least; 0: it can be in time.
+	// Late is the minimum time by which it will miss its deadline. 0 means that it can be in time.
 	Late time.Duration `json:"late,omitempty"`
 	// GiveUp: its deadline passed before it was started. Computing it would only
 	// take time from others.
 	GiveUp bool `json:"give_up,omitempty"`
 }
 
-// Lateness is, in one sentence, that a task missed its deadline or will miss it, and what a
-// person can do; "" if it can be in time. late is by how much, at the least; cpus limits the CPUs
-// that tasks may use.
+// Lateness returns a sentence about a task that missed its deadline or will miss it, and the
+// remedy. Both are "" if it can be in time. late is the minimum time by which it misses its
+// deadline. cpus is the preference that limits the CPUs for tasks.
 func Lateness(task string, late time.Duration, deadline, now time.Time, cpus prefs.Bound) (text, cure string) {
 	switch {
 	case late <= 0:
@@ -132,11 +132,11 @@ func (p *pass) wake(t time.Time) {
 	}
 }
 
-// sort puts the results in the order in which all policies want them, once: by deadline,
-// age and name. Plain numbers, a deadline's second and a place in one, are sorted several
-// times as fast as what they stand for; what has the same second is then compared.
+// sort puts the results into the order that all policies want, once: by deadline, age and name. It
+// sorts plain numbers, made of a deadline's second and an index, several times as fast as results.
+// Results with the same second are then compared.
 func (p *pass) sort() {
-	const far = 1 << 36 // seconds; beyond the year 4000 all are compared
+	const far = 1 << 36 // in seconds: beyond the year 4000 all are compared
 	shift := bits.Len(uint(len(p.Results)))
 	places := make([]int64, len(p.Results))
 	for i := range p.Results {
@@ -260,7 +260,7 @@ func (p *pass) run() {
 	p.wake(again)
 }
 
-// explain adds to why a result runs, or does not, what is peculiar about it.
+// explain adds a result's peculiarities to the reason for which it runs or does not run.
 func (p *pass) explain(r *Result, why *jobsched.Reason) {
 	url := p.URL(*r)
 	if why.Run() || why.Code == jobsched.NoCPU {
@@ -286,11 +286,11 @@ func (p *pass) overdrawn(project int) bool {
 	return p.plan.Projects[project].Debt <= -part*p.ledger[project].Bound(p.sizes)
 }
 
-// stuckAfter is how long a result may wait for its files and count as queued.
+// stuckAfter is the maximum time that a result may wait for its files and still count as queued.
 const stuckAfter = 6 * time.Hour
 
-// stuck reports whether a result cannot start, now or soon: what it would compute
-// keeps no CPU busy, so it keeps nobody from fetching work either.
+// stuck reports whether a result cannot start, now or soon. Its computing would not keep a CPU
+// busy, so it does not keep the agent from fetching other work either.
 func (p *pass) stuck(i int) bool {
 	r := &p.Results[i]
 	switch {
@@ -361,9 +361,9 @@ func (p *pass) fetch() {
 	}
 }
 
-// patience is how long a request for work keeps others from being asked, since its
-// answer changes what is missing. A server that takes longer loses its turn: others
-// are asked as if it brought nothing.
+// patience is the time for which a request for work keeps other projects from being asked, since
+// its answer changes how much work is missing. A server that takes longer loses its turn: others
+// are asked as if it sent nothing.
 const patience = 30 * time.Second
 
 // barred is a reason to fetch work, unless nothing may be fetched at all.
@@ -388,8 +388,8 @@ func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 	return r
 }
 
-// contact says with which projects a session is held, at most one with each; no
-// project waits for another's slow server.
+// contact decides with which projects to start a session, at most one with each. No project waits
+// for another's slow server.
 func (p *pass) contact() {
 	backlogs := p.backlogs()
 	for i := range p.Projects {
@@ -405,7 +405,7 @@ func (p *pass) contact() {
 	p.wake(p.Compute.Until)
 }
 
-// backlogs gathers what the decisions to report look at.
+// backlogs collects the input of the decisions to report.
 func (p *pass) backlogs() []contact.Backlog {
 	all := make([]contact.Backlog, len(p.Projects))
 	nothing := true

@@ -22,16 +22,16 @@ type Snapshot struct {
 	AllCPUs   int               `json:"all_cpus,omitempty"`         // that there are
 	Coprocs   []Pool            `json:"coprocs,omitempty"`          // that tasks may use
 	Absent    []resource.Absent `json:"absent,omitempty"`           // kinds of coprocessors that tasks may use none of
-	NoEffect  []string          `json:"no_effect,omitempty"`        // preferences that are set and do nothing on this computer, each with what a person can do
-	CPUBound  prefs.Bound       `json:"cpu_bound,omitzero"`         // limits CPUs; zero: tasks may use all, or not known
-	Disk      prefs.Bound       `json:"disk_bound,omitzero"`        // what limits the disk; zero: not known
-	Bound     prefs.Bound       `json:"memory_bound,omitzero"`      // what limits Memory now; zero: not known
+	NoEffect  []string          `json:"no_effect,omitempty"`        // preferences that are set but have no effect on this computer, each with the remedy
+	CPUBound  prefs.Bound       `json:"cpu_bound,omitzero"`         // limits CPUs (zero: tasks may use all, or not known)
+	Disk      prefs.Bound       `json:"disk_bound,omitzero"`        // limits the disk (zero if unknown)
+	Bound     prefs.Bound       `json:"memory_bound,omitzero"`      // limits Memory now (zero if unknown)
 	Most      prefs.Bound       `json:"most_memory_bound,omitzero"` // and when it is most
-	Memory    int64             `json:"memory,omitempty"`           // bytes that tasks may use; 0: no limit
-	AllMemory int64             `json:"all_memory,omitempty"`       // bytes that the computer has; 0: not known
+	Memory    int64             `json:"memory,omitempty"`           // bytes that tasks may use (0: no limit)
+	AllMemory int64             `json:"all_memory,omitempty"`       // bytes that the computer has (0 if unknown)
 	AllDisk   int64             `json:"all_disk,omitempty"`         // likewise
 	Duty      prefs.Duty        `json:"duty,omitzero"`              // the part of the time that tasks may run
-	OnFrac    float64           `json:"on_frac,omitempty"`          // part of the time that the computer computes; 0 means 1
+	OnFrac    float64           `json:"on_frac,omitempty"`          // part of the time that the computer computes (0 means 1)
 	Habit     jobsched.Habit    `json:"habit,omitempty"`            // when that is, if it is known
 	Low       time.Duration     `json:"low"`                        // low-water mark of queued work
 	High      time.Duration     `json:"high"`                       // high-water mark
@@ -39,7 +39,7 @@ type Snapshot struct {
 	Eager     bool              `json:"eager,omitempty"`            // results are reported as soon as they are ready
 	Compute   prefs.Permission  `json:"compute,omitzero"`           // may tasks run?
 	Network   prefs.Permission  `json:"network,omitzero"`           // may servers be contacted?
-	Drain     Drain             `json:"drain,omitzero"`             // a person wants the computer to come to rest
+	Drain     Drain             `json:"drain,omitzero"`             // a person wants the computer to finish all work
 	Limits    []jobsched.Limit  `json:"limits,omitempty"`           // on tasks that run at once
 	Projects  []Project         `json:"projects"`
 	Results   []Result          `json:"results,omitempty"`
@@ -48,75 +48,75 @@ type Snapshot struct {
 // A Pool is the coprocessors of one kind.
 type Pool struct {
 	resource.Pool
-	OnFrac  float64          `json:"on_frac,omitempty"` // part of the time that they compute; 0 means 1
+	OnFrac  float64          `json:"on_frac,omitempty"` // part of the time that they compute (0 means 1)
 	Compute prefs.Permission `json:"compute,omitzero"`  // may tasks use them?
 }
 
-// A Project is what the decisions look at of one.
+// A Project is the decisions' input about one project.
 type Project struct {
 	URL   string  `json:"url"`
 	Share float64 `json:"share"`
 	Debt  float64 `json:"debt"`           // seconds of a CPU, at the pass before
 	Used  float64 `json:"used,omitempty"` // CPU-seconds that it got since
-	// UsedOn is what it got of coprocessors since, in seconds of a CPU.
+	// UsedOn is the time that it got on coprocessors since, in seconds of a CPU.
 	UsedOn     map[resource.Kind]float64 `json:"used_on,omitempty"`
 	Suspended  bool                      `json:"suspended,omitempty"`
 	NoMoreWork bool                      `json:"no_more_work,omitempty"`
 	Leaving    bool                      `json:"leaving,omitempty"`         // it is being detached or reset: nothing is done for it
 	Resetting  bool                      `json:"resetting,omitempty"`       // the latter
-	Missing    bool                      `json:"account_missing,omitempty"` // its account file is: it continues and gets no new work
+	Missing    bool                      `json:"account_missing,omitempty"` // its account file is missing: it continues and gets no new work
 
 	Contact    contact.State   `json:"contact"`
 	Trouble    contact.Trouble `json:"trouble,omitzero"`     // of the last contact
 	Known      bool            `json:"known,omitempty"`      // a scheduler has answered since the attach
 	Schedulers int             `json:"schedulers,omitempty"` // scheduler URLs that are known
-	NextRPC    time.Time       `json:"next_rpc,omitzero"`    // contact then even with nothing to do; zero: none
+	NextRPC    time.Time       `json:"next_rpc,omitzero"`    // contact then even with nothing to do (zero if none)
 	Trickles   bool            `json:"trickles,omitempty"`   // its applications have messages for it
 	Asked      bool            `json:"asked,omitempty"`      // a person wants it contacted now
-	Woken      bool            `json:"woken,omitempty"`      // its server has told that there is new work
+	Woken      bool            `json:"woken,omitempty"`      // its server has announced new work
 	Talking    bool            `json:"talking,omitempty"`    // a session is under way
-	// TalkingSince is when it began, and ForWork is set if work is asked for in it.
+	// TalkingSince is the start of the session. ForWork is set if the session asks for work.
 	TalkingSince time.Time `json:"talking_since,omitzero"`
 	ForWork      bool      `json:"for_work,omitempty"`
 
 	Backoff    time.Time                `json:"backoff,omitzero"`          // no request for work before
-	BackoffWhy string                   `json:"backoff_why,omitempty"`     // why, as a sentence for people; "": the last request brought none
+	BackoffWhy string                   `json:"backoff_why,omitempty"`     // why, as a sentence for people ("": the last request brought none)
 	Failures   int                      `json:"failures,omitempty"`        // tasks that failed since one was good
 	Failed     workfetch.Failure        `json:"failed,omitzero"`           // the last of them
-	NoCPUApps  bool                     `json:"no_cpu_apps,omitempty"`     // it told that it has none
-	JobTime    time.Duration            `json:"job_time,omitempty"`        // stated computing time of what it sent last
-	Latency    time.Duration            `json:"latency,omitempty"`         // from sending to the deadline of what it sent last
-	Estimates  jobsched.Estimator       `json:"estimates,omitzero"`        // what has been learnt of stated times
-	Others     map[resource.Kind]Stream `json:"others,omitempty"`          // of its work for coprocessors; the five above are for the CPUs
+	NoCPUApps  bool                     `json:"no_cpu_apps,omitempty"`     // its server reported that it has none
+	JobTime    time.Duration            `json:"job_time,omitempty"`        // stated computing time of the tasks it sent last
+	Latency    time.Duration            `json:"latency,omitempty"`         // from sending to the deadline, for the tasks it sent last
+	Estimates  jobsched.Estimator       `json:"estimates,omitzero"`        // learned about stated times
+	Others     map[resource.Kind]Stream `json:"others,omitempty"`          // its work for coprocessors (the five fields above are for the CPUs)
 	Corrects   bool                     `json:"server_corrects,omitempty"` // its server makes its estimates with our correction
-	// NonCPUIntensive: all its tasks need so little CPU time that they run beside others. It is
-	// not belied by what they use.
+	// NonCPUIntensive is set if all its tasks need so little CPU time that they run in addition to
+	// others. It is not set if their measured CPU use contradicts the claim.
 	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
 
 	Refused []workfetch.Refused `json:"refused,omitempty"` // why the last request for work for the CPUs brought none, by code
 
 	LeftOut   string    `json:"left_out,omitempty"` // what of its last answer was not taken and why, for people
-	Uploading time.Time `json:"uploading,omitzero"` // start of the youngest upload under way; zero: none
+	Uploading time.Time `json:"uploading,omitzero"` // start of the latest upload in progress (zero if none)
 }
 
-// A Stream is what is known of a project's work for one kind of coprocessor.
+// A Stream describes a project's work for one kind of coprocessor.
 type Stream struct {
-	NoApps     bool                `json:"no_apps,omitempty"`     // it told that it has none
+	NoApps     bool                `json:"no_apps,omitempty"`     // its server reported that it has none
 	Excluded   bool                `json:"excluded,omitempty"`    // the volunteer keeps its tasks off all of them
 	Refused    []workfetch.Refused `json:"refused,omitempty"`     // as of a Project
 	Backoff    time.Time           `json:"backoff,omitzero"`      // no request for work before
 	BackoffWhy string              `json:"backoff_why,omitempty"` // as of a Project
-	JobTime    time.Duration       `json:"job_time,omitempty"`    // stated computing time of what it sent last
-	Latency    time.Duration       `json:"latency,omitempty"`     // from sending to the deadline of what it sent last
-	Devices    float64             `json:"devices,omitempty"`     // that one of its tasks uses; 0 means 1
-	Estimates  jobsched.Estimator  `json:"estimates,omitzero"`    // what has been learnt of stated times
+	JobTime    time.Duration       `json:"job_time,omitempty"`    // stated computing time of the tasks it sent last
+	Latency    time.Duration       `json:"latency,omitempty"`     // from sending to the deadline, for the tasks it sent last
+	Devices    float64             `json:"devices,omitempty"`     // that one of its tasks uses (0 means 1)
+	Estimates  jobsched.Estimator  `json:"estimates,omitzero"`    // learned about stated times
 }
 
 // counts reports whether the volunteer wants work from it.
 func (p Project) counts() bool { return !p.Suspended && !p.NoMoreWork && !p.Leaving && !p.Missing }
 
-// noWorkWhy is why it does not count, if that is not the volunteer's wish, and what a person
-// can do.
+// noWorkWhy returns why the project does not count, if that is not the volunteer's wish, and the
+// remedy.
 func (p Project) noWorkWhy() (why, cure string) {
 	switch {
 	case p.Leaving:
@@ -127,7 +127,7 @@ func (p Project) noWorkWhy() (why, cure string) {
 	return "", ""
 }
 
-// going says what is being done to a project that is leaving.
+// going returns the action that is in progress on a project that is leaving.
 func (p Project) going() string {
 	if p.Resetting {
 		return "reset"
@@ -135,8 +135,8 @@ func (p Project) going() string {
 	return "detached"
 }
 
-// unreachableAfter is how many sessions in a row must fail for a project to be
-// taken for unreachable.
+// unreachableAfter is the number of failed sessions in a row after which a project counts as
+// unreachable.
 const unreachableAfter = 3
 
 // unreachable reports whether its servers have not answered for a while.
@@ -144,7 +144,7 @@ func (p Project) unreachable() bool {
 	return p.Contact.Failures >= unreachableAfter || p.Contact.FetchMaster && p.Known
 }
 
-// A Phase is how far a result is, as far as scheduling cares.
+// A Phase is the stage of a result, as far as scheduling cares.
 type Phase string
 
 // The phases.
@@ -155,7 +155,7 @@ const (
 	Ready    Phase = "ready"    // it can be reported
 )
 
-// A Result is what the decisions look at of one.
+// A Result is the decisions' input about one result.
 type Result struct {
 	ID      string `json:"id"`
 	Project int    `json:"project"` // index into Projects
@@ -180,21 +180,21 @@ type Result struct {
 	Urgent    bool          `json:"urgent,omitempty"` // was in danger at the pass before
 	Suspended bool          `json:"suspended,omitempty"`
 	Finishes  bool          `json:"finishes,omitempty"` // a drain waits for it
-	AbortAt   time.Time     `json:"abort_at,omitzero"`  // it is going to be aborted; zero: it is not
+	AbortAt   time.Time     `json:"abort_at,omitzero"`  // it is going to be aborted (zero: it is not)
 	NotBefore time.Time     `json:"not_before,omitzero"`
 	Suspect   bool          `json:"suspect,omitempty"`   // it ran when the agent crashed
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once
 
-	Failed workfetch.Failure `json:"failed,omitzero"` // Ready: how it failed; zero: it did not
+	Failed workfetch.Failure `json:"failed,omitzero"` // Ready: how it failed (zero: it did not)
 
 	Unthrottled  bool `json:"unthrottled,omitempty"`   // the limit on the time of CPUs is not for it
 	NeedsNetwork bool `json:"needs_network,omitempty"` // it runs only while the network may be used
-	// Belied: its project says that it needs little CPU time, and such tasks of it used so many
-	// CPUs on average; 0: it does not say so, or that is true.
+	// Belied is set if the project claims that its tasks need little CPU time, but they used this
+	// number of CPUs on average. It is 0 if the project makes no such claim or the claim is true.
 	Belied float64 `json:"belied,omitempty"`
 
-	Obstacle obstacle.Obstacle `json:"obstacle,omitzero"` // why NotBefore; zero: not known
-	Transfer Transfer          `json:"transfer,omitzero"` // of a file that it waits for and that failed last time; zero: none
+	Obstacle obstacle.Obstacle `json:"obstacle,omitzero"` // why NotBefore (zero if unknown)
+	Transfer Transfer          `json:"transfer,omitzero"` // a failed transfer of a file that it waits for (zero if none)
 }
 
 func (r *Result) computing() bool { return r.Phase == Fetching || r.Phase == Runnable }

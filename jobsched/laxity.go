@@ -8,27 +8,27 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// Margin is how long before its deadline a result should be finished: time to
-// report it, and an allowance for estimates, which are wrong by a tenth or so. Of a computer whose
-// habit is known it is time in which that is on: what is done as it is switched off is reported a
-// day later.
+// Margin returns the time before its deadline at which a result should be finished: time to report
+// it, and an allowance for estimates, which are wrong by a tenth or so. For a computer with a known
+// habit this is time during which it is on, because a result that is finished as the computer is
+// switched off is reported a day later.
 func Margin(remaining time.Duration) time.Duration {
 	return 15*time.Minute + remaining/5
 }
 
-// A Laxity is what a job could wait and still be in time.
+// A Laxity is the time that a job could wait and still be in time.
 type Laxity struct {
-	Slack  time.Duration // of computing where the habit is known; negative: it can no longer be in time, or hardly
-	Behind int           // index of the job that its CPU does before it; -1: none
+	Slack  time.Duration // of computing where the habit is known (negative: it can no longer be in time, or hardly)
+	Behind int           // index of the job that its CPU does before it (-1 if none)
 }
 
-// Processors are those of one kind, from now on. What is said of them and of jobs looks at
-// the jobs that compute on them; others neither count nor are in their way.
+// Processors are the processors of one kind, from now on. Its methods consider only the jobs that
+// compute on this kind. Other jobs neither count nor compete with them.
 type Processors struct {
 	Now    time.Time
 	Kind   resource.Kind
 	Count  int     // less than 1 counts as 1
-	OnFrac float64 // part of the time that they compute; what is not in (0, 1] means 1
+	OnFrac float64 // part of the time that they compute (values outside (0, 1] mean 1)
 	Habit  Habit   // when that is, if it is known
 }
 
@@ -43,11 +43,11 @@ func (on Processors) of(jobs []Job) []int {
 	return index
 }
 
-// Laxities returns the slack of the jobs with the given indices in the schedule that does
-// nothing but meet deadlines: earliest deadline first, each job on the processor that is
-// free first. With jobs of one processor and exact estimates that schedule meets every
-// deadline that can be met by list scheduling in that order. What it returns, and Behind in
-// it, goes by their place in index.
+// Laxities returns the slack of the jobs with the given indices in the schedule that does nothing
+// but meet deadlines: earliest deadline first, each job on the processor that is free first. With
+// jobs of one processor and exact estimates, that schedule meets every deadline that can be met by
+// list scheduling in that order. The returned slice has the order of index, and Behind is a
+// position in index.
 func (on Processors) Laxities(jobs []Job, index []int) []Laxity {
 	order := make([]int, len(index))
 	for k := range order {
@@ -86,13 +86,13 @@ func (e *edf) clone() *edf {
 	return &c
 }
 
-// forever is as long as anything is said to take; sums of two of it do not overflow.
+// forever is the maximum of all times. The sum of two of it does not overflow.
 const forever = 100 * 365 * 24 * time.Hour
 
-// add appends a job, which must not have an earlier deadline than those before. One that
-// uses a part of a device takes that part of the device's time; one of several devices
-// begins when enough of them are free. A job goes for one CPU, however many it uses: which
-// are free for it together is not known.
+// add appends a job, which must not have an earlier deadline than those before. A job that uses a
+// part of a device takes that part of the device's time. A job that uses several devices starts
+// when enough of them are free. A job counts as using one CPU, however many it uses, since it is
+// not known which CPUs will be free for it together.
 func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
 	takes, devices := min(j.Remaining, forever), 1
 	if d := j.Devices(); 0 < d && d < 1 {
@@ -140,7 +140,7 @@ func (on Processors) Fits(jobs []Job, extra Job, most int, spare time.Duration) 
 	slices.SortFunc(sorted, byDeadline)
 	before := newEDF(on)
 	lost := make([]bool, len(sorted))
-	at, ahead := len(sorted), before // of what comes before the extra jobs
+	at, ahead := len(sorted), before // of the jobs before the extra ones
 	for i := range sorted {
 		if at == len(sorted) && byDeadline(&extra, sorted[i]) < 0 {
 			at = i
@@ -174,9 +174,8 @@ func (on Processors) Fits(jobs []Job, extra Job, most int, spare time.Duration) 
 	return low
 }
 
-// BusyTime is how long until a processor is free of jobs whose deadlines are in danger:
-// what servers are told, so that they send no job that would have to wait too
-// long.
+// BusyTime returns the time until a processor is free of jobs whose deadlines are in danger. It is
+// sent to servers, so that they do not send jobs that would have to wait too long.
 func (on Processors) BusyTime(jobs []Job) time.Duration {
 	index := on.of(jobs)
 	var urgent []time.Duration // how long each computes

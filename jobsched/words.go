@@ -21,7 +21,7 @@ type want struct {
 	unreachable bool
 }
 
-// codes are the reasons for what a job lacks.
+// codes are the reasons for each missing resource.
 var codes = map[resource.Bound]Code{
 	resource.CPUs: NoCPU, resource.Memory: NoMemory, resource.Limit: Limited, resource.Devices: NoGPU, resource.Missing: GPUMissing,
 }
@@ -48,7 +48,7 @@ func (c *chooser) never(w want) bool {
 	return w.bound == resource.Memory && c.AllMemory > 0 && w.memory > c.AllMemory
 }
 
-// cure is what a person can do about a want.
+// cure returns the remedy for a want.
 func (c *chooser) cure(w want, id string) string {
 	switch {
 	case c.never(w):

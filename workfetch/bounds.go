@@ -1,29 +1,29 @@
 package workfetch
 
-// Bounds on what one project may bring here, whatever its server answers. Each is
-// far above what honest projects send and low enough for an agent that holds all
-// of it, of several projects, to stay quick and small. What is beyond them is not
-// taken, the volunteer is told, and the server may send it again: a task that was
-// not taken is not listed among those the computer has.
+// Bounds on the amount that one project may bring here, whatever its server answers. Each is far
+// above the amounts that honest projects send. Each is also low enough that an agent with all of
+// it, from several projects, stays quick and small. Anything beyond the bounds is ignored and the
+// volunteer is informed. The server may send it again, because a task that was not accepted is not
+// listed among those on the computer.
 const (
-	// MaxAtOnce is how many new tasks one answer may bring, and by our own
-	// reckoning one request asks for. BOINC's servers send 10 for each CPU
-	// (max_wus_to_send) unless a project wants it otherwise.
+	// MaxAtOnce is the maximum number of new tasks that one answer may bring, and that one request
+	// asks for by our own estimate. BOINC's servers send 10 for each CPU (max_wus_to_send) unless a
+	// project sets another number.
 	MaxAtOnce = 1000
-	// MaxHeld is how many tasks of one project may be here, those that wait to be
-	// reported included. No more are asked for then.
+	// MaxHeld is the maximum number of tasks of one project on this computer, including those that
+	// wait to be reported. From this number on, no more are requested.
 	MaxHeld = 10_000
-	// MaxFiles is how many files of one project may be known.
+	// MaxFiles is the maximum number of files of one project.
 	MaxFiles = 50_000
-	// MaxVersions is how many app versions of one project may be known, and of
-	// applications likewise: those of some dozens of plan classes.
+	// MaxVersions is the maximum number of app versions of one project, and likewise of
+	// applications. It is enough for some dozens of plan classes.
 	MaxVersions = 1000
 	// MaxRefs is to how many files one task, workunit or app version may refer.
 	MaxRefs = 1000
-	// MaxName is how long the name of a task, workunit or application may be, in
-	// bytes, as with BOINC.
+	// MaxName is the maximum length of the name of a task, workunit or application, in bytes, as in
+	// BOINC.
 	MaxName = 255
-	// MaxMessages is how many messages of one answer are taken in: those for
-	// people and those for applications.
+	// MaxMessages is the maximum number of messages accepted from one answer, for people and for
+	// applications.
 	MaxMessages = 100
 )

@@ -12,8 +12,7 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// Choose returns a reason for each of s.Projects, in their order; at most one is
-// Ask.
+// Choose returns a reason for each of s.Projects, in their order. At most one is Ask.
 func Choose(s Snapshot) []Reason {
 	fetchers := s.fetchers()
 	reasons := make([]Reason, len(s.Projects))
@@ -45,7 +44,7 @@ func Choose(s Snapshot) []Reason {
 	return reasons
 }
 
-// beside decides for a project all of whose tasks need little CPU time.
+// beside decides for a project whose tasks all need little CPU time.
 //
 // Source: BOINC client/work_fetch.cpp, WORK_FETCH::non_cpu_intensive_project_needing_work.
 func (f *fetcher) beside(i int) Reason {
@@ -62,7 +61,7 @@ func (f *fetcher) beside(i int) Reason {
 	return f.pause(i, Reason{Code: Ask, Text: "Requesting a task that needs little CPU time.", Seconds: firstRequest})
 }
 
-// fetchers are those of each kind of processor, the CPUs first.
+// fetchers returns a fetcher for each kind of processor, the CPUs first.
 func (s Snapshot) fetchers() []*fetcher {
 	if len(s.Coprocs) == 0 {
 		return []*fetcher{newFetcher(s, resource.CPU, 1)}
@@ -88,9 +87,9 @@ func (s Snapshot) fetchers() []*fetcher {
 	return all
 }
 
-// join decides for one project and all kinds of processors. The reason is that for the
-// CPUs, unless the project has work for others only, or is asked for work for others only.
-// claim is what it is entitled to of what it is asked for.
+// join decides for one project and all kinds of processors. The reason is the one for the CPUs,
+// unless the project only has work for other processors, or is only asked for such work. claim is
+// the project's entitlement for the kind that it is asked for.
 func (s Snapshot) join(i int, fetchers []*fetcher) (r Reason, claim float64) {
 	f := fetchers[0]
 	r, claim = f.pause(i, f.judge(i)), f.claim[i]
@@ -137,7 +136,7 @@ func (r *Reason) postpone(why Code) {
 	}
 }
 
-// barred tells why a project cannot be asked for anything.
+// barred returns why a project cannot be asked for anything.
 func (p Project) barred(s Snapshot) (Reason, bool) {
 	switch {
 	case p.Suspended:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A FailureCode tells one cause of a task's failure from another. They are in the state
-// on disk and in JSON: what is there stays what it is.
+// A FailureCode identifies the cause of a task's failure. The codes are in the state on disk and in
+// JSON, so existing ones must not change.
 type FailureCode string
 
 // The causes.
@@ -40,21 +40,21 @@ const (
 	OtherFailure     FailureCode = "failed"
 )
 
-// A Failure is how a task failed. The zero value is none.
+// A Failure describes how a task failed. The zero value means no failure.
 type Failure struct {
 	Task   string      `json:"task,omitempty"`
 	Code   FailureCode `json:"code,omitempty"`
-	About  string      `json:"about,omitempty"`  // what the sentence names: a signal, a file, a status
+	About  string      `json:"about,omitempty"`  // the signal, file or status that the sentence names
 	Stderr string      `json:"stderr,omitempty"` // the last lines that its application wrote
 	At     time.Time   `json:"at,omitzero"`
 }
 
-// A FailureSaying is what people read of a cause: half a sentence, in which %s stands for
-// About, and what they can do.
+// A FailureSaying is the text for people about a cause: half a sentence, in which %s is replaced by
+// About, and the remedy.
 type FailureSaying struct {
 	Code    FailureCode
 	Cause   string
-	Unnamed string // when About is not known; "": the cause names nothing
+	Unnamed string // when About is not known ("": the cause names nothing)
 	Cure    string
 }
 
@@ -98,8 +98,8 @@ var FailureSayings = []FailureSaying{
 // Is reports whether there is one.
 func (f Failure) Is() bool { return f.Code != "" }
 
-// Computer reports whether it says that this computer's tasks of the project fail: the
-// others were ended on purpose.
+// Computer reports whether the failure indicates that this computer's tasks of the project fail.
+// The others were ended on purpose.
 func (f Failure) Computer() bool {
 	switch f.Code {
 	case "", AbortedByProject, AbortedByUser, Canceled:
@@ -117,7 +117,7 @@ func (f Failure) saying() FailureSaying {
 	return FailureSaying{Cause: "an unknown error occurred", Cure: theirs}
 }
 
-// Cause says why the task failed, as the end of a sentence; "" if there is no failure.
+// Cause returns why the task failed, as the end of a sentence. It returns "" without a failure.
 func (f Failure) Cause() string {
 	s := f.saying()
 	switch {
@@ -131,7 +131,7 @@ func (f Failure) Cause() string {
 	return fmt.Sprintf(s.Cause, f.About)
 }
 
-// Cure says what a person can do about it; "" if there is no failure.
+// Cure returns the remedy. It returns "" without a failure.
 func (f Failure) Cure(masterURL string) string {
 	if !f.Is() {
 		return ""
@@ -139,7 +139,7 @@ func (f Failure) Cure(masterURL string) string {
 	return strings.ReplaceAll(f.saying().Cure, "URL", masterURL)
 }
 
-// Ended says on behalf of a task that is ready to be reported how it failed.
+// Ended returns a sentence about how a task that is ready to be reported failed.
 func (f Failure) Ended() string {
 	text := "Failed: " + f.Cause() + "."
 	switch f.Code {
@@ -154,7 +154,8 @@ func (f Failure) Ended() string {
 	return text + " It will be reported at the next contact."
 }
 
-// Failing says that the last n tasks of a project failed, and why the last of them did.
+// Failing returns a sentence that the last n tasks of a project failed, with the reason of the last
+// failure.
 func (f Failure) Failing(n int) string {
 	if n <= 1 {
 		return fmt.Sprintf("The last task, %s, failed because %s.", f.Task, f.Cause())

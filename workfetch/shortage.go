@@ -17,9 +17,9 @@ const (
 	tooLittleDisk   = "more disk space"
 )
 
-// enough is what a person can do for this computer to have enough disk or memory for
-// a project, if that is what it lacked by the words of its server: the preference that
-// limits it, with its value here, or that nothing helps. It returns "" if it was not that.
+// enough returns the remedy if the server's reply shows that this computer had too little disk or
+// memory for a project. It names the preference that sets the limit, with its value here, or says
+// that nothing helps. It returns "" if the shortage was something else.
 func (f *fetcher) enough(of Stream) string {
 	said := strings.ToLower(of.BackoffWhy)
 	var cures []string
