@@ -8,14 +8,14 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// A Permission is given unless Why says why not.
+// A Permission is given unless Why is set.
 type Permission struct {
-	Code  string    `json:"code,omitempty"`  // tells one reason from another
+	Code  string    `json:"code,omitempty"`  // identifies the reason
 	Why   string    `json:"why,omitempty"`   // a sentence for people for each reason, naming the preference
-	Cure  string    `json:"cure,omitempty"`  // what a person can do
-	Until time.Time `json:"until,omitzero"`  // when it changes; zero: not known
+	Cure  string    `json:"cure,omitempty"`  // the remedy
+	Until time.Time `json:"until,omitzero"`  // when it changes (zero if unknown)
 	Asked bool      `json:"asked,omitempty"` // a person wants it so, rather than a preference just now
-	// Despite is the Why that the preferences alone would give; set if a mode overrules them.
+	// Despite is the Why that the preferences alone would give. It is set if a mode overrules them.
 	Despite string `json:"despite,omitempty"`
 }
 
@@ -39,17 +39,17 @@ const (
 	Metered       = "metered_network"
 )
 
-// A Mode is what a person wants for now, whatever the preferences say.
+// A Mode is a person's temporary wish, which overrules the preferences.
 type Mode struct {
 	Kind  ModeKind
-	Until time.Time // then Auto again; zero: until changed
+	Until time.Time // then Auto again (zero: until changed)
 }
 
 // A ModeKind is one of BOINC's modes.
 type ModeKind int
 
-// The modes; the zero value follows the preferences. GUI RPC numbers them 1 to 3
-// as always, auto, never.
+// The modes. The zero value follows the preferences. GUI RPC numbers them 1 to 3 as always, auto,
+// never.
 const (
 	Auto ModeKind = iota
 	Always
@@ -73,8 +73,8 @@ func (m Mode) At(now time.Time) ModeKind {
 	return m.Kind
 }
 
-// A Sense is what a sensor says. Without the sensor it is Unknown, which is not
-// the same as No.
+// A Sense is the reading of a sensor. Without the sensor it is Unknown, which is not the same as
+// No.
 type Sense int
 
 // The states of a Sense.
@@ -84,23 +84,23 @@ const (
 	Yes
 )
 
-// Conditions are what the computer is like just now.
+// Conditions are the current state of the computer.
 type Conditions struct {
 	Now       time.Time // in the time zone of the volunteer
 	Idle      time.Duration
 	IdleKnown bool // Idle is known: time without input
-	// Unseen says that there is a desktop that does not tell when it is used: without input that
-	// is known of, somebody may still use the computer.
+	// Unseen is set if there is a desktop that does not report when it is used. Even without known
+	// input, somebody may then be using the computer.
 	Unseen  bool
 	Battery Sense
-	// OtherCPU is how much of the CPUs other programs use, in percent, averaged so
-	// that it does not flap; below 0: not known.
+	// OtherCPU is the CPU use of other programs, in percent, averaged to prevent flapping. Below 0
+	// it is unknown.
 	OtherCPU     float64
-	Exclusive    string  // a program that runs and wants the computer for itself; "": none
+	Exclusive    string  // a program that runs and wants the computer for itself ("" if none)
 	ExclusiveGPU string  // likewise one that wants the GPUs
-	Temperature  float64 // °C of the hottest CPU sensor; 0: not known
-	// GPUTemperature is the highest in the last GPUCooling of the GPUs that tasks may use,
-	// in °C; 0: not known.
+	Temperature  float64 // °C of the hottest CPU sensor (0 if unknown)
+	// GPUTemperature is the highest temperature, in °C, in the last GPUCooling of the GPUs that
+	// tasks may use (0 if unknown).
 	GPUTemperature float64
 	Metered        Sense
 	Powers         []Power // numbers from outside that keep tasks from running
@@ -124,8 +124,8 @@ func (c Conditions) powers(onlyGPUs bool) (all []limb) {
 	return all
 }
 
-// GPUCooling is how long a GPU that was too hot has to stay below the limit: tasks on it
-// may lose what they did since their last checkpoint, so they should not stop often.
+// GPUCooling is the time for which a GPU that was too hot has to stay below the limit. Tasks on it
+// may lose their computing since their last checkpoint, so they should not stop often.
 const GPUCooling = 2 * time.Minute
 
 // InUse reports whether a person uses the computer. Where that cannot be known it
@@ -137,8 +137,8 @@ func (p Prefs) InUse(c Conditions) bool {
 // stillThere is the time after the last input within which a person is probably still there.
 const stillThere = 30 * time.Second
 
-// idleAt is when the computer will count as idle, without further input; zero while there is input,
-// which would put it off again and again.
+// idleAt returns the time when the computer will count as idle, without further input. It is zero
+// while there is input, which would postpone it again and again.
 func (p Prefs) idleAt(c Conditions) time.Time {
 	if c.Idle < stillThere {
 		return time.Time{}
@@ -154,9 +154,9 @@ type limb struct {
 	until     time.Time
 }
 
-// join makes one permission of all that denies it. The first gives the code. When several
-// change is not known, unless the first says so itself. flag has the command that overrules
-// them set the mode of this activity.
+// join combines all reasons for a denial into one permission. The first gives the code. If there
+// are several, the time of the change is unknown, unless the first one is the time of day. flag
+// completes the command that overrules them for this activity.
 func join(limbs []limb, flag string) (p Permission) {
 	var whys, cures []string
 	temporary := " For a while: starling mode always --for 2h" + flag
@@ -170,7 +170,7 @@ func join(limbs []limb, flag string) (p Permission) {
 			p.Until = time.Time{}
 		}
 		if l.code == TooHot || l.code == GPUTooHot {
-			temporary = "" // nobody should
+			temporary = "" // not advisable
 		}
 		whys, cures = append(whys, l.why), append(cures, l.cure)
 	}
@@ -180,7 +180,8 @@ func join(limbs []limb, flag string) (p Permission) {
 	return p
 }
 
-// under is what a mode makes of what the preferences say of an activity. command sets the mode.
+// under applies a mode to the permission that the preferences give an activity. command sets the
+// mode.
 func (m Mode) under(prefs Permission, now time.Time, activity, command string) Permission {
 	switch m.At(now) {
 	case Always:
@@ -292,7 +293,8 @@ func until(t, now time.Time) string {
 	return " until " + words.Time(t, now)
 }
 
-// hours says when something is not allowed that will be at a time; zero: never.
+// hours returns a phrase about the time at which an activity is not allowed, given the time of the
+// next change (zero: never).
 func hours(change, now time.Time) string {
 	if change.IsZero() {
 		return "at any time"
@@ -300,7 +302,7 @@ func hours(change, now time.Time) string {
 	return "at this time of day" + until(change, now)
 }
 
-// minutes is what follows "in the last".
+// minutes returns the words that follow "in the last".
 func minutes(n float64) string {
 	if n == 1 {
 		return "minute"
@@ -315,7 +317,7 @@ func plural(n float64, noun string) string {
 	return plainNumber(n) + " " + noun
 }
 
-// megabytes is so much that it is not said to be less than it is by as much as a tenth.
+// megabytes formats a number so that rounding does not understate it by as much as a tenth.
 func megabytes(n float64) string {
 	if n < 10 {
 		return fmt.Sprintf("%.1f", n)

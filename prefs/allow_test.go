@@ -150,9 +150,8 @@ func TestMayTransfer(t *testing.T) {
 	}
 }
 
-// The window goes by the clock on the wall, whatever it jumps over: in Berlin, on
-// the night to 29 March 2026 the hour after 02:00 does not exist, and on that to
-// 25 October it comes twice.
+// The window follows local time, whatever that skips: in Berlin, on the night to 29 March 2026 the
+// hour after 02:00 does not exist, and on the night to 25 October it occurs twice.
 func TestWindowsAndSummerTime(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -183,7 +182,7 @@ func TestWindowsAndSummerTime(t *testing.T) {
 	}
 }
 
-// What is said about when a window changes is true.
+// The announced time of a window's change is true.
 func TestWindowsChangeWhenTheySay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hour := func(name string) float64 { return float64(rapid.IntRange(0, 48).Draw(t, name)) / 2 }

@@ -12,11 +12,11 @@ import (
 // value means that none does.
 type Bound struct {
 	Key  string `json:"key"`  // by its name in prefs.toml
-	Text string `json:"text"` // what it is set to and comes to here, as a part of a sentence
-	Cure string `json:"cure"` // what a person can do; "": nothing about preferences
+	Text string `json:"text"` // its setting and what that amounts to here, as a part of a sentence
+	Cure string `json:"cure"` // the remedy ("" if preferences cannot help)
 }
 
-// Aside returns Text in parentheses with a space before it; "" for the zero value.
+// Aside returns Text in parentheses with a space before it, or "" for the zero value.
 func (b Bound) Aside() string {
 	if b.Text == "" {
 		return ""
@@ -46,7 +46,7 @@ func (p Prefs) DiskBound(total, free, used int64) Bound {
 	}
 }
 
-// MemoryBound is the preference that holds for memory while the computer is in use, or not.
+// MemoryBound returns the preference that limits memory while the computer is in use, or not.
 func (p Prefs) MemoryBound(total int64, inUse bool) Bound {
 	key, pct, when := "ram_max_used_idle_pct", p.RAMMaxUsedIdlePct, "idle"
 	if inUse {
@@ -59,7 +59,8 @@ func (p Prefs) MemoryBound(total int64, inUse bool) Bound {
 	return b
 }
 
-// CPUBound is the preference that keeps tasks from some of n CPUs; none if they may use all.
+// CPUBound returns the preference that keeps tasks from some of n CPUs, or the zero value if they
+// may use all.
 func (p Prefs) CPUBound(n int, inUse bool) Bound {
 	if p.CPUs(n, inUse) == n {
 		return Bound{}

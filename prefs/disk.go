@@ -1,7 +1,7 @@
 package prefs
 
-// Disk returns how many bytes the agent and all projects may take, of a disk of
-// total bytes with free ones, used of which they have taken.
+// Disk returns the number of bytes that the agent and all projects may take, on a disk of total
+// bytes with free bytes left. used is the number of bytes that they have already taken.
 //
 // Source: BOINC client/cs_prefs.cpp, allowed_disk_usage.
 func (p Prefs) Disk(total, free, used int64) int64 {
@@ -19,14 +19,13 @@ type DiskUser struct {
 	Used  int64   // bytes
 }
 
-// DiskShares returns how many bytes of those allowed to all of them each project
-// may take: its quota by resource share, to which a tenth of the largest one is
-// added, so that backup projects get some disk too; and for projects that take
-// more than their quota, what the others leave.
+// DiskShares divides the allowed bytes among the projects. Each gets a quota by its resource share,
+// to which a tenth of the largest share is added, so that backup projects get some disk too.
+// Projects that take more than their quota share the space that the others leave.
 //
-// Source: BOINC client/cs_prefs.cpp, get_disk_shares. That divides by the sum of
-// the shares before the tenth is added, so that its quotas come to more than is
-// allowed; its comment says what is done here. What servers desire is not known.
+// Source: BOINC client/cs_prefs.cpp, get_disk_shares. That divides by the sum of the shares before
+// the tenth is added, so that its quotas come to more than is allowed; its comment says what is
+// done here. What servers desire is not known.
 func DiskShares(allowed int64, projects []DiskUser) []int64 {
 	weights, largest, sum := make([]float64, len(projects)), 0.0, 0.0
 	for _, p := range projects {

@@ -31,8 +31,8 @@ func TestDiskShares(t *testing.T) {
 	}
 }
 
-// Whoever takes no more than a quota keeps it; and if all that take more took their
-// shares, no more would be used than is allowed.
+// A project that takes no more than its quota keeps it. If all projects that take more took their
+// shares, the total would not exceed the allowed space.
 func TestDiskSharesKeepWithinWhatIsAllowed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		allowed := rapid.Int64Range(0, 1e12).Draw(t, "allowed")

@@ -5,17 +5,17 @@ import "fmt"
 // An Ineffective is a preference that is set and does nothing on this computer.
 type Ineffective struct {
 	Key  string `json:"key"`
-	Text string `json:"text"` // for people: why, and what they can do
+	Text string `json:"text"` // for people: why, and the remedy
 	// Constant: it is so whatever can be sensed of the computer.
 	Constant bool `json:"constant,omitempty"`
 }
 
-// SeeDesktop is what a person can do where a desktop does not tell when it is used.
+// SeeDesktop is the remedy for a desktop that does not report when it is used.
 const SeeDesktop = "You can: have the desktop tell logind (on Sway and other wlroots desktops: swayidle with idlehint 180; on X11: xss-lock), " +
 	"run the agent in your session with: starling run, set the hours of computing (start_hour, end_hour), or use: starling mode never --for 2h"
 
-// Ineffective are the preferences that are set and have no effect, given what can be
-// sensed of the computer. Without it a limit would be trusted that protects nothing.
+// Ineffective returns the preferences that are set but have no effect, given what can be sensed on
+// this computer. Without this, people would rely on a limit that protects nothing.
 func (p Prefs) Ineffective(c Conditions) []Ineffective {
 	var all []Ineffective
 	add := func(key, text string) {

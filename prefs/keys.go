@@ -51,8 +51,8 @@ func number(name, about string, f func(*Prefs) *float64) Key {
 	return Key{Key: globalprefs.Of(name), About: about, number: f}
 }
 
-// keys say what each preference means, and which field of Prefs holds it. Where one
-// differs from BOINC's, About says so.
+// keys are the meanings of all preferences and their fields in Prefs. If one differs from BOINC's,
+// About describes the difference.
 var keys = []Key{
 	yesNo("run_on_batteries", "compute while the computer is running on battery power",
 		func(p *Prefs) *bool { return &p.RunOnBatteries }),

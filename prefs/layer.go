@@ -8,18 +8,17 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 )
 
-// A Layer is what one source says: some preferences, not all.
+// A Layer is the preferences of one source: some of them, not all.
 type Layer struct {
 	Origin string             // for people: a file, or a project's name
-	Values map[string]float64 // by name; 0 and 1 for yes or no
+	Values map[string]float64 // by name (0 and 1 for no and yes)
 	Days   map[time.Weekday]Day
 }
 
 // Effective is what holds after all layers.
 type Effective struct {
 	Prefs
-	// Origin tells where each value comes from, by name; "default" if nobody says
-	// anything.
+	// Origin is the source of each value, by name. It is "default" without a source.
 	Origin map[string]string
 }
 
@@ -63,9 +62,9 @@ type file struct {
 	} `toml:"venue"`
 }
 
-// Parse reads a preference file called name, of which the section [venue.V] holds
-// over the rest on a computer whose venue is V. The error joins every fault, each
-// with file, line and key; with an error the layer must not be used.
+// Parse reads a preference file called name. On a computer with the venue V, its section [venue.V]
+// takes precedence over the rest. The error joins all faults, each with file, line and key. With an
+// error the layer must not be used.
 func Parse(name string, src []byte, venue string) (Layer, error) {
 	var f file
 	lines, err := tomlfile.Decode(name, src, &f)
@@ -84,7 +83,7 @@ func Parse(name string, src []byte, venue string) (Layer, error) {
 	return l, errors.Join(errs...)
 }
 
-// take takes over what a table of the file sets, and returns what is wrong there.
+// take adopts the values of a table of the file, and returns its faults.
 func (l *Layer) take(lines tomlfile.Lines, p *Prefs, table string) error {
 	var errs []error
 	for i := range keys {

@@ -1,10 +1,9 @@
-// Package prefs holds the volunteer's computing preferences: what they are
-// called, what they default to, where they come from and which source wins, and
-// when they let the computer compute. It is policy: values in, values out.
+// Package prefs has the volunteer's computing preferences: their names and defaults, their sources
+// and which source wins, and when they let the computer compute. It is policy: values in, values
+// out.
 //
-// Names, units and defaults are BOINC's. Those of BOINC's that have no effect here
-// (modems, mobile phones) are refused in a volunteer's file like any unknown
-// key, rather than taken and ignored.
+// Names, units and defaults are BOINC's. BOINC's preferences without effect here (modems, mobile
+// phones) are refused in a volunteer's file like any unknown key, rather than accepted and ignored.
 package prefs
 
 import (
@@ -12,8 +11,7 @@ import (
 	"time"
 )
 
-// Prefs are computing preferences, all of them with a value. What each means
-// stands in Keys.
+// Prefs are computing preferences, all of them with a value. Keys explains each of them.
 type Prefs struct {
 	// When to compute.
 	RunOnBatteries         bool    `toml:"run_on_batteries"`
@@ -77,8 +75,8 @@ func (d *Days) of(w time.Weekday) *Day {
 	return [...]*Day{&d.Sunday, &d.Monday, &d.Tuesday, &d.Wednesday, &d.Thursday, &d.Friday, &d.Saturday}[w]
 }
 
-// A Day holds the windows of one weekday. A window whose hours are equal is none
-// of its own: the general one holds.
+// A Day has the windows of one weekday. If the hours of a window are equal, the day has no such
+// window and the general one applies.
 type Day struct {
 	StartHour    float64 `toml:"start_hour" json:"start_hour"`
 	EndHour      float64 `toml:"end_hour" json:"end_hour"`
@@ -86,7 +84,7 @@ type Day struct {
 	NetEndHour   float64 `toml:"net_end_hour" json:"net_end_hour"`
 }
 
-// Default returns what holds when nobody says anything.
+// Default returns the preferences that apply if no source sets any.
 func Default() Prefs {
 	var p Prefs
 	for i := range keys {
@@ -101,7 +99,7 @@ func (p Prefs) LowWater() time.Duration { return days(p.WorkBufMinDays) }
 // HighWater is the high-water mark of queued work, for each CPU.
 func (p Prefs) HighWater() time.Duration { return days(p.WorkBufMinDays + p.WorkBufAdditionalDays) }
 
-// Slice is how long a task runs before another project's may take its CPU.
+// Slice returns the time that a task runs before another project's may take its CPU.
 func (p Prefs) Slice() time.Duration {
 	return time.Duration(p.SwitchMinutes * float64(time.Minute))
 }
@@ -111,8 +109,8 @@ func (p Prefs) CheckpointPeriod() time.Duration {
 	return time.Duration(p.DiskInterval * float64(time.Second))
 }
 
-// CPUs returns how many of n CPUs may be used, at least one; inUse tells whether
-// a person uses the computer.
+// CPUs returns the number of CPUs that may be used, of n, at least one. inUse is set if a person
+// uses the computer.
 func (p Prefs) CPUs(n int, inUse bool) int {
 	pct := p.MaxNCPUsPct
 	if !inUse {
@@ -144,7 +142,7 @@ func (p Prefs) Throttle(inUse bool) float64 {
 type Duty struct {
 	Now  float64 `json:"now"`
 	Most float64 `json:"most"` // of that in use and that while idle
-	Text string  `json:"text"` // now, as a part of a sentence with the preference's name; "": all the time
+	Text string  `json:"text"` // now, as a part of a sentence with the preference's name ("": all the time)
 	Cure string  `json:"cure"`
 }
 

@@ -76,7 +76,7 @@ func Schema() string {
 				of["description"], of["minimum"], of["maximum"] = k.About+" ("+k.Unit+")", k.Least, k.Most
 			}
 			if table != "" {
-				delete(of, "default") // it is what the file says outside the section
+				delete(of, "default") // its default is the value outside the section
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 )
 
-// Value reads what a person gives as the value of a preference: a number, with or
-// without its unit, or yes, no, true, false, on, off. The error says what is wanted.
+// Value parses a preference's value as a person writes it: a number, with or without its unit, or
+// yes, no, true, false, on, off. The error describes the expected value.
 func Value(name, text string) (float64, error) {
 	k, err := find(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func Value(name, text string) (float64, error) {
 	return v, Check(name, &v)
 }
 
-// Check returns what is wrong with a value for a preference; nil is no value.
+// Check returns an error if a value is wrong for a preference. A nil value is always accepted.
 func Check(name string, value *float64) error {
 	k, err := find(name)
 	if err != nil {

@@ -2,8 +2,8 @@ package prefs
 
 import "time"
 
-// A window is a part of the day, from one hour to another, over midnight if the
-// second is earlier. Equal hours mean the whole day; 24 to 0 means never.
+// A window is a part of the day, from one hour to another, over midnight if the second is earlier.
+// Equal hours mean the whole day. 24 to 0 means never.
 //
 // Source: BOINC lib/prefs.cpp, TIME_SPAN::mode.
 type window struct{ from, to float64 }
@@ -40,8 +40,8 @@ func (p *Prefs) network(d time.Weekday) window {
 	return window{p.NetStartHour, p.NetEndHour}
 }
 
-// within reports whether now, in its own time zone, is within the window of its
-// day, and when that changes, at most eight days ahead; zero if it does not.
+// within reports whether now, in its own time zone, is within the window of its day. until is the
+// time of the next change, at most eight days ahead, or zero if there is none.
 func within(now time.Time, of func(time.Weekday) window) (open bool, until time.Time) {
 	open = of(now.Weekday()).open(hour(now))
 	for day := range 9 {
@@ -65,8 +65,8 @@ func hour(t time.Time) float64 {
 	return float64(t.Hour()) + float64(t.Minute())/60 + float64(t.Second())/3600
 }
 
-// at is when the clock on the wall shows an hour on a day. An hour that the
-// change to summer time leaves out is the one after.
+// at returns the time when a clock on the wall shows an hour on a day. If the change to summer time
+// skips that hour, it is the one after.
 func at(day time.Time, h float64) time.Time {
 	s := int(h*3600 + 0.5)
 	return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, s, 0, day.Location())

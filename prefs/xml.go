@@ -7,11 +7,11 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// ParseXML reads preferences as servers, tools and BOINC's own files hold them:
-// the content of a <global_preferences> element. Where it has a section for the
-// venue, only that counts. Unknown elements are skipped, values out of range put
-// into it. complete says that an absent yes-or-no means no, as in a project's
-// preferences; else it means nothing. modTime is when they were last changed.
+// ParseXML reads preferences in the form that servers, tools and BOINC's own files use: the content
+// of a <global_preferences> element. If it has a section for the venue, only that counts. Unknown
+// elements are skipped. Values out of range are moved into it. complete means that an absent
+// yes-or-no is no, as in a project's preferences. Otherwise an absent one sets nothing. modTime is
+// the time of their last change.
 func ParseXML(origin, src, venue string, complete bool) (l Layer, modTime time.Time, err error) {
 	return parseXML(origin, []byte("<global_preferences>"+src+"</global_preferences>"), venue, complete)
 }
@@ -56,7 +56,7 @@ func parseXML(origin string, src []byte, venue string, complete bool) (l Layer, 
 	return l, modTime, nil
 }
 
-// set is what one section says.
+// A set is the content of one section.
 type set struct {
 	values map[string]float64
 	days   map[time.Weekday]Day
@@ -116,8 +116,8 @@ func (v *set) day(s *bxml.Scanner) {
 	}
 }
 
-// XML returns what a layer says, and nothing else: the content of a
-// <global_preferences> element of BOINC's override file.
+// XML returns the values of a layer and no others: the content of a <global_preferences> element of
+// BOINC's override file.
 func (l Layer) XML() string {
 	var w bxml.Writer
 	for i := range keys {
