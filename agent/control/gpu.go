@@ -14,7 +14,7 @@ type GPU struct {
 	Number     int      `json:"device_num"`
 	Name       string   `json:"name,omitempty"`
 	Celsius    float64  `json:"celsius,omitempty"`           // 0: not known
-	Busy       *float64 `json:"busy,omitempty"`              // part of the time in which it computed, 0 to 1; nil: not known
+	Busy       *float64 `json:"busy,omitempty"`              // part of the time in which it computed, 0 to 1 (nil: not known)
 	MemoryUsed int64    `json:"memory_used_bytes,omitempty"` // by all programs
 	Memory     int64    `json:"memory_bytes,omitempty"`      // 0: not known
 }

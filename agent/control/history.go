@@ -35,7 +35,7 @@ type HistoryQuery struct {
 // A History is a page of the tasks that have ended.
 type History struct {
 	Tasks []HistoryTask `json:"tasks"`
-	Next  uint64        `json:"next,omitempty"` // HistoryQuery.Before of the next page, which may be empty if not all tasks are wanted; 0: this is the last
+	Next  uint64        `json:"next,omitempty"` // HistoryQuery.Before of the next page, which may be empty if not all tasks are wanted (0: this is the last)
 }
 
 // A HistoryTask is a task that has ended on this computer.
@@ -95,7 +95,7 @@ type Timeline struct {
 // A Span is a time during which the computer did one thing.
 type Span struct {
 	State string    `json:"state"`          // computing, waiting (for tasks to run), suspended or off
-	Code  string    `json:"code,omitempty"` // why it was suspended: a code of docs/situations.md; or off: stopped, killed or asleep
+	Code  string    `json:"code,omitempty"` // why it was suspended: a code of docs/situations.md, or off: stopped, killed or asleep
 	Why   string    `json:"why,omitempty"`  // the same in words
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`            // of one that lasts: now

@@ -4,8 +4,8 @@ import "time"
 
 // A Status is what the agent shows of itself, at one instant.
 type Status struct {
-	Running bool      `json:"running"`        // an agent answered; false: read from its files
-	Host    string    `json:"host,omitempty"` // name of the computer; "": not known
+	Running bool      `json:"running"`        // an agent answered (false: read from its files)
+	Host    string    `json:"host,omitempty"` // name of the computer ("" if unknown)
 	Version string    `json:"version"`
 	PID     int       `json:"pid,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
@@ -38,7 +38,7 @@ type Status struct {
 	Transfers      []Xfer    `json:"transfers"`
 	Complaints     []string  `json:"complaints,omitempty"` // what is wrong with the files people write
 	NoEffect       []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
-	Achieved       *Achieved `json:"achieved,omitempty"`   // in the last days; nil: no task has ended in them
+	Achieved       *Achieved `json:"achieved,omitempty"`   // in the last days (nil: no task has ended in them)
 	Newer          *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
 	Manager        *Manager  `json:"manager,omitempty"`    // the account manager that is followed
 	Notices        []Notice  `json:"notices,omitempty"`    // the newest of what projects announced, newest first
@@ -124,7 +124,7 @@ type Project struct {
 	WorkCode     string    `json:"work_code"` // the same as a reason code
 	WorkCure     string    `json:"work_cure,omitempty"`
 	Refused      []Refused `json:"refused,omitempty"` // why the last request for work brought none, by code
-	Failing      *Failing  `json:"failing,omitempty"` // its last tasks failed; nil: not so
+	Failing      *Failing  `json:"failing,omitempty"` // its last tasks failed (nil: not so)
 	Notices      []string  `json:"notices,omitempty"`
 	Initialized  bool      `json:"initialized"`
 	Asked        bool      `json:"update_requested,omitempty"` // a person wants it contacted; it will be as soon as that is allowed
@@ -150,7 +150,7 @@ type GUIURL struct {
 type Storage struct {
 	Files    int      `json:"files"`
 	Bytes    int64    `json:"bytes"`
-	Limit    int64    `json:"limit_bytes,omitempty"` // of this project; 0: none of its own
+	Limit    int64    `json:"limit_bytes,omitempty"` // of this project (0: none of its own)
 	Problems []string `json:"problems,omitempty"`    // files that it wants stored or uploaded and that are not, each with the reason
 	LetGo    []LetGo  `json:"removed,omitempty"`     // the last that were removed, oldest first
 }
@@ -188,7 +188,7 @@ type Task struct {
 	Elapsed    float64   `json:"elapsed_seconds"`
 	Remaining  float64   `json:"remaining_seconds"` // estimated
 	Deadline   time.Time `json:"report_deadline,omitzero"`
-	Late       float64   `json:"late_seconds,omitempty"`    // it will miss its deadline by so much at the least; 0: it can be in time
+	Late       float64   `json:"late_seconds,omitempty"`    // it will miss its deadline by so much at the least (0: it can be in time)
 	Unsaved    float64   `json:"unsaved_seconds,omitempty"` // computing since its last checkpoint
 	ExitStatus int       `json:"exit_status,omitempty"`
 	Suspended  bool      `json:"suspended,omitempty"`       // by the volunteer

@@ -19,7 +19,7 @@ type events struct {
 	offer  protocol.WorkEvents
 	state  contact.Events
 	woken  bool               // it told of work, and was not asked for it since
-	cancel context.CancelFunc // of the connection; nil: there is none
+	cancel context.CancelFunc // of the connection (nil: there is none)
 	since  time.Time          // it is made
 	turn   int                // number of the connection
 }

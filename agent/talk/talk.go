@@ -94,7 +94,7 @@ type ManagerAnswered struct {
 	Followed bool // before it began
 	Reply    *protocol.ManagerReply
 	Err      error
-	done     chan<- error // who waits for it; nil: nobody
+	done     chan<- error // who waits for it (nil: nobody)
 }
 
 // Event names it.

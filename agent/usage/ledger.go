@@ -30,11 +30,11 @@ type Ledger struct {
 type Run struct {
 	Project string
 	CPUs    float64       // that it claims
-	Kind    resource.Kind // of coprocessor that it computes on; "": none
+	Kind    resource.Kind // of coprocessor that it computes on ("" if none)
 	Speed   float64       // CPU-seconds that a second on that counts for
 	Light   bool          // it is said to need little CPU time
 	Since   time.Time     // it started or was resumed
-	Used    time.Duration // CPU time that it has used since it started; 0: not measured
+	Used    time.Duration // CPU time that it has used since it started (0: not measured)
 	Bill    *debt.Bill    // of this process
 }
 

@@ -25,7 +25,7 @@ type Timeline struct {
 	*core.Core
 
 	last  time.Time // with the clock that does not jump
-	doing Doing     // since then; the zero value: not known yet
+	doing Doing     // since then (the zero value: not known yet)
 	began time.Time // it, without a break
 	since time.Time // of the grain that is being counted
 	spent []spent   // in it

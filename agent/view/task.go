@@ -42,7 +42,7 @@ type Task struct {
 type TaskFile struct {
 	Name   string `json:"name"`
 	Output bool   `json:"output,omitempty"`
-	Size   int64  `json:"size,omitempty"` // bytes; 0: not known
+	Size   int64  `json:"size,omitempty"` // bytes (0 if unknown)
 	Here   bool   `json:"here,omitempty"`
 	Sent   bool   `json:"sent,omitempty"`
 	Error  string `json:"error,omitempty"` // why it is not where it should be, in one sentence

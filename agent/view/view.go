@@ -46,7 +46,7 @@ type Facts struct {
 	Unusable   []string        // why what is installed to run virtual machines and containers cannot be used
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
-	Habit      jobsched.Habit // at which hours the computer computes; nil: not known
+	Habit      jobsched.Habit // at which hours the computer computes (nil: not known)
 	Disk       Disk
 	Powers     []power.Signal // numbers from outside on which computing depends
 
@@ -71,7 +71,7 @@ type Facts struct {
 // Disk is how much disk there is and is used, in bytes.
 type Disk struct {
 	Free int64 // negative: not known
-	Used int64 // by the agent and its projects; negative: not measured yet
+	Used int64 // by the agent and its projects (negative: not measured yet)
 }
 
 // A Conversation is one with a project's servers.
@@ -86,7 +86,7 @@ type Transfer struct {
 	File  state.File
 	Since time.Time
 	Bytes int64     // moved so far
-	Moved time.Time // when data last moved, or the attempt started; zero: not known
+	Moved time.Time // when data last moved, or the attempt started (zero if unknown)
 }
 
 // A Process is a result's application that was started.

@@ -56,7 +56,7 @@ func TestDifferencesMakeTheWholeView(t *testing.T) {
 	steps := []struct {
 		name   string
 		change func(v *view.Page)
-		most   int // bytes of the event; 0: any
+		most   int // bytes of the event (0: any)
 		least  int
 	}{
 		{"nothing", func(*view.Page) {}, 0, 0},

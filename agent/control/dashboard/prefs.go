@@ -23,7 +23,7 @@ type preference struct {
 	Most   float64  `json:"most"`
 	Value  float64  `json:"value"`         // in force
 	Origin string   `json:"origin"`        // where that comes from
-	Own    *float64 `json:"own,omitempty"` // set here; nil: not
+	Own    *float64 `json:"own,omitempty"` // set here (nil: not)
 }
 
 func (s *Server) prefs(w http.ResponseWriter, r *http.Request) {
