@@ -14,13 +14,13 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Accounts are what the account files come to.
+// Accounts is the combined content of the account files.
 type Accounts struct {
-	// InForce are those that hold, by master URL: what their files say, or, where
-	// a file is missing or has errors, what it last said.
+	// InForce has the accounts in force, by master URL: the content of their files. If a file is
+	// missing or has errors, its previous content stays in effect.
 	InForce map[string]Account
-	// Missing are the accounts whose file is not there, although nobody asked to
-	// detach: master URL → the path where it was.
+	// Missing has the accounts whose file is missing, although no detach was requested: master URL
+	// → the path where it was.
 	Missing map[string]string
 	// Detached are the accounts that were removed on purpose and can be restored,
 	// by master URL. One that is also InForce was attached again.
@@ -29,9 +29,8 @@ type Accounts struct {
 	files []accountFile // the good ones
 }
 
-// ReadAccounts reads all account files, and what is kept of them. It changes
-// nothing. The error is what is wrong with the files; the accounts are good all the
-// same.
+// ReadAccounts reads all account files and their copies. It changes nothing. The error has the
+// faults of the files. The accounts are good all the same.
 func ReadAccounts(dataDir string) (Accounts, error) {
 	files, bad, err := readAccountFiles(filepath.Join(dataDir, AccountsDir))
 	errs := []error{err}
@@ -64,8 +63,8 @@ func ReadAccounts(dataDir string) (Accounts, error) {
 	return a, errors.Join(errs...)
 }
 
-// Keep makes copies of the good account files, so that what they say outlasts a
-// slip. Those of missing and faulty files stay as they are.
+// Keep makes copies of the good account files, so that their content survives a mistake. The copies
+// of missing and faulty files stay as they are.
 func (a Accounts) Keep(dataDir string) error {
 	dir := keptAccountsDir(dataDir)
 	var errs []error
@@ -82,15 +81,14 @@ func (a Accounts) Keep(dataDir string) error {
 	return errors.Join(errs...)
 }
 
-// RemoveAccount deletes the account file of a project, which is how it is
-// detached. The file may have any name; its content counts. It can be taken back by
-// RestoreAccount until ForgetAccount.
+// RemoveAccount deletes the account file of a project, which detaches it. The file may have any
+// name, only its content counts. RestoreAccount can undo that until ForgetAccount.
 func RemoveAccount(dataDir, masterURL string) error {
 	f, err := findAccountFile(dataDir, masterURL)
 	if err != nil {
 		return err
 	}
-	var there []string // what has to go
+	var there []string // files to remove
 	if f.path != "" {
 		there = append(there, f.path)
 	}
@@ -100,7 +98,7 @@ func RemoveAccount(dataDir, masterURL string) error {
 			continue
 		}
 		there = append(there, k.path)
-		if f.path == "" { // missing or faulty: what it last said is what is detached
+		if f.path == "" { // missing or faulty: its previous content is detached
 			f = k
 			there = append(there, filepath.Join(dataDir, AccountsDir, filepath.Base(k.path)))
 		}
@@ -134,7 +132,7 @@ func RestoreAccount(dataDir, masterURL string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	if f.override != nil { // first: without it the account would hold for an instant with what tools changed taken back
+	if f.override != nil { // first: otherwise the account would be in force for an instant without the changes by tools
 		if err := atomicfile.Write(overridePath(to), f.override, 0o600); err != nil {
 			return err
 		}
@@ -150,16 +148,16 @@ func ForgetAccount(dataDir, masterURL string) error {
 	return removeBoth(detachedPath(dataDir, masterURL))
 }
 
-// An accountFile is one that is good, with what lies over it.
+// An accountFile is a correct one, with its override.
 type accountFile struct {
 	path           string
-	text, override []byte // override: nil if there is none
+	text, override []byte // override is nil if there is none
 	account        Account
 }
 
-// readAccountFiles reads the account files of a folder. The good ones come back, the
-// paths of bad ones, and what is wrong with them. A folder that cannot be read is one
-// of these: unreadable must not look like empty.
+// readAccountFiles reads the account files of a folder. It returns the good ones, the paths of bad
+// ones, and their faults. A folder that cannot be read counts as a bad one: unreadable must not
+// look like empty.
 func readAccountFiles(dir string) (good []accountFile, bad []string, err error) {
 	paths, err := accountFiles(dir)
 	if err != nil {
@@ -194,7 +192,7 @@ func readAccountFile(path string) (accountFile, error) {
 		return f, err
 	}
 	f.account, err = parseAccount(path, f.text)
-	if err == nil || f.account.MasterURL != "" { // all that is wrong is told at once
+	if err == nil || f.account.MasterURL != "" { // all faults are reported at once
 		var errOver error
 		f.override, errOver = foreigndir.ReadFile(overridePath(path), MaxFile)
 		switch {
@@ -209,8 +207,7 @@ func readAccountFile(path string) (accountFile, error) {
 	return f, err
 }
 
-// findAccountFile returns the good account file of a project; its path is "" if
-// there is none.
+// findAccountFile returns the good account file of a project. Its path is "" if there is none.
 func findAccountFile(dataDir, masterURL string) (accountFile, error) {
 	files, bad, err := readAccountFiles(filepath.Join(dataDir, AccountsDir))
 	if slices.Contains(bad, filepath.Join(dataDir, AccountsDir)) {
@@ -224,9 +221,9 @@ func findAccountFile(dataDir, masterURL string) (accountFile, error) {
 	return accountFile{}, nil
 }
 
-// LoadAccounts reads all account files. Each bad one is part of the error and
-// the good ones are returned all the same, so that one slip does not stop the
-// others' work; the paths of bad files come back too.
+// LoadAccounts reads all account files. Each bad one is part of the error. The good ones are
+// returned all the same, so that one mistake does not stop the others' work. It also returns the
+// paths of bad files.
 func LoadAccounts(dataDir string) (good []Account, bad []string, err error) {
 	files, bad, err := readAccountFiles(filepath.Join(dataDir, AccountsDir))
 	for _, f := range files {

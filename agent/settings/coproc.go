@@ -17,7 +17,7 @@ type Coproc struct {
 	OpenCL    string  `toml:"opencl" about:"the devices in whose name by OpenCL this text occurs, whatever they are, such as pthread for PoCL, which computes on CPUs; empty: the agent need not find them"`
 }
 
-// maxCoprocs is how many kinds are told apart.
+// maxCoprocs is the maximum number of kinds.
 const maxCoprocs = 7
 
 func (s Settings) checkCoprocs(lines faults) (errs []error) {

@@ -14,9 +14,9 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// What the agent writes it can read: whatever tools, account managers and projects
-// come up with, a file is written and read as the same, or not written with a reason
-// and what held before holds.
+// The agent can read everything that it writes. Values from tools, account managers and projects
+// are written to a file so that reading it gives the same values. Otherwise the file is not
+// written, with a reason, and the previous values stay in effect.
 
 var wildTexts = rapid.OneOf(
 	rapid.String(),

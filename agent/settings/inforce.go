@@ -17,11 +17,10 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 )
 
-// InForce returns the settings that hold. Where starling.toml or what tools changed
-// of it has errors, the keys that are right count, and the others keep the values
-// that they last had, or have their defaults. faults is what is wrong. err is set
-// when the settings cannot be decided safely: they may be about the sandbox or the
-// proxy, and nothing is known of what they were.
+// InForce returns the settings in force. If starling.toml or the tools' override has errors, its
+// correct keys count. The others keep their previous values, or have their defaults. faults has the
+// errors. err is set if the settings cannot be decided safely: the errors may affect the sandbox or
+// the proxy, and the previous values are unknown.
 func InForce(dataDir string, now time.Time) (s Settings, faults, err error) {
 	s = Default()
 	_, strict := Load(dataDir)
@@ -39,8 +38,8 @@ func InForce(dataDir string, now time.Time) (s Settings, faults, err error) {
 	return s, errors.Join(append([]error{strict}, notes...)...), nil
 }
 
-// inForce returns the texts of a file that hold over s, the later ones first to
-// last, and what is to be said of that.
+// inForce returns the texts of a file to apply over s, the first to be applied first, and a note
+// about it.
 func inForce(s Settings, dataDir, name string, now time.Time) (texts [][]byte, note, unsafe error) {
 	path := filepath.Join(dataDir, name)
 	kept, since := LastGood(dataDir, name)
@@ -69,8 +68,8 @@ func inForce(s Settings, dataDir, name string, now time.Time) (texts [][]byte, n
 	return [][]byte{kept, src}, staysInEffect(path, since), nil
 }
 
-// faultAbout says which setting that protects the volunteer a faulty file may be
-// about; "": none.
+// faultAbout returns the protective setting that the faults of a file may affect, or "" if there is
+// none.
 func faultAbout(fault error, src []byte) string {
 	text := fault.Error()
 	var raw map[string]any

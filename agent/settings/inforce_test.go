@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 )
 
-// Where a file has errors, its good keys count, and the others keep what they last
-// said, whatever the error is.
+// If a file has errors, its good keys count, and the others keep their previous values, whatever
+// the error is.
 func TestInForce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before, now string

@@ -14,10 +14,10 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// KeptDir is the agent's own folder in the data directory with copies of what the
-// files that people edit said when they were last in order. What a file says holds
-// on while it is missing or has errors, whatever is restarted meanwhile. Below it
-// lie the accounts, and those that were detached and can still be restored.
+// KeptDir is the agent's folder in the data directory with copies of the last correct content of
+// the files that people edit. That content stays in effect while a file is missing or has errors,
+// also across restarts. Below it are the accounts, and the detached ones that can still be
+// restored.
 const KeptDir = "lastgood"
 
 func keptPath(dataDir, name string) string  { return filepath.Join(dataDir, KeptDir, name) }
@@ -31,8 +31,8 @@ func removeBoth(account string) error {
 	return errors.Join(remove(overridePath(account)), remove(account))
 }
 
-// keep makes text the content of a kept file; nil is none. A file that has it
-// already is left alone: its time says since when.
+// keep makes text the content of a kept file. nil removes it. A file with the same content is left
+// alone, so that its time is that of the last change.
 func keep(path string, text []byte) error {
 	if text == nil {
 		return remove(path)
@@ -53,7 +53,7 @@ func remove(path string) error {
 	return nil
 }
 
-// keptAt is when a kept file was made; zero: there is none.
+// keptAt returns the time when a kept file was made, or zero if there is none.
 func keptAt(path string) time.Time {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -62,14 +62,14 @@ func keptAt(path string) time.Time {
 	return st.ModTime()
 }
 
-// DetachedAt is when an account was detached that can be restored.
+// DetachedAt returns the time when an account that can be restored was detached.
 func DetachedAt(dataDir, masterURL string) time.Time { return keptAt(detachedPath(dataDir, masterURL)) }
 
-// missingFor is how long what a file said holds while it is missing.
+// missingFor is the time for which the previous content of a missing file stays in effect.
 const missingFor = 24 * time.Hour
 
-// LastGood returns what is kept of a file in the data directory, and since when;
-// nil: nothing.
+// LastGood returns the copy of a file in the data directory, and its time. src is nil if there is
+// none.
 func LastGood(dataDir, name string) (src []byte, since time.Time) {
 	path := keptPath(dataDir, name)
 	src, err := foreigndir.ReadFile(path, MaxFile)
@@ -79,8 +79,8 @@ func LastGood(dataDir, name string) (src []byte, since time.Time) {
 	return src, keptAt(path)
 }
 
-// Keep makes src what is kept of a file in the data directory; nil says that the
-// file is missing, which makes what is kept run out.
+// Keep makes src the copy of a file in the data directory. nil means that the file is missing. Its
+// copy then expires after missingFor.
 func Keep(dataDir, name string, src []byte, now time.Time) error {
 	path, mark := keptPath(dataDir, name), keptPath(dataDir, name+".missing")
 	if src != nil {
@@ -106,8 +106,8 @@ func missingSince(dataDir, name string) (since time.Time, noted bool) {
 	return since, err == nil
 }
 
-// Missing says that what is kept of a missing file holds, and until when; nil: it
-// does not, or there is nothing.
+// Missing returns a message that the copy of a missing file stays in effect, and until when. It
+// returns nil if it does not, or if there is no copy.
 func Missing(dataDir, name string, now time.Time) error {
 	if _, since := LastGood(dataDir, name); since.IsZero() {
 		return nil
@@ -131,7 +131,7 @@ func dropKept(dataDir, name string) error {
 
 func moment(t time.Time) string { return t.Local().Format("Monday, 2006-01-02 15:04") }
 
-// StaysInEffect says what holds in place of a file that has errors.
+// StaysInEffect returns a message about the values that replace a file with errors.
 func StaysInEffect(dataDir, name string) error {
 	return staysInEffect(filepath.Join(dataDir, name), keptAt(keptPath(dataDir, name)))
 }

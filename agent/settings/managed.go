@@ -4,20 +4,20 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Managed is what an account manager says of a project. It wins over the account
-// file; what a person changes by a tool wins over it, until the manager changes
-// its mind. What is nil the manager does not say.
+// Managed has an account manager's settings of a project. They take precedence over the account
+// file. A person's changes by a tool take precedence over them, until the manager changes its
+// settings. The manager does not set values that are nil.
 type Managed struct {
 	URL            string                 `toml:"url"`           // the manager's address
 	Attached       bool                   `toml:"attached"`      // it attached the project, rather than a person before
-	Authenticator  protocol.Authenticator `toml:"authenticator"` // in place of the account file's; "" for that
+	Authenticator  protocol.Authenticator `toml:"authenticator"` // replaces the account file's unless it is ""
 	ResourceShare  *float64               `toml:"resource_share"`
 	NoMoreWork     *bool                  `toml:"no_more_work"`
 	Suspended      *bool                  `toml:"suspended"`
 	DetachWhenDone bool                   `toml:"detach_when_done"`
 }
 
-// override lays what the manager says over an account.
+// override applies the manager's settings to an account.
 func (m *Managed) override(a *Account) {
 	a.Manager = m
 	if m.Authenticator != "" {
@@ -34,8 +34,8 @@ func (m *Managed) override(a *Account) {
 	}
 }
 
-// Manage makes m what the account manager says. Where that is new to o, it takes
-// back what a tool changed: the last word holds.
+// Manage replaces the account manager's settings with m. Settings that the manager has changed
+// replace a tool's change: the latest change counts.
 func (o *Override) Manage(m Managed) {
 	was := o.Manager
 	if was == nil {
@@ -57,7 +57,7 @@ func (o *Override) Manage(m Managed) {
 	o.Manager = &m
 }
 
-// changed reports whether a manager says something, and not what it said before.
+// changed reports whether a manager sets a value that is different from before.
 func changed[V comparable](was, is *V) bool {
 	return is != nil && (was == nil || *was != *is)
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// overrideSuffix ends the name of the file that holds what tools changed about an
-// account; it lies beside the account file, which is the volunteer's own.
+// overrideSuffix ends the name of the file with the tools' changes to an account. It is next to the
+// account file, which belongs to the volunteer.
 const overrideSuffix = ".override.toml"
 
 func overridePath(account string) string {
 	return strings.TrimSuffix(account, ".toml") + overrideSuffix
 }
 
-// An Override is what tools changed about an account. What is nil they did not.
+// An Override has the tools' changes to an account. They have not changed values that are nil.
 type Override struct {
 	ResourceShare  *float64 `toml:"resource_share"`
 	NoMoreWork     *bool    `toml:"no_more_work"`
@@ -89,7 +89,7 @@ func parseOverride(path string, src []byte) (o Override, err error) {
 	return o, o.check(lines)
 }
 
-// check returns what is wrong with the values.
+// check returns an error about invalid values.
 func (o Override) check(lines tomlfile.Lines) error {
 	if s := o.ResourceShare; s != nil && !validShare(*s) {
 		return lines.Errorf("resource_share", "%v is not between 0 and 1000000", *s)
@@ -136,8 +136,8 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 	return atomicfile.Write(path, []byte(b.String()), 0o600)
 }
 
-// sameAgain is why a file that would hold what was wanted is not written: what is
-// written is read first, and nothing is written that would not be read as the same.
+// sameAgain returns the reason for not writing a file. A new text is read before it is written, and
+// it is only written if reading it gives the same values.
 func sameAgain(about string, wanted, read any, err error) error {
 	if err != nil {
 		return fmt.Errorf("nothing was changed: %w", err)
@@ -153,8 +153,8 @@ func sameAgain(about string, wanted, read any, err error) error {
 	return nil
 }
 
-// WritePrefsOverride makes l all that tools changed of the computing preferences;
-// an empty layer takes it back.
+// WritePrefsOverride makes l the only changes by tools to the computing preferences. An empty layer
+// removes them.
 func WritePrefsOverride(dataDir string, l prefs.Layer) error {
 	path := filepath.Join(dataDir, PrefsOverrideFile)
 	if len(l.Values) == 0 && len(l.Days) == 0 {

@@ -25,7 +25,7 @@ type Power struct {
 	Strict     bool     `toml:"strict" about:"suspend tasks also while the number cannot be read"`
 }
 
-// EveryDefault is how often a number is read where nothing else is set, in seconds.
+// EveryDefault is the default interval between two readings of a number, in seconds.
 const EveryDefault = 300
 
 // maxPowers is the maximum number of such numbers.

@@ -15,7 +15,7 @@ func Schema() string {
 	return tomlfile.SchemaOf(Default()).Text(File, "Settings of the Starling agent")
 }
 
-// accountKind stands for all account files, whose names are those of projects.
+// accountKind represents all account files, which are named after projects.
 const accountKind = "account.toml"
 
 // AccountSchema returns the JSON Schema of account files.

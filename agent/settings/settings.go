@@ -1,6 +1,5 @@
-// Package settings reads the files by which a volunteer configures the agent:
-// starling.toml and one file for each account. It never changes a file that a
-// person wrote.
+// Package settings reads the files with which a volunteer configures the agent: starling.toml and
+// one file for each account. It never changes a file that a person wrote.
 package settings
 
 import (
@@ -31,13 +30,13 @@ const (
 
 	// PrefsOverrideFile holds what tools changed, laid over PrefsFile.
 	PrefsOverrideFile = "prefs_override.toml"
-	// OverrideFile holds what they changed of the settings, laid over File.
+	// OverrideFile has the tools' changes to the settings. It takes precedence over File.
 	OverrideFile = "starling_override.toml"
 )
 
-// Settings are the agent's own settings, not preferences about computing. Names
-// are those of BOINC's cc_config.xml where it has one. The tags say what each means;
-// Reference shows them to people.
+// Settings are the settings of the agent, as opposed to preferences about computing. Their names
+// are taken from BOINC's cc_config.xml where possible. The tags explain each of them. Reference
+// shows them to people.
 type Settings struct {
 	LogLevel                 string      `toml:"log_level" enum:"debug,info,warn,error" about:"how much is logged: debug, info, warn or error"`
 	LogMaxMB                 int         `toml:"log_max_mb" unit:"MB" about:"stdout.log is rotated at this size; 0: no such file (nor is there one where systemd's journal has the log)"`
@@ -74,10 +73,10 @@ type Settings struct {
 	LogFlags                 LogFlags    `toml:"log_flags" about:"which kinds of messages are logged, by BOINC's names"`
 }
 
-// LogFlags are those of package logflag by their names, and whether they are on.
+// LogFlags are the flags of package logflag by name, and whether they are on.
 type LogFlags map[string]bool
 
-// IdleFlags are the log flags that are set and have no effect here, in order.
+// IdleFlags returns the log flags that are set but have no effect here, in order.
 func (s Settings) IdleFlags() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.LogFlags)), func(name string) bool { return !slices.Contains(logflag.Idle, name) })
 }
@@ -87,8 +86,8 @@ func Default() Settings {
 	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL, MaxProcesses: 256, LogFlags: logflag.Defaults()}
 }
 
-// Load reads starling.toml in the data directory and what tools changed of it; a
-// missing file means the defaults.
+// Load reads starling.toml in the data directory and the tools' changes to it. A missing file means
+// the defaults.
 func Load(dataDir string) (Settings, error) {
 	s, own, err := loadFile(Default(), filepath.Join(dataDir, File))
 	if err != nil && !isFault(err) {
@@ -98,7 +97,7 @@ func Load(dataDir string) (Settings, error) {
 	return s, errors.Join(err, errTools, s.check(own, tools))
 }
 
-// MaxFile is how many bytes a file that people edit may have.
+// MaxFile is the maximum size of a file that people edit, in bytes.
 const MaxFile = 1 << 20
 
 // loadFile lays a file over s.
@@ -131,13 +130,13 @@ func decode(s Settings, name string, src []byte) (Settings, tomlfile.Lines, erro
 	return s, lines, err
 }
 
-// isFault reports whether an error is about what a file says, not about the file.
+// isFault reports whether an error is about the content of a file rather than about the file.
 func isFault(err error) bool {
 	_, isPath := errors.AsType[*fs.PathError](err)
 	return !isPath
 }
 
-// faults places what is wrong with a key where that was set last.
+// faults attributes a fault of a key to the file that set it last.
 type faults struct{ own, tools tomlfile.Lines }
 
 func (f faults) of(key string) tomlfile.Lines {
@@ -153,7 +152,7 @@ func (f faults) Errorf(key, format string, args ...any) error {
 
 func (f faults) Unknown(key string, names []string) error { return f.of(key).Unknown(key, names) }
 
-// check returns what is wrong with the values.
+// check returns an error about invalid values.
 func (s Settings) check(own, tools tomlfile.Lines) error {
 	lines := faults{own, tools}
 	var errs []error
@@ -217,11 +216,11 @@ type Account struct {
 	MaxStickyGB    float64                `toml:"max_sticky_gb" unit:"GB" about:"how much disk space the files that the project stores here between tasks may use; 0: no limit for this project alone"`
 	ExcludeGPUs    []ExcludeGPU           `toml:"exclude_gpu" about:"coprocessors that the project's tasks may not use, as <exclude_gpu> in BOINC's cc_config.xml; repeat the section for others"`
 	Apps           []App                  `toml:"app" about:"settings for one application, as in BOINC's app_config.xml; repeat the section for others"`
-	// Manager is what an account manager says of the project; nil if none does.
+	// Manager has an account manager's settings of the project. It is nil if there are none.
 	Manager *Managed `toml:"-"`
 }
 
-// App is what the volunteer sets for one application of a project.
+// App has the volunteer's settings for one application of a project.
 type App struct {
 	Name              string  `toml:"name" about:"the application's short name"`
 	MaxConcurrent     int     `toml:"max_concurrent" unit:"tasks" about:"how many tasks run at the same time; 0: no limit"`
@@ -246,7 +245,7 @@ func (a Account) App(name string) App {
 // editors' own.
 func accountFiles(dir string) ([]string, error) {
 	names, err := foreigndir.ListDir(dir)
-	if _, errStat := os.Lstat(dir); errors.Is(errStat, fs.ErrNotExist) { // of a file, too, Windows says that there is no such folder
+	if _, errStat := os.Lstat(dir); errors.Is(errStat, fs.ErrNotExist) { // if it is a file, Windows also reports that there is no such folder
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -260,10 +259,10 @@ func accountFiles(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// DefaultAccount returns what holds where an account file says nothing.
+// DefaultAccount returns the defaults of an account file.
 func DefaultAccount() Account { return Account{ResourceShare: 100} }
 
-// parseAccount reads an account file, without what lies over it.
+// parseAccount reads an account file, without its override.
 func parseAccount(path string, src []byte) (Account, error) {
 	a := DefaultAccount()
 	lines, err := tomlfile.Decode(path, src, &a)
@@ -294,7 +293,7 @@ func parseAccount(path string, src []byte) (Account, error) {
 	return a, errors.Join(errs...)
 }
 
-// checkApps returns what is wrong with the limits of a project and its applications.
+// checkApps returns an error about invalid limits of a project and its applications.
 func checkApps(lines tomlfile.Lines, most *int, apps []App) error {
 	var errs []error
 	if most != nil && *most < 0 {
@@ -331,21 +330,20 @@ func validKey(key protocol.Authenticator) bool {
 	})
 }
 
-// AccountPath is where the account file of a project lies.
+// AccountPath returns the path of a project's account file.
 func AccountPath(dataDir, masterURL string) string {
 	return filepath.Join(dataDir, AccountsDir, protocol.EscapeURL(masterURL)+".toml")
 }
 
-// ErrAttached says that there is an account file already, ErrNotAttached that there
-// is none.
+// ErrAttached means that there is an account file already, ErrNotAttached that there is none.
 var (
 	ErrAttached    = errors.New("already attached")
 	ErrNotAttached = errors.New("not attached")
 )
 
-// WriteAccount makes the account file of a project, readable by its owner only.
-// It returns ErrAttached when there is one, whoever wrote it and whatever its
-// name. An account that was detached and can still be restored is, as it was.
+// WriteAccount makes the account file of a project, readable by its owner only. It returns
+// ErrAttached if there already is one, no matter who wrote it and what its name is. An account that
+// was detached and can still be restored is restored as it was.
 func WriteAccount(dataDir string, a Account) error {
 	if !validKey(a.Authenticator) {
 		return fmt.Errorf("%s: not an account key; copy the one from the project's web site", a.MasterURL)

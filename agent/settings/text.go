@@ -15,11 +15,11 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 )
 
-// Check returns what is wrong with the values; nil: nothing.
+// Check returns an error about invalid values, or nil.
 func (s Settings) Check() error { return s.check(tomlfile.Lines{}, tomlfile.Lines{}) }
 
-// TOML returns the lines of a starling.toml that set what s has other than each of than;
-// "": there is nothing.
+// TOML returns the lines of a starling.toml with the values of s that differ from each of than, or
+// "" if none does.
 func (s Settings) TOML(than ...Settings) string {
 	var b strings.Builder
 	e := toml.NewEncoder(&b)
@@ -36,7 +36,8 @@ func (s Settings) other(than ...Settings) map[string]any {
 	return other(reflect.ValueOf(s), others)
 }
 
-// other is what a struct has other than each of some of its type, by the keys in TOML.
+// other returns the values of a struct that differ from each of some of its type, by the keys in
+// TOML.
 func other(v reflect.Value, than []reflect.Value) map[string]any {
 	all := make(map[string]any)
 	for i := range v.NumField() {
@@ -51,8 +52,8 @@ func other(v reflect.Value, than []reflect.Value) map[string]any {
 	return all
 }
 
-// differing is a value, of a map its differing entries alone; nil if it is the same as one
-// of than.
+// differing returns a value, or nil if it is the same as one of than. Of a map it returns only the
+// differing entries.
 func differing(v reflect.Value, than []reflect.Value) any {
 	if v.Kind() == reflect.Map {
 		entries := make(map[string]any)

@@ -16,13 +16,14 @@ import (
 	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
-// Names below the data directory, as BOINC's tools know them.
+// Names below the data directory that BOINC's tools expect.
 const (
 	PasswordFile = "gui_rpc_auth.cfg" //nolint:gosec // a name
 	hostsFile    = "remote_hosts.cfg"
 )
 
-// maxHostsFile is how much of the list is read: it is read for each stranger.
+// maxHostsFile is the maximum part of the list that is read, since it is read again for each
+// unknown peer.
 const maxHostsFile = 64 << 10
 
 // Password returns the password of a data directory: the first line of its file,
@@ -43,9 +44,9 @@ func Password(dataDir string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// RemoteHosts returns what tells whether another computer may connect, by the
-// hosts and addresses in the data directory's file, and whether there are any.
-// The file is read again for each peer.
+// RemoteHosts returns a function that reports whether another computer may connect, by the hosts
+// and addresses in the data directory's file. any is set if the file lists any. The file is read
+// again for each peer.
 func RemoteHosts(dataDir string) (allowed func(net.IP) bool, any bool) {
 	allowed = func(ip net.IP) bool {
 		for _, host := range remoteHosts(dataDir) {
@@ -55,7 +56,7 @@ func RemoteHosts(dataDir string) (allowed func(net.IP) bool, any bool) {
 				}
 				continue
 			}
-			ips, _ := net.LookupIP(host) // one that is not known allows nobody
+			ips, _ := net.LookupIP(host) // an unknown name allows no computer
 			for _, known := range ips {
 				if known.Equal(ip) {
 					return true
@@ -68,7 +69,7 @@ func RemoteHosts(dataDir string) (allowed func(net.IP) bool, any bool) {
 }
 
 func remoteHosts(dataDir string) (hosts []string) {
-	b, _ := readHosts(dataDir) // what is wrong with it is CheckRemoteHosts' affair
+	b, _ := readHosts(dataDir) // CheckRemoteHosts reports its faults
 	for _, host := range hostLines(b) {
 		hosts = append(hosts, host)
 	}
@@ -93,11 +94,11 @@ func hostLines(text []byte) iter.Seq2[int, string] {
 	}
 }
 
-// hostName is what a name of a computer looks like.
+// hostName matches a valid name of a computer.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?$`)
 
-// CheckRemoteHosts returns what is wrong with the list of computers that may connect,
-// each fault with its line. Those lines allow nobody. It looks no name up.
+// CheckRemoteHosts returns the faults in the list of computers that may connect, each with its
+// line. Such lines allow no computer. It does not look up names.
 func CheckRemoteHosts(dataDir string) error {
 	text, err := readHosts(dataDir)
 	if errors.Is(err, fs.ErrNotExist) {

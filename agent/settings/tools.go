@@ -15,8 +15,8 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 )
 
-// toolKeys are the settings that tools may change, and that take effect without a
-// restart. Lists stand in place of those of the volunteer's own file.
+// toolKeys are the settings that tools may change and that take effect without a restart. Lists
+// replace those in the volunteer's own file.
 type toolKeys struct {
 	NCPUs                    *int            `toml:"ncpus"`
 	AllowMultipleClients     *bool           `toml:"allow_multiple_clients"`
@@ -36,7 +36,7 @@ type toolKeys struct {
 	LogFlags                 map[string]bool `toml:"log_flags,omitempty"`
 }
 
-// Adopt takes over from n what tools may change; the rest needs a restart.
+// Adopt copies the settings from n that tools may change. The others need a restart.
 func (s *Settings) Adopt(n Settings) {
 	s.NCPUs, s.AllowMultipleClients, s.NoPriorityChange = n.NCPUs, n.AllowMultipleClients, n.NoPriorityChange
 	s.ReportResultsImmediately, s.MaxFileXfers, s.MaxFileXfersPerProject = n.ReportResultsImmediately, n.MaxFileXfers, n.MaxFileXfersPerProject
@@ -46,10 +46,9 @@ func (s *Settings) Adopt(n Settings) {
 	s.NoGPUs, s.UseAllGPUs, s.Coprocs, s.IgnoreGPUs = n.NoGPUs, n.UseAllGPUs, n.Coprocs, n.IgnoreGPUs
 }
 
-// ChangeSettings has change alter the settings in force, and writes down what is
-// different from the volunteer's own file. Other keys than tools may change are
-// left alone; nil takes back all that tools changed. A value that is wrong is refused
-// and nothing changes.
+// ChangeSettings calls change with the settings in force, and writes down the differences from the
+// volunteer's own file. Keys that tools may not change are left alone. A nil change removes all
+// changes by tools. An invalid value is refused and nothing changes.
 func ChangeSettings(dataDir string, change func(*Settings)) error {
 	own, _, err := loadFile(Default(), filepath.Join(dataDir, File))
 	if err != nil {
@@ -99,7 +98,7 @@ func difference(own, wanted Settings) (o toolKeys) {
 	o.MaxFileXfersPerProject = unlike(own.MaxFileXfersPerProject, wanted.MaxFileXfersPerProject)
 	o.Proxy, o.DeviceName = unlike(own.Proxy, wanted.Proxy), unlike(own.DeviceName, wanted.DeviceName)
 	if !slices.Equal(own.NoProxy, wanted.NoProxy) {
-		o.NoProxy = append([]string{}, wanted.NoProxy...) // even if there is none
+		o.NoProxy = append([]string{}, wanted.NoProxy...) // even if it is empty
 	}
 	if !slices.Equal(own.ExclusiveApps, wanted.ExclusiveApps) {
 		o.ExclusiveApps = append([]string{}, wanted.ExclusiveApps...)
@@ -109,7 +108,7 @@ func difference(own, wanted Settings) (o toolKeys) {
 	}
 	o.NoGPUs, o.UseAllGPUs = unlike(own.NoGPUs, wanted.NoGPUs), unlike(own.UseAllGPUs, wanted.UseAllGPUs)
 	if !reflect.DeepEqual(own.Coprocs, wanted.Coprocs) {
-		o.Coprocs = append([]Coproc{}, wanted.Coprocs...) // even if there is none
+		o.Coprocs = append([]Coproc{}, wanted.Coprocs...) // even if it is empty
 	}
 	if !reflect.DeepEqual(own.IgnoreGPUs, wanted.IgnoreGPUs) {
 		o.IgnoreGPUs = append([]IgnoreGPU{}, wanted.IgnoreGPUs...)

@@ -11,13 +11,13 @@ import (
 	"github.com/starling-grid/starling/internal/beat"
 )
 
-// watchEvery is how often the files that people edit are looked at.
+// watchEvery is the interval at which the files that people edit are checked.
 const watchEvery = 5 * time.Second
 
-// Watch notes how the preference and account files are now, and returns a function
-// that calls changed whenever one is different, until ctx ends. Read the files in
-// between, so that no change is missed. It looks by itself now and then, since
-// notifications differ by system and miss what happens on network file systems.
+// Watch records the current state of the preference and account files, and returns a function that
+// calls changed whenever one is different, until ctx ends. Read the files in between, so that no
+// change is missed. It polls now and then instead of using notifications, which differ by system
+// and miss changes on network file systems.
 func Watch(dataDir string) func(ctx context.Context, changed func()) {
 	seen := fingerprint(dataDir)
 	return func(ctx context.Context, changed func()) { watch(ctx, dataDir, seen, changed) }
@@ -42,7 +42,7 @@ func watch(ctx context.Context, dataDir, seen string, changed func()) {
 	}
 }
 
-// fingerprint tells one state of those files from another.
+// fingerprint identifies the current state of those files.
 func fingerprint(dataDir string) string {
 	var b strings.Builder
 	paths, _ := filepath.Glob(filepath.Join(dataDir, AccountsDir, "*.toml"))

@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// A Page is what the dashboard shows, as of one instant.
+// A Page is the content of the dashboard, as of one instant.
 type Page struct {
 	Status      control.Status                `json:"status"`
 	Compute     prefs.Permission              `json:"compute"`
@@ -32,13 +32,13 @@ type Page struct {
 	Credit      map[string][]Day              `json:"credit"`    // by master URL, oldest first
 }
 
-// Heat is how hot a processor was at most in some minutes.
+// Heat is the highest temperature of a processor in some minutes.
 type Heat struct {
 	Start   time.Time `json:"start"`
 	Celsius float64   `json:"celsius"`
 }
 
-// A Host is what the computer is.
+// A Host describes the computer.
 type Host struct {
 	Name   string  `json:"name"`
 	Model  string  `json:"model"` // of its CPUs
@@ -47,7 +47,7 @@ type Host struct {
 	Fpops  float64 `json:"fpops,omitempty"` // operations a second and CPU (0: not measured)
 }
 
-// DiskUse is how much disk there is and is used, in bytes.
+// DiskUse is the size of the disk and its use, in bytes.
 type DiskUse struct {
 	Total    int64            `json:"total"`
 	Free     int64            `json:"free"`
@@ -65,8 +65,8 @@ type Day struct {
 	HostRAC float64   `json:"host_rac"`
 }
 
-// Dashboard is what the dashboard shows: the status, with the reasons of the last
-// pass and the credit of the last days; but neither how much disk each project takes nor the Heat.
+// Dashboard returns the content of the dashboard: the status, with the reasons of the last pass and
+// the credit of the last days. It lacks the disk use of each project and the Heat.
 func (f *Facts) Dashboard() Page {
 	s, h := f.Last.Snapshot, f.host()
 	v := Page{
