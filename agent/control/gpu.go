@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// A GPU is what the sensors of a coprocessor that tasks may use read.
+// A GPU has the readings of the sensors of a coprocessor that tasks may use.
 type GPU struct {
 	Type       string   `json:"type"` // by BOINC's name
 	Number     int      `json:"device_num"`

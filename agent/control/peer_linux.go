@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peersAreKnown says that the system tells who is at the other end of a socket.
+// peersAreKnown means that the system reports the user at the other end of a socket.
 const peersAreKnown = true
 
 func peerOf(c net.Conn) (peer, bool) {
