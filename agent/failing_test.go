@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// TestATaskThatFailsIsExplained has a recorded job fail in each way that there is, with
-// real programs and files, and looks what people are told while its project is left alone.
+// TestATaskThatFailsIsExplained makes a recorded job fail in every possible way, with real programs
+// and files, and checks what people read while its project is left alone.
 func TestATaskThatFailsIsExplained(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
@@ -106,7 +106,7 @@ func plainWorld(t *testing.T, program string) *world {
 	return newWorld(t, demoURL, answers, nil)
 }
 
-// failing waits until a task has failed, and returns what people are told.
+// failing waits until a task has failed, and returns what people read.
 func (w *world) failing(t *testing.T) *control.Failing {
 	t.Helper()
 	var p control.Project

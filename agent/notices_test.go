@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// telling is a reply that names a feed and says something that wants attention.
+// telling returns a reply that names a feed and has messages that need attention.
 func telling(feedURL string, said ...string) answer {
 	r := protocol.SchedulerReply{HostID: 7, ProjectName: "Demo", RequestDelay: 30 * time.Second, NextRPCDelay: time.Hour}
 	if feedURL != "" {
@@ -52,10 +52,10 @@ func (w *world) notices(t *testing.T) string {
 	return strings.Join(texts, "|")
 }
 
-const feedURL = demoURL + "download/news.xml" // the peer knows downloads by their names
+const feedURL = demoURL + "download/news.xml" // the peer identifies downloads by their names
 
-// News reach the volunteer as text, are read as often as the project says and not while
-// the network may not be used, and outlast a restart.
+// News reach the volunteer as text. They are read as often as the project asks, but not while the
+// network may not be used. They survive a restart.
 func TestNews(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL, telling(feedURL))
@@ -110,8 +110,8 @@ func TestNews(t *testing.T) {
 	})
 }
 
-// A feed at an address that is none of the web is not read, one that the project drops
-// takes its news along, and so does a project that is left.
+// A feed with an address outside the web is not read. If the project drops a feed or is detached,
+// the news disappear.
 func TestFeedsComeAndGo(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, w *world){
@@ -171,7 +171,7 @@ func TestSchedulerNotices(t *testing.T) {
 	})
 }
 
-// A project's links are kept until it tells others, and only those to the web.
+// A project's links are kept until it sends others. Only those to the web are kept.
 func TestGUIURLs(t *testing.T) {
 	t.Parallel()
 	page := func(name, url string) string {
@@ -196,7 +196,7 @@ func TestGUIURLs(t *testing.T) {
 	})
 }
 
-// What is no feed costs nothing but a later attempt.
+// A file that is not a feed costs nothing but a later attempt.
 func TestNotAFeed(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]answer{

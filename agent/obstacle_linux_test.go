@@ -72,7 +72,7 @@ func TestAFullDiskIsSaid(t *testing.T) {
 		remove()
 		for n := 0; n < 600 && len(w.after(t, time.Minute).Transfers) > 0; n++ {
 		}
-		if s := w.after(t, 0); len(s.Transfers) > 0 || s.Tasks[0].State == "downloading" { // it has no program, so it goes no further
+		if s := w.after(t, 0); len(s.Transfers) > 0 || s.Tasks[0].State == "downloading" { // without a program it goes no further
 			t.Errorf("with room: %+v, %+v", s.Transfers, s.Tasks)
 		}
 	})

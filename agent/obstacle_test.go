@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// raw is what a sentence for people has none of: addresses, paths, and how errors read.
+// raw matches texts that must not occur in a sentence for people: addresses, paths, and raw errors.
 var raw = regexp.MustCompile(`https?://|/tmp/|\.\.part|(open|mkdir|read|write|download|upload) \S+:|\b(EOF|errno|syscall)\b`)
 
 // downloading puts a task into the state that waits for its only input file.

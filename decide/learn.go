@@ -15,7 +15,7 @@ type learnt struct {
 	proved     bool    // they have met a real result
 }
 
-// learntOf returns the learned estimates of a project's work for a kind of processor.
+// learntOf returns the facts learned from a project's results for a kind of processor.
 func (p *pass) learntOf(project int, k resource.Kind) *learnt {
 	if k == resource.CPU {
 		return &p.learnt[project]
@@ -31,7 +31,7 @@ func (p *pass) learntOf(project int, k resource.Kind) *learnt {
 	return of[project]
 }
 
-// estimate sets the remaining computing time of each result.
+// estimate sets the computing time that each result has left.
 func (p *pass) estimate() {
 	p.learnt, p.others = make([]learnt, len(p.Projects)), make(map[resource.Kind][]*learnt)
 	for i, pr := range p.Projects {
@@ -79,10 +79,10 @@ func (p *pass) spread(unthrottled bool, computing time.Duration) time.Duration {
 	return computing
 }
 
-// longest is the maximum of all estimated times.
+// longest is the maximum of all estimates.
 const longest = 100 * 365 * 24 * time.Hour
 
-// stream returns the state of a project's work for one kind of processor.
+// stream describes a project's work for one kind of processor to workfetch.
 func (p *pass) stream(project int, of Stream, l learnt, k resource.Kind) workfetch.Stream {
 	v := workfetch.Stream{
 		NoApps: of.NoApps, Excluded: of.Excluded, Backoff: of.Backoff, BackoffWhy: of.BackoffWhy, Latency: of.Latency, Devices: of.Devices,
@@ -101,8 +101,8 @@ func (p *pass) stream(project int, of Stream, l learnt, k resource.Kind) workfet
 	return v
 }
 
-// waits returns the reason why the first of a project's tasks for a kind of processor does not run.
-// Its code is "" if one runs or the project has none.
+// waits returns why the first of a project's tasks for a kind of processor does not run. The code
+// is "" if one runs or the project has no such task.
 func (p *pass) waits(project int, k resource.Kind) (id string, why jobsched.Reason) {
 	for _, i := range p.order {
 		r := &p.Results[i]

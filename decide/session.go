@@ -12,7 +12,7 @@ import (
 type Session struct {
 	Kind  Kind      `json:"kind"`
 	Why   string    `json:"why"`            // for people: why, or why not
-	Until time.Time `json:"until,omitzero"` // None: the time when that changes, zero if unknown
+	Until time.Time `json:"until,omitzero"` // None: when it changes (zero if unknown)
 }
 
 // A Kind of session.

@@ -27,14 +27,14 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A situation is one that people meet: its code, what they read, and what they can do.
+// A situation is one that people encounter: its code, the text that they read, and the remedy.
 type situation struct{ code, text, cure string }
 
 // document is the list of all situations, which the tests below keep.
 const document = "../docs/situations.md"
 
-// TestSituations provokes every reason that the policies give, and writes down what people
-// read of it: docs/situations.md is what came of it, and complete. UPDATE=1 writes it.
+// TestSituations provokes every reason that the policies give and collects the texts that people
+// read. docs/situations.md is the result, and it is complete. UPDATE=1 writes it.
 func TestSituations(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Situations\n\n" +
@@ -521,7 +521,8 @@ func codes(t *testing.T, dir, typ string) (all []string) {
 	return all
 }
 
-// permissions are the codes of what the preferences forbid: the strings of prefs/allow.go.
+// permissions returns the codes of everything that the preferences forbid: the strings of
+// prefs/allow.go.
 func permissions(t *testing.T) (all []string) {
 	t.Helper()
 	constants(t, "../prefs", "allow.go", func(spec *ast.ValueSpec, value string) {

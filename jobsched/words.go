@@ -21,7 +21,7 @@ type want struct {
 	unreachable bool
 }
 
-// codes has the reasons for lacking a resource.
+// codes are the reasons for each missing resource.
 var codes = map[resource.Bound]Code{
 	resource.CPUs: NoCPU, resource.Memory: NoMemory, resource.Limit: Limited, resource.Devices: NoGPU, resource.Missing: GPUMissing,
 }
@@ -48,7 +48,7 @@ func (c *chooser) never(w want) bool {
 	return w.bound == resource.Memory && c.AllMemory > 0 && w.memory > c.AllMemory
 }
 
-// cure returns the cure for a want.
+// cure returns the remedy for a want.
 func (c *chooser) cure(w want, id string) string {
 	switch {
 	case c.never(w):

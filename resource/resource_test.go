@@ -23,7 +23,7 @@ func pool(n int) []resource.Pool {
 	return []resource.Pool{p}
 }
 
-// take gives each what it uses, or "-" if it lacks something.
+// take gives each task its resources, or "-" if it lacks one.
 func take(c *resource.Capacity, all ...resource.Usage) (got [][]int) {
 	for _, u := range all {
 		if u.Coproc != nil {

@@ -67,8 +67,8 @@ func gpuJobs(n int) []jobsched.Job {
 	return jobs
 }
 
-// Waits keep requests from being made, whatever is asked for along with others; and what is asked
-// for along is what would be asked for without a wait.
+// A wait prevents requests, no matter what could be asked for along with others. The amount asked
+// for along is the same as without a wait.
 func TestWaitsHoldHoweverMuchIsAskedForAlong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := snapshot(nil)

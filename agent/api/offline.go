@@ -50,7 +50,7 @@ func offline(dataDir, version string) (*view.Facts, error) {
 	venue := rules.Venue(f.Settings, f.Accounts, f.DB)
 	f.Layers, _, err = rules.Layers(dir, venue, now)
 	f.Faults = errors.Join(faults, err)
-	f.Prefs, _ = rules.Merge(f.DB, f.Layers, venue) // a running agent tells what is wrong with a web site's
+	f.Prefs, _ = rules.Merge(f.DB, f.Layers, venue) // a running agent reports the faults of a web site's
 	for u, p := range f.DB.Projects.All() {
 		f.Debts[u] = p.Debt
 	}
@@ -65,8 +65,8 @@ func offline(dataDir, version string) (*view.Facts, error) {
 	return f, nil
 }
 
-// Offline shows what the files of an agent that is not running hold. It returns
-// state.ErrInUse when one is.
+// Offline returns the status according to the files of an agent that is not running. It returns
+// state.ErrInUse if one is.
 func Offline(dataDir, version string) (control.Status, error) {
 	f, err := offline(dataDir, version)
 	if err != nil {
@@ -94,7 +94,7 @@ func OfflineNotices(dataDir, masterURL string) (all []control.Notice, err error)
 	return all, err
 }
 
-// OfflineDecision is what an agent that is not running would decide now.
+// OfflineDecision returns the decision that an agent would make now if it were running.
 func OfflineDecision(dataDir, version string) (decide.Record, error) {
 	f, err := offline(dataDir, version)
 	if err != nil {

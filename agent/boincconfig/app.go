@@ -39,7 +39,7 @@ func WriteApps(w *bxml.Writer, acc settings.Account) {
 
 // Limits is what an app_config.xml says of a project and its applications.
 type Limits struct {
-	MaxConcurrent int // how many of the project's tasks run at the same time; 0: no limit
+	MaxConcurrent int // how many of the project's tasks run at the same time (0: no limit)
 	Apps          []settings.App
 	// Unused are the elements that have no like here, each once and in order, where they
 	// say something.

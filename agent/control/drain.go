@@ -24,9 +24,10 @@ type Drain struct {
 	Scope decide.DrainScope `json:"scope"`
 	Since time.Time         `json:"since"`
 	Done  bool              `json:"done"`           // everything is finished, uploaded and reported
-	Left  string            `json:"left,omitempty"` // what it waits for; "": Done
+	Left  string            `json:"left,omitempty"` // remaining work ("" if Done)
 	Tasks int               `json:"tasks"`          // that it waits for
-	// Remaining is the estimated number of seconds until the last task is computed; 0: not known.
+	// Remaining is the estimated number of seconds until the last task is computed, or 0 if
+	// unknown.
 	Remaining float64 `json:"remaining_seconds,omitempty"`
 }
 

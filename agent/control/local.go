@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// Local is what only people at this computer can ask for. What is nil is switched off.
+// Local has the requests that are only answered to people at this computer. A nil field switches a
+// request off.
 type Local struct {
 	Remote    Remote
 	Dashboard Dashboard
-	// Doctor examines the agent and what it needs, with its rights: people who may control
-	// it cannot always read its files. What it returns is put as JSON.
+	// Doctor examines the agent and its environment, with the agent's rights: people who may
+	// control it cannot always read its files. The result is sent as JSON.
 	Doctor func(context.Context) any
 }
 

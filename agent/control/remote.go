@@ -42,7 +42,7 @@ func (noRemote) Invite() (Invitation, error) { return Invitation{}, errNoRemote 
 func (noRemote) Paired() ([]Paired, error)   { return nil, errNoRemote }
 func (noRemote) Revoke(string) error         { return errNoRemote }
 
-// remoteRoutes are for who is at this computer: no other can let in a third.
+// remoteRoutes are only for people at this computer: a remote computer cannot admit a third one.
 func remoteRoutes(mux *http.ServeMux, door Remote) {
 	if door == nil {
 		door = noRemote{}

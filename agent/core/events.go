@@ -9,11 +9,11 @@ import (
 // An Event is something that has happened outside of the loop, which takes it in: each
 // is a type of the component whose it is.
 type Event interface {
-	// Event names what has happened, in a few words.
+	// Event returns a short description of the event.
 	Event() string
 }
 
-// errStopping answers whoever asks an agent that ends.
+// errStopping is the answer of an agent that ends.
 var errStopping = errors.New("the agent is stopping")
 
 // Asked is an event: someone asked for something.
@@ -25,11 +25,11 @@ type Asked struct {
 // Event names it.
 func (Asked) Event() string { return "asked" }
 
-// Answer does what was asked for.
+// Answer carries out the request.
 func (e Asked) Answer() { e.done <- e.do() }
 
-// Post hands an event to the loop. After the loop has ended it is dropped: what
-// it tells is found again at the next start.
+// Post sends an event to the loop. After the loop has ended it is dropped. The next start finds its
+// content again.
 func (c *Core) Post(e Event) {
 	select {
 	case c.events <- e:
@@ -40,7 +40,7 @@ func (c *Core) Post(e Event) {
 // Events are those posted, for the loop.
 func (c *Core) Events() <-chan Event { return c.events }
 
-// Looks are what is to run between two steps of the loop.
+// Looks are the functions to run between two steps of the loop.
 func (c *Core) Looks() <-chan func() { return c.looks }
 
 // Do has f run in the loop and waits for it.

@@ -20,7 +20,7 @@ import (
 type Detector struct {
 	Program string        // "": where the installation has it
 	Args    []string      // before the name of the library
-	Limit   time.Duration // for one library; 0: twenty seconds
+	Limit   time.Duration // for one library (0: twenty seconds)
 }
 
 // limit is how long a driver may take. CUDA's takes some seconds to wake several cards.

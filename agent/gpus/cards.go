@@ -12,8 +12,8 @@ import (
 type Card struct {
 	PCI    string // its place, as "0000:01:00.0"
 	Kind   resource.Kind
-	Module string // the kernel's driver that has it; "": none
-	Node   string // the file by which programs get at it; "": there is none
+	Module string // the kernel's driver that has it ("" if none)
+	Node   string // the file by which programs get at it ("": there is none)
 	// Closed is why this program cannot open Node: "" if it can, or there is none.
 	Closed string
 	Group  string // of Node, if members of it may open it

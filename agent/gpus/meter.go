@@ -86,7 +86,7 @@ type sensorChild struct {
 	mu       sync.Mutex
 	partial  []byte // of the line that it is printing
 	since    time.Time
-	at       time.Time // of the last reply; zero: none yet
+	at       time.Time // of the last reply (zero: none yet)
 	readings []Reading
 }
 

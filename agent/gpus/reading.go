@@ -7,9 +7,9 @@ type Reading struct {
 	Kind       string  `json:"kind"`              // by BOINC's name
 	PCI        string  `json:"pci"`               // its place, as "0000:01:00.0"
 	Celsius    float64 `json:"celsius,omitempty"` // 0: not known
-	Busy       float64 `json:"busy"`              // part of the time in which it computed, 0 to 1; below 0: not known
+	Busy       float64 `json:"busy"`              // part of the time in which it computed, 0 to 1 (below 0: not known)
 	MemoryUsed int64   `json:"memory_used,omitempty"`
-	Memory     int64   `json:"memory,omitempty"` // bytes, of which MemoryUsed by all programs; 0: not known
+	Memory     int64   `json:"memory,omitempty"` // bytes, of which MemoryUsed by all programs (0 if unknown)
 }
 
 // A Measured is a device that tasks may use, and what its sensors read.

@@ -56,7 +56,7 @@ type OpenCLDevice struct {
 	Index  int             `json:"index"`  // among its platform's GPUs and accelerators, or its CPUs
 	PCI    string          `json:"pci,omitempty"`
 	Board  string          `json:"board,omitempty"` // AMD's name for the card; Name is that of its chip
-	Lanes  int             `json:"lanes,omitempty"` // of a compute unit, by AMD's extension; 0: unknown
+	Lanes  int             `json:"lanes,omitempty"` // of a compute unit, by AMD's extension (0: unknown)
 	Facts  protocol.OpenCL `json:"facts"`
 }
 

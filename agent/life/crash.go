@@ -19,20 +19,21 @@ import (
 // and one that has brought the agent down twice is set aside until a person decides.
 // An agent that was killed, or whose computer lost its power, has not crashed.
 
-// crashFile is where Go writes its last words.
+// crashFile is the file to which Go writes its last words.
 const (
 	crashFile = "crash.log"
 	maxCrash  = 1 << 20 // of them that are read
 )
 
-// Suspects are started so far apart, and one that has run for so long is none.
+// Suspects are started suspectsApart from each other. A task that has run for suspectFor is no
+// longer a suspect.
 const (
 	suspectsApart = 2 * time.Minute
 	suspectFor    = time.Hour
 )
 
-// CatchCrashes has what the program says when it crashes written to a file, and
-// returns what an earlier agent has said; "" if that did not crash.
+// CatchCrashes makes the program write to a file when it crashes, and returns the output of an
+// earlier agent, or "" if that did not crash.
 func CatchCrashes(dataDir string) (said string, err error) {
 	path := filepath.Join(dataDir, crashFile)
 	if words, err := foreigndir.ReadHead(path, maxCrash); err == nil && crashed(words) {
@@ -49,7 +50,8 @@ func CatchCrashes(dataDir string) (said string, err error) {
 	return said, debug.SetCrashOutput(f, debug.CrashOptions{})
 }
 
-// crashed tells a crash from a person's wish to see what a program does.
+// crashed reports whether the output is from a crash. A person can also request it to see what a
+// program does.
 func crashed(words []byte) bool {
 	return len(words) > 0 && !bytes.HasPrefix(words, []byte("SIGQUIT"))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 )
 
-// A drain is what a person asked for by starling drain. It ends with the agent.
+// A drain is a person's request by starling drain. It ends with the agent.
 type drain struct {
 	decide.Drain
 	finishes map[string]bool // keys of the results that still run

@@ -28,7 +28,7 @@ func (l *Life) Abort(key string, r state.Result, why string) error {
 	return nil
 }
 
-// Aborted gives up a result that has no process.
+// Aborted returns the move that gives up a result without a process.
 func Aborted(key string, r state.Result, why string) Move {
 	return Move{key, r, state.AbortRequested, func(r *state.Result) {
 		r.ExitStatus, r.Message, r.Slot = protocol.ExitAbortedByUser, why, state.NoSlot
@@ -68,7 +68,7 @@ func (l *Life) Busy(project string) bool {
 	return false
 }
 
-// Forget removes all that belongs to a project. What was not over is in the history as
+// Forget removes all records and files of a project. Its unfinished results are in the history as
 // aborted.
 func (l *Life) Forget(project string) bool {
 	var slots []int
@@ -118,8 +118,8 @@ func (l *Life) Forget(project string) bool {
 	return true
 }
 
-// removeFiles removes a project's folder; from one with programs of the volunteer's own only
-// the files of the project that are named.
+// removeFiles removes a project's folder. If the folder has programs of the volunteer, it removes
+// only the given files, which are the project's.
 func (l *Life) removeFiles(project string, files []string) error {
 	folder := l.ProjectDir(project)
 	if !appinfo.Exists(folder) {
@@ -159,7 +159,7 @@ func (l *Life) CancelTransfer(key string) {
 	}
 }
 
-// AbortByProject has the application of a result end that its project needs no more.
+// AbortByProject ends the application of a result that its project no longer needs.
 func (l *Life) AbortByProject(r state.Result) {
 	_ = l.Exec.Abort(taskID(r), protocol.ExitAbortedByProject, "aborted by project")
 }

@@ -37,7 +37,7 @@ type transfer struct {
 	bytes  atomic.Int64
 	moved  atomic.Int64 // when data last moved: nanoseconds since 1970
 
-	looked time.Time // when its pace was; zero: not yet
+	looked time.Time // when its pace was (zero: not yet)
 	seen   int64     // bytes then
 	crawls bool      // it moved next to nothing before
 }
@@ -62,9 +62,9 @@ func (t *transfer) pace(now time.Time) time.Time {
 	return t.looked.Add(paceSpan)
 }
 
-// StartTransfers starts what may be started: files that a result waits for, within
-// the limits on how many move at once. While the network is not to be used it
-// breaks off what moves; downloads resume from there later.
+// StartTransfers starts all transfers that may be started: of files that a result waits for, within
+// the limits on simultaneous transfers. While the network must not be used it cancels transfers.
+// Downloads resume from there later.
 func (l *Life) StartTransfers(now time.Time, w *core.Waker) {
 	h, _ := l.DB.Hosts.Get(state.Self)
 	if l.Prefs.MayTransfer(l.Presence.Conditions(now), h.NetMode).Denied() {
@@ -156,7 +156,7 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	delete(l.transfers, key)
 	f, ok := l.DB.Files.Get(key)
 	if errors.Is(err, context.Canceled) {
-		l.stale = true // it may be since nobody wants the file any more
+		l.stale = true // it may be, since the file may not be wanted any more
 		return
 	}
 	if !ok || l.Ending(f.Project).Due(now) {
@@ -203,8 +203,8 @@ func (l *Life) putOff(f *state.File, why error, now time.Time) {
 	f.Error, f.Obstacle = why.Error(), record(ofTransfer(why, now))
 }
 
-// giveUp ends the attempts to move a file. One that is here and that its project wanted
-// sent stays; a project that orders the same again waits as after a passing failure.
+// giveUp ends the attempts to transfer a file. A file that is here and that its project wanted
+// uploaded stays. If a project orders the same file again, it waits as after a temporary failure.
 func (l *Life) giveUp(f *state.File, upload bool, why error, num int, now time.Time) {
 	if l.putOff(f, why, now); upload && f.Send {
 		f.Send, f.FirstTry = false, time.Time{}
@@ -251,8 +251,8 @@ func (l *Life) uploadRequested(e executor.UploadRequested) {
 	l.tellUpload(f)
 }
 
-// tellUpload tells the application that wanted an output to be sent what has
-// become of it, if it still runs and that has come to an end.
+// tellUpload reports the end of an output's upload to the application that requested it, if that
+// still runs.
 func (l *Life) tellUpload(f state.File) {
 	status := 0
 	switch {
@@ -274,8 +274,8 @@ func (l *Life) tellUpload(f state.File) {
 	}
 }
 
-// countTraffic adds to the bytes of the day and, of a transfer that is complete, to what is
-// known of the line.
+// countTraffic adds to the bytes of the day and, for a complete transfer, to the measurements of
+// the line.
 func (l *Life) countTraffic(tx *state.Tx, t *transfer, complete bool, now time.Time) {
 	bytes, upload := t.bytes.Load(), t.file.Upload()
 	h, ok := l.DB.Hosts.Get(state.Self)

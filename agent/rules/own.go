@@ -22,9 +22,8 @@ func (ru *Rules) ReadAllOwn() {
 	ru.ReadOwn(all...)
 }
 
-// ReadOwn has the app_info.xml of projects taken up as they are now. Where one has errors,
-// what it said before holds, or, if it said nothing before, what is right in it. What is
-// wrong is among the Faults.
+// ReadOwn adopts the current app_info.xml of projects. If one has errors, its previous content
+// stays in effect. If there was none, its correct parts are used. The errors are among the Faults.
 func (ru *Rules) ReadOwn(projects ...string) {
 	if ru.ownFaults == nil {
 		ru.ownFaults = make(map[string]error)
@@ -51,12 +50,12 @@ func (ru *Rules) ReadOwn(projects ...string) {
 	ru.Faults = errors.Join(errs...)
 }
 
-// takeOwn makes the volunteer's own versions those of a project, or with nil has the project
-// send its own again. Tasks that wait for a version that is no more, or run with it, are
-// aborted: no other program can go on with them.
+// takeOwn replaces a project's versions with the volunteer's own, or with nil lets the project send
+// its versions again. Tasks that wait for a version that no longer exists, or run with it, are
+// aborted: no other program can continue them.
 //
-// Source: BOINC client/cs_statefile.cpp, check_anonymous and parse_state_file, which drops
-// such tasks without telling the server.
+// Source: BOINC client/cs_statefile.cpp, check_anonymous and parse_state_file, which drops such
+// tasks without telling the server.
 func (ru *Rules) takeOwn(p state.Project, info *appinfo.Info) {
 	if info == nil && !p.Anonymous {
 		return
@@ -90,7 +89,7 @@ func (ru *Rules) takeOwn(p state.Project, info *appinfo.Info) {
 	if info != nil {
 		p.NoRscApps = ru.without(versions)
 	}
-	if changed { // what the server said of other programs counts no more
+	if changed { // the server's replies about other programs no longer count
 		p.Retries(func(r *state.Retry) { *r = state.Retry{} })
 	}
 	if !ru.Save(func(tx *state.Tx) {

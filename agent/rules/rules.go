@@ -1,5 +1,5 @@
-// Package rules is what an agent goes by: the files that people edit, the projects that
-// they attach it to, and how it leaves one.
+// Package rules has the agent's rules: the files that people edit, the projects that they attach it
+// to, and how it leaves one.
 //
 //	accounts.go  reading the files; which projects there are
 //	prefs.go     the preferences in force, those of projects' web sites among them
@@ -17,13 +17,13 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Rules are those of one agent. They belong to its loop.
+// Rules are the rules of one agent. They belong to its loop.
 type Rules struct {
 	*core.Core
 	Life     *life.Life
 	Presence *usage.Presence
 	Talk     Conversations
-	Probed   protocol.HostInfo // what the computer is, whatever the settings say
+	Probed   protocol.HostInfo // the computer's properties before the settings apply
 
 	language atomic.Pointer[string] // in which projects are asked to answer
 

@@ -52,7 +52,7 @@ func (t *Talk) readFeed(project, url string) {
 	}()
 }
 
-// feedRead makes what a feed brought durable.
+// feedRead saves the content of a feed.
 func (t *Talk) feedRead(e FeedRead, now time.Time) {
 	t.reading = false
 	p, ok := t.DB.Projects.Get(e.Project)
@@ -161,7 +161,7 @@ func (t *Talk) noticesOf(project string) (all []notices.Notice) {
 	return all
 }
 
-// putNotices saves what became of the notices of a project.
+// putNotices saves the changes to the notices of a project.
 func (t *Talk) putNotices(tx *state.Tx, before, after []notices.Notice) {
 	for _, n := range before {
 		if !slices.Contains(after, n) {

@@ -9,15 +9,15 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A filePart is what a file is in the reply that describes it.
+// A filePart is the role of a file in the reply that describes it.
 type filePart struct {
 	app    bool // of an app version
 	output bool // of a result
-	used   bool // of any of these or of a workunit; otherwise it is an order to fetch, keep or send it
+	used   bool // of any of these or of a workunit (otherwise it is an order to fetch, keep or send it)
 }
 
-// file takes in a file's description. A name that is known already keeps its
-// size and checksum; a transfer of it that had failed is tried again.
+// file handles a file's description. A known name keeps its size and checksum. A failed transfer of
+// the file is tried again.
 func (r *replier) file(tx *state.Tx, f protocol.FileInfo, part filePart) {
 	if err := protocol.ValidFileName(f.Name); err != nil {
 		r.say(true, "the project described a file with an invalid name", "err", err)

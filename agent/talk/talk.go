@@ -1,5 +1,5 @@
-// Package talk holds the agent's conversations: with projects' servers, with an account
-// manager, and with whoever announces newer versions of the program.
+// Package talk has the agent's conversations: with projects' servers, with an account manager, and
+// with the server that announces newer versions of the program.
 //
 //	contact.go   when one starts and how it ends
 //	request.go   what a scheduler is sent
@@ -35,17 +35,17 @@ type Talk struct {
 	Uptime *usage.Uptime
 	Disk   *usage.Disk
 
-	// What follows is lost at a restart, and may be.
+	// The following fields are lost at a restart, and may be.
 	sessions         map[string]conversation // by project, those under way
 	asked            map[string]bool         // project → the user wants it contacted now
-	events           map[string]*events      // by project that tells of new work
+	events           map[string]*events      // by project that announces new work
 	recentlyReported []view.OldResult        // reported recently
 	manages          bool                    // an account manager is being contacted
 	newer            newer
 	reading          bool // a feed
 }
 
-// Open sets up what keeps track of work in progress; there is none yet.
+// Open initializes the records of work in progress, which are empty at first.
 func (t *Talk) Open() {
 	t.sessions, t.asked, t.events = make(map[string]conversation), make(map[string]bool), make(map[string]*events)
 }
@@ -94,7 +94,7 @@ type ManagerAnswered struct {
 	Followed bool // before it began
 	Reply    *protocol.ManagerReply
 	Err      error
-	done     chan<- error // who waits for it; nil: nobody
+	done     chan<- error // the waiting caller (nil if there is none)
 }
 
 // Event names it.

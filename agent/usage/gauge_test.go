@@ -40,7 +40,7 @@ func TestAGPUCoolsDown(t *testing.T) {
 		p.Coprocs = gpus.Set{Groups: []gpus.Group{{Kind: resource.ATI, Devices: []gpus.Device{{Kind: "ATI", PCI: "a"}}}}}
 		p.Watch(nil, nil)
 		at := func() float64 { return p.Conditions(time.Now()).GPUTemperature }
-		at() // the loop says what tasks may use
+		at() // the loop determines which GPUs tasks may use
 		go p.Sense(t.Context())
 		wait := func(d time.Duration) {
 			time.Sleep(d)

@@ -20,14 +20,14 @@ const (
 	senseSeldom   = 10 * time.Second
 )
 
-// Sensors tell what the computer is like just now.
+// Sensors read the current conditions of the computer.
 type Sensors interface {
-	// Sample senses; programs are those that want the computer for themselves, and
-	// onGPU those that want the GPUs.
+	// Sample reads the sensors. programs are the programs that want the computer for themselves,
+	// and onGPU those that want the GPUs.
 	Sample(now time.Time, programs, onGPU []string) prefs.Conditions
 }
 
-// A Presence is what the computer is like just now, as the sensors and the loop share it.
+// A Presence has the current conditions of the computer. The sensors and the loop share it.
 type Presence struct {
 	*core.Core
 	Sensors Sensors // nil: nothing is known
@@ -41,7 +41,7 @@ type Presence struct {
 	by       atomic.Pointer[prefs.Effective]  // what to compare by
 	programs atomic.Pointer[[2][]string]      // that want the computer for themselves, or the GPUs
 	computes atomic.Bool                      // tasks do
-	hurry    chan struct{}                    // they have started to; see started
+	hurry    chan struct{}                    // they have started to (see started)
 	once     sync.Once
 }
 
@@ -51,7 +51,7 @@ func (p *Presence) started() chan struct{} {
 	return p.hurry
 }
 
-// Attend says whether tasks compute, so that they may be in the way.
+// Attend sets whether tasks compute, so that they may be in the way of a person.
 func (p *Presence) Attend(computes bool) {
 	if p.computes.Swap(computes) || !computes {
 		return
@@ -62,7 +62,7 @@ func (p *Presence) Attend(computes bool) {
 	}
 }
 
-// every is how often the computer is sensed now.
+// every returns the current interval of reading the sensors.
 func (p *Presence) every() time.Duration {
 	if !p.computes.Load() {
 		return senseSeldom
@@ -127,7 +127,7 @@ func aged(c prefs.Conditions, now time.Time) prefs.Conditions {
 // those that want the GPUs.
 func (p *Presence) Watch(programs, onGPU []string) { p.programs.Store(&[2][]string{programs, onGPU}) }
 
-// Conditions are what the computer is like just now, as far as is known.
+// Conditions returns the current conditions of the computer, as far as they are known.
 func (p *Presence) Conditions(now time.Time) prefs.Conditions {
 	c := prefs.Conditions{OtherCPU: -1}
 	if last := p.last.Load(); last != nil {
@@ -145,7 +145,7 @@ func (p *Presence) Conditions(now time.Time) prefs.Conditions {
 	return c
 }
 
-// TransferredMB is what was transferred in the period of the preferences' limit.
+// TransferredMB returns the traffic in the period of the preferences' limit.
 func TransferredMB(h state.Host, p prefs.Effective, now time.Time) float64 {
 	return state.TrafficSince(h.Traffic, now, int(p.DailyXferPeriodDays)) / 1e6
 }

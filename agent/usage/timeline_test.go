@@ -21,7 +21,7 @@ var (
 	busy      = Doing{state.Suspended, "cpu_busy", "Other programs are using 30% of the CPUs."}
 )
 
-// newTimeline is that of an agent that starts with what is in a state.
+// newTimeline returns the timeline of an agent that starts with an existing state.
 func newTimeline(up *Uptime, start int) *Timeline {
 	t := &Timeline{Core: up.Core}
 	t.Open(at(start))
@@ -97,8 +97,8 @@ func TestTheEdgesOfTheTimeline(t *testing.T) {
 	}
 }
 
-// What comes and goes within a minute counts by what was there for most of it, so that the
-// timeline of a computer whose CPU is busy again and again stays short.
+// Activities shorter than a minute count as the main one of that minute, so that the timeline of a
+// computer whose CPU is busy again and again stays short.
 func TestTheTimelineDoesNotFlutter(t *testing.T) {
 	up := clocked(t)
 	line := newTimeline(up, 0)
@@ -158,8 +158,8 @@ func TestTimeOffBetweenTwoAgents(t *testing.T) {
 	}
 }
 
-// A computer that was asleep was off, and a moment's waking makes no difference. (No clock
-// of a test can sleep, so what follows from that is called for.)
+// A computer that was asleep was off. Waking for a moment makes no difference. (The clock of a test
+// cannot sleep, so the test calls the function for that directly.)
 func TestSleepCountsAsOff(t *testing.T) {
 	up := clocked(t)
 	line := newTimeline(up, 0)

@@ -32,7 +32,8 @@ var whyOff = map[string]string{
 	state.OffAsleep:  "The computer was asleep, or its clock was set ahead.",
 }
 
-// Span is what people see of what the computer did. A span that lasts does so until now.
+// Span returns a span of the computer's activity in the form that people see. An open span lasts
+// until now.
 func Span(s state.Span, now time.Time) control.Span {
 	v := control.Span{State: string(s.Activity), Code: s.Code, Why: s.Why, Start: s.Start, End: s.End, Open: s.Open}
 	if s.Activity == state.Off {

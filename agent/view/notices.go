@@ -8,10 +8,10 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// shownNotices is how many a Status has, the newest.
+// shownNotices is the number of notices in a Status, the newest.
 const shownNotices = 20
 
-// Notices are what a project announced, all of them for "", the newest first.
+// Notices returns the announcements of a project, or of all projects for "", the newest first.
 func (f *Facts) Notices(project string) []control.Notice {
 	list := []control.Notice{}
 	for _, n := range f.announced(project) {
@@ -22,7 +22,7 @@ func (f *Facts) Notices(project string) []control.Notice {
 	return list
 }
 
-// headlines are the newest notices, those of news without their text.
+// headlines returns the newest notices. News have no text in it.
 func (f *Facts) headlines() (list []control.Notice) {
 	all := f.announced("")
 	for _, n := range all[:min(len(all), shownNotices)] {
@@ -62,7 +62,7 @@ func (f *Facts) notice(n notices.Notice) control.Notice {
 	return v
 }
 
-// textOf is what a notice says, as plain text.
+// textOf returns a notice as plain text.
 func textOf(n notices.Notice) string {
 	if n.Feed == "" {
 		return bxml.Printable(n.HTML, notices.MaxHTML)

@@ -19,12 +19,11 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// unsaved is how much computing since the last checkpoint is worth waiting for
-// the next one.
+// unsaved is the minimum computing time since the last checkpoint that is worth waiting for the
+// next one.
 const unsaved = 30 * time.Second
 
-// Snapshot is what the policies are shown. Projects and results stand in the order
-// of their keys.
+// Snapshot returns the input of the policies. Projects and results are in the order of their keys.
 func (f *Facts) Snapshot() decide.Snapshot {
 	c, h := f.Conditions, f.host()
 	inUse := f.Prefs.InUse(c)
@@ -120,7 +119,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 	return v
 }
 
-// streams are what is known of a project's work for the coprocessors.
+// streams describes a project's work for the coprocessors.
 func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
 	if len(f.Coprocs.Groups) == 0 {
 		return nil
@@ -153,7 +152,7 @@ func excluded(acc settings.Account, pool resource.Pool) bool {
 	return len(pool.Devices) > 0 && !slices.ContainsFunc(pool.Devices, func(d resource.Device) bool { return !slices.Contains(off, d.Number) })
 }
 
-// usedOn is what a project got of coprocessors.
+// usedOn returns the time that a project got on coprocessors.
 func usedOn(used map[resource.Kind]float64) map[resource.Kind]float64 {
 	others := maps.Clone(used)
 	if delete(others, resource.CPU); len(others) == 0 {
@@ -201,8 +200,8 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	return v
 }
 
-// Lost is how much computing of a process a shutdown now would lose, at the most: an
-// application may write a checkpoint when it is asked to quit, and most do not.
+// Lost returns the maximum computing time of a process that a shutdown now would lose. An
+// application may write a checkpoint when it is asked to quit, but most do not.
 func Lost(p *executor.Progress) time.Duration {
 	if p.WithoutCheckpoint {
 		return p.Elapsed
@@ -245,8 +244,8 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 		"The projects' files use %s of disk space, but the preferences allow %s (%s).", words.Bytes(f.Disk.Used), words.Bytes(allowed), bound.Text)}
 }
 
-// noEffect are the preferences that are set and do nothing on this computer; those that depend
-// on what can be sensed of it once the agent knows that.
+// noEffect returns the preferences that are set but have no effect on this computer. Those that
+// depend on its sensors are included once the agent has read these.
 func (f *Facts) noEffect() (all []string) {
 	knows := f.PID != 0 && f.Now.Sub(f.Since) > sensed
 	for _, x := range f.Prefs.Ineffective(f.Conditions) {

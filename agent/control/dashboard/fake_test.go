@@ -172,8 +172,8 @@ const (
 	wcg      = "https://wcg.example/"
 )
 
-// busy is a computer that is attached to three projects and has so many tasks, of which
-// eight run, with a name or two that mean harm.
+// busy returns a computer that is attached to three projects and has so many tasks. Eight of them
+// run. One or two have malicious names.
 func busy(tasks int) view.Page {
 	v := view.Page{
 		Status: control.Status{

@@ -166,7 +166,7 @@ func TestMidnights(t *testing.T) {
 	}
 }
 
-// What the page asks of the history; the file for spreadsheets has all of it.
+// The page's requests for the history. The file for spreadsheets has all of it.
 func TestHistoryRequests(t *testing.T) {
 	a := past(1200)
 	a.ended[7].Name = "=1+1"

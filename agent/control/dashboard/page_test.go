@@ -425,8 +425,8 @@ func TestPhone(t *testing.T) {
 	}
 }
 
-// TestPhoneColumns: a name of two letters a line tells nothing, and what is computed is to be
-// seen at once.
+// TestPhoneColumns: a column with two letters in a line would be useless, and the computing tasks
+// must be visible at once.
 func TestPhoneColumns(t *testing.T) {
 	t.Parallel()
 	b, base := open(t, &fake{page: busy(300), seqno: 40})

@@ -45,7 +45,7 @@ func got(reply string) (numbers string) {
 	return numbers
 }
 
-// Tools get what is new, and all of it once something was withdrawn.
+// Tools get new notices, and all of them once one was withdrawn.
 func TestNotices(t *testing.T) {
 	b := new(board)
 	b.set(1, 2)

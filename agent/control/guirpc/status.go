@@ -48,7 +48,7 @@ func modeNumber(k prefs.ModeKind) int64 {
 	return 2
 }
 
-// gpus says whether GPUs may compute.
+// gpus returns whether GPUs may compute.
 func gpus(v view.Tools) prefs.Permission {
 	if !v.Compute.Denied() {
 		return v.GPUs
