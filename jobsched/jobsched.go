@@ -1,7 +1,7 @@
 // Package jobsched decides which results run now, and returns the reason why every other one does
 // not. It is policy: values in, values out.
 //
-// Results whose deadline is in danger run first, earliest deadline first. All other CPUs go to the
+// Results whose deadline is in danger run first, earliest deadline first. The other CPUs work for the
 // projects that are owed most. A deadline is in danger if the computer would meet it with less than
 // a time slice to spare when it did nothing but meet deadlines. So deadlines distort the shares as
 // late and as little as possible, and debt corrects them afterwards.

@@ -167,7 +167,7 @@ func lastLines(report string) string {
 	return strings.Join(lines[max(0, len(lines)-stderrLines):], "\n")
 }
 
-// written returns an application's output, from the report of its end, or "" if there is none. The
+// written returns an application's output, from the report of its end, or "". The
 // report of a task that was given up after its end contains the report of its end.
 func written(report string) string {
 	_, text, _ := strings.Cut(report, "<stderr_txt>\n")

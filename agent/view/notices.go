@@ -22,7 +22,7 @@ func (f *Facts) Notices(project string) []control.Notice {
 	return list
 }
 
-// headlines returns the newest notices. News have no text in it.
+// headlines returns the newest notices. The text of news is left out.
 func (f *Facts) headlines() (list []control.Notice) {
 	all := f.announced("")
 	for _, n := range all[:min(len(all), shownNotices)] {

@@ -29,7 +29,7 @@ func moving(f state.File) obstacle.Obstacle {
 }
 
 // transfer returns the transfer of the first of a result's files that failed and waits for another
-// attempt, or the zero value if there is none.
+// attempt, or the zero value without one.
 func (f *Facts) transfer(r state.Result) decide.Transfer {
 	refs := r.FileRefs
 	if r.Computing() {

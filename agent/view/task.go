@@ -17,7 +17,7 @@ type Task struct {
 	Workunit string          `json:"workunit"`
 	AppTitle string          `json:"app_title"` // as the project calls the application for people
 	Version  string          `json:"version"`   // such as 7.02 (avx) for x86_64-pc-linux-gnu
-	Reason   jobsched.Reason `json:"reason"`    // of the last pass (its code is "" if there is none)
+	Reason   jobsched.Reason `json:"reason"`    // of the last pass (its code may be "")
 	CPUs     float64         `json:"cpus"`
 
 	// In bytes, 0 if unknown.

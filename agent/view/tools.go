@@ -59,7 +59,7 @@ type Tools struct {
 type ToolsProject struct {
 	state.Project
 	Account   settings.Account
-	Session   string // subject of a session in progress ("" if there is none)
+	Session   string // subject of a session in progress ("" without one)
 	Dir       string
 	DiskUsed  int64 // bytes
 	DiskShare int64 // bytes that it may take
