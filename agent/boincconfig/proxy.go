@@ -11,11 +11,11 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// usualProxyPort is what BOINC's client says where none is set.
+// usualProxyPort is the default of BOINC's client.
 const usualProxyPort = "80"
 
-// WriteProxy shows the proxy that the settings name; one of the environment is
-// not shown, as it is not the tools' to change.
+// WriteProxy writes the proxy in the settings. A proxy from the environment is not shown, as tools
+// cannot change it.
 func WriteProxy(w *bxml.Writer, s settings.Settings) {
 	u, err := url.Parse(s.Proxy)
 	if err != nil || u.Host == "" {

@@ -160,8 +160,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestRefusals checks that what cannot be taken over whole is refused, with
-// nothing changed.
+// TestRefusals checks that anything that cannot be imported completely is refused, with nothing
+// changed.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		state string

@@ -28,8 +28,8 @@ func onDevice(kind string) string {
 	return strings.Replace(s, "<name>begun</name><wu_name>w</wu_name>", "<name>begun</name><wu_name>w</wu_name><plan_class>faked</plan_class>", 1)
 }
 
-// A task for a coprocessor resumes, with an app version like the one that a scheduler
-// sends. The report says what to do about kinds that the agent does not find by itself.
+// A task for a coprocessor resumes, with an app version like those that a scheduler sends. The
+// report has the remedy for kinds that the agent does not find without a declaration.
 func TestImportOfCoprocessorTasks(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, toml string

@@ -33,8 +33,8 @@ func (m *importer) history(p *state.Project) {
 	}
 }
 
-// estimates is what the client had learnt of how long results really take. A
-// factor of 1 is where it starts, and what it keeps for projects that want none.
+// estimates converts the client's correction of computing times. A factor of 1 is its initial
+// value, and the one that it keeps for projects that want no correction.
 func estimates(correction float64) state.Estimates {
 	if !(correction > 0) || correction == 1 {
 		return state.Estimates{}

@@ -98,7 +98,7 @@ func TestADriverThatMisbehaves(t *testing.T) {
 	}
 }
 
-// What a driver starts and leaves behind keeps the output open, and nobody waits for it.
+// A process that a driver starts and leaves behind keeps the output open, but is not waited for.
 func TestADriverThatLeavesAProcess(t *testing.T) {
 	if _, err := exec.LookPath("sleep"); err != nil {
 		t.Skip(err)

@@ -13,8 +13,8 @@ type Card struct {
 	PCI    string // its place, as "0000:01:00.0"
 	Kind   resource.Kind
 	Module string // the kernel's driver that has it ("" if none)
-	Node   string // the file by which programs get at it ("": there is none)
-	// Closed is why this program cannot open Node: "" if it can, or there is none.
+	Node   string // the file through which programs access it ("" if there is none)
+	// Closed is why this program cannot open Node. It is "" if it can, or if there is no file.
 	Closed string
 	Group  string // of Node, if members of it may open it
 }
@@ -58,8 +58,8 @@ func (r Report) lacks(k resource.Kind) string {
 	return fmt.Sprintf("%sno OpenCL driver offers it. Install one: %s.", here, packages[k])
 }
 
-// silent is why nothing is known of a kind where no card of it was seen: its library was
-// not heard.
+// silent returns why the devices of a kind are unknown if no card of it was seen: its library did
+// not answer.
 func (r Report) silent(k resource.Kind) string {
 	why := r.OpenCL.Failure
 	if k == resource.NVIDIA {
@@ -71,7 +71,7 @@ func (r Report) silent(k resource.Kind) string {
 	return Unheard + " " + why
 }
 
-// Unheard is how an explanation begins where nothing but a failure is known.
+// Unheard starts an explanation if the query failed, so that the presence of a device is unknown.
 const Unheard = "It is not known whether there is one."
 
 // packages are what brings the drivers with which programs compute.

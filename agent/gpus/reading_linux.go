@@ -36,8 +36,8 @@ func readingsIn(devices string) (all []Reading) {
 	return all
 }
 
-// celsius is the temperature of a card: of its edge, which AMD's own tools and limits that
-// people know go by, or else the highest that is not of its memory; 0 without a sensor.
+// celsius returns the temperature of a card: of its edge, which AMD's own tools and well-known
+// limits refer to, or else the highest that is not of its memory. It returns 0 without a sensor.
 func celsius(dir string) (hottest float64) {
 	inputs, _ := filepath.Glob(filepath.Join(dir, "hwmon", "hwmon*", "temp*_input"))
 	for _, input := range inputs {
