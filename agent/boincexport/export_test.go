@@ -120,7 +120,7 @@ func TestExportKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// An export needs a project, and an agent that does not run.
+// An export needs a project, and the agent must not be running.
 func TestExportRefuses(t *testing.T) {
 	if _, err := boincexport.Export(t.Context(), t.TempDir(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "nothing to export") {
 		t.Errorf("without a project: %v", err)

@@ -72,7 +72,7 @@ func define(flags *pflag.FlagSet, f view.Filter) {
 	}
 }
 
-// printTable prints rows under the names of their columns; without rows it prints none.
+// printTable prints rows under the names of their columns. Without rows it prints no names.
 func printTable(l *view.Listing, list view.List) error {
 	if len(list.Rows) == 0 {
 		fmt.Println(l.None)

@@ -39,15 +39,15 @@ type job struct {
 type step struct {
 	application           string   // the program, or $PROJECT_DIR/ and the name of its file
 	args                  []string //
-	dir                   string   // in which it runs; "": the slot
+	dir                   string   // in which it runs ("": the slot)
 	env                   []string // NAME=VALUE, added to the wrapper's
 	stdin, stdout, stderr string   // "": the wrapper's
-	fresh                 bool     // stdout begins anew instead of being continued
+	fresh                 bool     // stdout starts again instead of being continued
 	checkpoints           []string // a change of one of these files completes a checkpoint
 	progress              string   // file whose last number is the fraction done
 	pattern               *regexp.Regexp
 	weight                float64       // relative to other steps
-	limit                 time.Duration // after which it is ended, and the next one begins; 0: none
+	limit                 time.Duration // after which it is ended, and the next one begins (0 if none)
 }
 
 // An archive is a zip file of what steps have made.

@@ -20,7 +20,7 @@ import (
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
-// patience is how long attach watches a running agent make contact.
+// patience is the time for which attach waits until a running agent has made contact.
 const patience = 30 * time.Second
 
 func attachCmd(o *options) *cobra.Command {
@@ -131,9 +131,9 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 			switch {
 			case p.MasterURL != u:
 			case p.Initialized && p.HostID == 0:
-				// The project answered, but knows no such account.
+				// The project answered, but it has no such account.
 				why := "rejected by the project: " + strings.Join(p.Notices, "; ")
-				if p.TroubleCode == string(contact.KeyRefused) { // what servers say is for somebody who is attached
+				if p.TroubleCode == string(contact.KeyRefused) { // servers' messages are for attached users
 					why = "the project knows no account with this key. Copy the account key again from your account page on the project's web site, or use --email"
 				}
 				return errors.Join(fmt.Errorf("attach %s: %s", u, why), client.Detach(ctx, u))
@@ -173,7 +173,7 @@ func detachCmd(o *options) *cobra.Command {
 			client := o.client()
 			err = client.Detach(cmd.Context(), u)
 			if errors.Is(err, control.ErrNotRunning) {
-				if err = settings.RemoveAccount(o.data, u); err == nil { // the next agent removes what is left
+				if err = settings.RemoveAccount(o.data, u); err == nil { // the next agent removes the rest
 					fmt.Fprintf(cmd.OutOrStdout(), "Detached from %s.\n", u)
 				}
 				return err
@@ -188,8 +188,8 @@ func detachCmd(o *options) *cobra.Command {
 	return cmd
 }
 
-// ended says how a detach or reset can be undone, or with now has it happen at once and
-// says that it is done.
+// ended prints how a detach or reset can be undone. With now it carries it out at once and prints
+// that it is done.
 func (o *options) ended(cmd *cobra.Command, client *control.Client, u, done string, now bool) error {
 	s, err := client.Status(cmd.Context())
 	if err != nil {

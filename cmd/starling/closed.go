@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/internal/owner"
 )
 
-// explained says what to do about files of the data directory that a person may not use,
-// since the agent is another user's: an agent that runs says so itself, and who may control
+// explained adds the remedy to an error about files of the data directory that a person may not
+// use, since another user runs the agent. A running agent itself reports that, and who may control
 // it. Other errors stay as they are.
 func (o *options) explained(err error) error {
 	e, file := errors.AsType[*fs.PathError](err)

@@ -17,9 +17,8 @@ import (
 // runs or not.
 const ownData = "own data"
 
-// find settles which data directory a command is about: the one that was named,
-// or else one's own; or, when no agent runs in that, the one of the agent that
-// serves the whole computer.
+// find determines the data directory of a command: the named one, or else the user's own. If no
+// agent runs in the user's own, it is that of the agent that serves the whole computer.
 func (o *options) find(cmd *cobra.Command) error {
 	if o.host != "" {
 		return o.reachOut(cmd)
@@ -54,8 +53,8 @@ func (o *options) find(cmd *cobra.Command) error {
 	return nil
 }
 
-// usersData is where the agent keeps its files unless told otherwise: the
-// system's place for services when run as the administrator, else the user's.
+// usersData returns the agent's default folder: the system's place for services if run as the
+// administrator, else the user's.
 func usersData() string {
 	home, _ := os.UserHomeDir()
 	switch runtime.GOOS {
@@ -76,7 +75,7 @@ func usersData() string {
 	return filepath.Join(home, ".local", "share", "starling")
 }
 
-// start says how to start the agent that a command is about.
+// start returns how to start the agent of a command.
 func (o *options) start() string {
 	if runtime.GOOS == "windows" && o.data == usersData() && installer.Installed() {
 		return "start it with: starling service start, in a terminal that was opened with \"Run as administrator\""

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// manual is what man pages say of the program as a whole.
+// manual has the text in man pages about the whole program.
 var manual = cli.Manual{
 	Files: []cli.Entry{
 		{Name: "/var/lib/starling", About: "Data directory of the service. An agent of your own uses ~/.local/share/starling. --data and STARLING_DATA name another."},
@@ -38,7 +38,7 @@ var manual = cli.Manual{
 	},
 }
 
-// docsCmd writes what packages hold beside the program.
+// docsCmd writes the files that packages contain in addition to the program.
 func docsCmd() *cobra.Command {
 	return cli.Docs(manual, func(dir string) error {
 		files := map[string]string{installer.Name + ".service": installer.Packaged.Unit(), installer.SliceName: installer.Packaged.Slice()}

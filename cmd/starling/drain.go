@@ -15,15 +15,15 @@ import (
 	"github.com/starling-grid/starling/decide"
 )
 
-// What can be done once everything is finished.
+// Actions once everything is finished.
 const (
 	thenQuit     = "quit"
 	thenSuspend  = "suspend"
 	thenPoweroff = "poweroff"
 )
 
-// power is the commands of operating systems that suspend the computer or switch it off. They
-// run with the rights of whoever drains, so that the agent itself needs none.
+// power has the commands of operating systems that suspend the computer or switch it off. They run
+// with the rights of the user that drains, so the agent itself needs none.
 var power = map[string]map[string][]string{
 	"linux":   {thenSuspend: {"systemctl", "suspend"}, thenPoweroff: {"systemctl", "poweroff"}},
 	"freebsd": {thenSuspend: {"acpiconf", "-s", "3"}, thenPoweroff: {"shutdown", "-p", "now"}},
@@ -103,8 +103,8 @@ func drainCmd(o *options) *cobra.Command {
 // wakeup is for how long a computer that was suspended has been awake when its drain is canceled.
 const wakeup = 30 * time.Second
 
-// finally returns what --then asks for. Its error is why that cannot be done, so that nobody
-// waits for hours to learn it.
+// finally returns the action for --then. Its error is why that action is impossible, so that the
+// user does not learn it only after hours of waiting.
 func (o *options) finally(then string, client *control.Client) (func(*cobra.Command) error, error) {
 	rest := "It is safe to shut down now. To resume computing: " + decide.CancelDrain
 	switch then {
@@ -154,8 +154,8 @@ func (o *options) finally(then string, client *control.Client) (func(*cobra.Comm
 	}, nil
 }
 
-// drained waits until a drain has nothing left to wait for, and prints what that is whenever the
-// numbers change.
+// drained waits until a drain is finished, and prints the remaining work whenever the numbers
+// change.
 func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
 	said := ""
 	for {
@@ -182,10 +182,11 @@ func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
 	}
 }
 
-// drainLook is how often drain asks what is left.
+// drainLook is the interval at which drain asks for the remaining work.
 const drainLook = time.Second
 
-// waits is a sentence about what a drain waits for, and about what keeps it waiting.
+// waits returns a sentence about the work that a drain waits for, and about anything that delays
+// it.
 func waits(s control.Status) string {
 	text := "Draining: " + s.Drain.Left + "."
 	if s.Drain.Tasks > 0 && s.Compute != "" {

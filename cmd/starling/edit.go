@@ -61,7 +61,7 @@ func unsetPrefCmd(o *options) *cobra.Command {
 	}
 }
 
-// holds says what holds of a preference, and what can be done about it.
+// holds prints the value of a preference in effect, and how to undo a change.
 func (o *options) holds(cmd *cobra.Command, name, undo string) error {
 	p, err := o.client().Prefs(cmd.Context())
 	if err != nil {
@@ -104,8 +104,7 @@ func editPrefsCmd(o *options) *cobra.Command {
 	}
 }
 
-// edit has a person change the text of prefs.toml, until it has no errors or they give
-// up.
+// edit lets a person change the text of prefs.toml, until it has no errors or they give up.
 func (o *options) edit(cmd *cobra.Command, text string) error {
 	dir, err := os.MkdirTemp("", "starling-")
 	if err != nil {

@@ -38,10 +38,10 @@ func projectOf(k control.HistoryTask) string {
 	return name(control.Project{Name: k.ProjectName, MasterURL: k.Project})
 }
 
-// actors are those who abort tasks, as people call them.
+// actors are people's names for those who abort tasks.
 var actors = map[string]string{"user": "you", "project": "the project", "agent": "the agent", "account_manager": "the account manager"}
 
-// howEnded says how a task ended.
+// howEnded returns how a task ended.
 func howEnded(k control.HistoryTask) string {
 	text := k.Outcome + by(k)
 	if k.Late > 0 {
@@ -50,7 +50,7 @@ func howEnded(k control.HistoryTask) string {
 	return text
 }
 
-// showEnded is all there is to know about one task.
+// showEnded shows everything about one task.
 func showEnded(w display, k control.HistoryTask, now time.Time) {
 	fmt.Fprintln(w, w.paint(bold, printable(k.Name)))
 	line := func(label, text string) {
@@ -107,7 +107,7 @@ func showEnded(w display, k control.HistoryTask, now time.Time) {
 	}
 }
 
-// by says who aborted a task.
+// by returns who aborted a task.
 func by(k control.HistoryTask) string {
 	if a := actors[k.By]; a != "" {
 		return " by " + a
@@ -118,7 +118,7 @@ func by(k control.HistoryTask) string {
 // activities are what computers do, as people call it.
 var activities = map[string]string{"waiting": "no task to run"}
 
-// showTimeline is the table of what the computer did.
+// showTimeline shows the table of the computer's activities.
 func showTimeline(w display, spans []control.Span, now time.Time) {
 	t := table{columns: []column{{name: "FROM"}, {name: "TO"}, {name: "DURATION"}, {name: "COMPUTER"}, {name: "WHY", least: 12, end: true}}}
 	for _, s := range spans {
@@ -153,7 +153,7 @@ func minutes(t, now time.Time) string {
 	return strings.TrimPrefix(strings.TrimPrefix(words.When(t, now), "on "), "at ")
 }
 
-// achieved says what came of the last days.
+// achieved returns a sentence about the results of the last days.
 func achieved(a control.Achieved) string {
 	text := fmt.Sprintf("Last %d days: %s finished", a.Days, words.Count(a.Finished, "task"))
 	if a.Failed > 0 {

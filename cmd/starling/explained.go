@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// An explanation is a decision as scripts read it: what explain says in words. What a
-// decision can be repeated from is another form, a decide.Record.
+// An explanation is a decision in the form for scripts: the content of explain's text. The form
+// from which a decision can be repeated is another one, a decide.Record.
 type explanation struct {
 	Version  int                `json:"version"`
 	At       time.Time          `json:"at"`
@@ -28,7 +28,7 @@ type explanation struct {
 	Tasks    []explainedTask    `json:"tasks"`
 }
 
-// A sentence says why, until when, and what a person can do.
+// A sentence has a reason, the time of its end, and the remedy.
 type sentence struct {
 	Code  string    `json:"code"`
 	Why   string    `json:"why"`
@@ -39,7 +39,7 @@ type sentence struct {
 type explainedProject struct {
 	URL         string    `json:"master_url"`
 	Share       float64   `json:"resource_share"`
-	Debt        float64   `json:"debt_cpu_seconds"` // owed to it; below 0 it owes
+	Debt        float64   `json:"debt_cpu_seconds"` // owed to it (below 0 it owes)
 	Work        sentence  `json:"work"`
 	Wanted      float64   `json:"wanted_cpu_seconds,omitempty"` // of work, that is requested now
 	Contact     sentence  `json:"contact"`
@@ -118,12 +118,12 @@ func explainedTaskOf(s decide.Snapshot, res decide.Result, plan decide.ResultPla
 	}
 }
 
-// lateness is that of a task that still computes.
+// lateness is decide.Lateness for a task that still computes.
 func lateness(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (text, cure string) {
 	return decide.Lateness(res.ID, plan.Late, res.Deadline, s.Now, s.CPUBound)
 }
 
-// cures are what a person can do about a task that is not further.
+// cures returns the remedies for a task that has not progressed further.
 func cures(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (all []string) {
 	if _, cure := lateness(s, res, plan); cure != "" {
 		all = append(all, cure)

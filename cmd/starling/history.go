@@ -18,13 +18,13 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// Of a table people see the last so much, unless they say otherwise; programs get all.
+// The default number of entries at the end of a table for people. Programs get all.
 const (
 	tasksShown    = 50
 	timelineShown = 7 * 24 * time.Hour
 )
 
-// A historyView is what was asked for.
+// A historyView has the arguments of the command.
 type historyView struct {
 	o        *options
 	since    string
@@ -138,7 +138,8 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// query is about the task or the project that an argument names; one says that it is a task.
+// query returns the query for the task or the project that an argument names. one is set if it is a
+// task.
 func (v *historyView) query(ctx context.Context, args []string, since time.Time) (q control.HistoryQuery, one bool, err error) {
 	q.Since = since
 	if len(args) == 0 {
@@ -178,7 +179,7 @@ func (v *historyView) query(ctx context.Context, args []string, since time.Time)
 	return q, false, nil
 }
 
-// projects are those of tasks in the history that the agent is not attached to any more.
+// projects returns the projects of tasks in the history that the agent is no longer attached to.
 func (v *historyView) projects(ctx context.Context) (all []control.Project, err error) {
 	s, err := v.o.status(ctx)
 	if err != nil {
@@ -198,7 +199,7 @@ func (v *historyView) projects(ctx context.Context) (all []control.Project, err 
 	return all, err
 }
 
-// tasks gets so many tasks, page by page; 0 is all. It says whether there may be more.
+// tasks gets up to limit tasks, page by page (0 for all). It reports whether there may be more.
 func (v *historyView) tasks(ctx context.Context, q control.HistoryQuery, limit int) (all []control.HistoryTask, more bool, err error) {
 	all = []control.HistoryTask{}
 	for {
@@ -243,7 +244,7 @@ func (v *historyView) spans(ctx context.Context, since time.Time) (all []control
 	}
 }
 
-// unresponsive says of an agent that has its files and does not answer that it is so.
+// unresponsive returns the error about an agent that has locked its files and does not answer.
 func (o *options) unresponsive(err error) error {
 	if errors.Is(err, state.ErrInUse) {
 		return fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)
@@ -251,7 +252,7 @@ func (o *options) unresponsive(err error) error {
 	return err
 }
 
-// sinceTime reads how long ago, or when; zero for "".
+// sinceTime reads a time or how long ago it was. It returns zero for "".
 func sinceTime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -39,7 +39,7 @@ var printed = map[string]any{
 	"why":            explanation{},
 }
 
-// TestJSONOfAllCommands: each command that has --json is known here, and what it prints has
+// TestJSONOfAllCommands checks that it has every command with --json, and that their output has
 // times as RFC 3339, durations in seconds by the names of their keys, and a version.
 func TestJSONOfAllCommands(t *testing.T) {
 	var all []string
@@ -115,7 +115,7 @@ func checkForm(t *testing.T, at string, form reflect.Type, above []reflect.Type)
 	}
 }
 
-// TestJSONAsPrinted: what commands print is what is known of it.
+// TestJSONAsPrinted checks that the output of commands matches the data.
 func TestJSONAsPrinted(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "accounts"), 0o700); err != nil {

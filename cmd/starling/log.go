@@ -20,7 +20,7 @@ import (
 	"github.com/starling-grid/starling/installer"
 )
 
-// lookEvery is how often log --follow looks for something new.
+// lookEvery is the interval at which log --follow asks for new lines.
 const lookEvery = 300 * time.Millisecond
 
 // openLog returns where the agent's log goes: to standard error, to record unless that is
@@ -104,7 +104,7 @@ type logView struct {
 
 func (l *logView) wants(m control.Message) bool { return l.project == "" || m.Project == l.project }
 
-// next asks the agent for what is new and wanted.
+// next asks the agent for new lines that are wanted.
 func (l *logView) next(ctx context.Context) ([]control.Message, error) {
 	all, err := l.client.Log(ctx, l.seen)
 	if err == nil && !all.Since.Equal(l.since) { // another agent's numbers
@@ -126,7 +126,7 @@ func (l *logView) next(ctx context.Context) ([]control.Message, error) {
 	return wanted, nil
 }
 
-// follow prints what is new until it is interrupted, over restarts of the agent too.
+// follow prints new lines until it is interrupted, over restarts of the agent too.
 func (l *logView) follow(ctx context.Context) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()

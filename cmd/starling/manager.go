@@ -116,7 +116,7 @@ func managerStatusCmd(o *options) *cobra.Command {
 	return cmd
 }
 
-// tellManager says how things are after the account manager was asked.
+// tellManager prints the state after the account manager was asked.
 func (o *options) tellManager(cmd *cobra.Command, client *control.Client) error {
 	s, err := client.Status(cmd.Context())
 	if err == nil {

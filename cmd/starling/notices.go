@@ -86,7 +86,7 @@ func showNotice(d display, n control.Notice, now time.Time) {
 	}
 }
 
-// headline is a notice in one line: when, who, and its title.
+// headline returns a notice in one line: its time, project and title.
 func headline(n control.Notice, now time.Time) string {
 	text := day(n.Time, now) + "  " + name(control.Project{Name: n.ProjectName, MasterURL: n.Project})
 	if n.Title != "" {
@@ -121,7 +121,7 @@ const (
 	mostNews   = 3                  // of a project
 )
 
-// showNews names the latest news of a project; messages of its scheduler are shown already.
+// showNews shows the latest news of a project. Messages of its scheduler have already been shown.
 func showNews(line func(label, format string, args ...any), all []control.Notice, project string, now time.Time) {
 	shown := 0
 	for _, n := range all {

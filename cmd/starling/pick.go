@@ -10,9 +10,9 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// project finds the project that a person means by word: its address, its name, or the
-// beginning of one of them that no other project has. An address that is not attached
-// comes back as it is, for the agent to refuse.
+// project finds the project that a person means by word: its address, its name, or the beginning of
+// one of them that is unique. An address that is not attached is returned as it is, and the agent
+// refuses it.
 func (o *options) project(ctx context.Context, word string) (masterURL string, err error) {
 	s, errStatus := o.status(ctx)
 	u, err := protocol.CanonicalMasterURL(word)
@@ -76,8 +76,8 @@ func names(projects []control.Project) (all []string) {
 	return all
 }
 
-// called is what a project is called, for people and as a word of a command: by its name
-// where that is enough, and harmless.
+// called returns a project's title for people, and a word for it in a command: its name if that is
+// unique and harmless.
 func (o *options) called(ctx context.Context, masterURL string) (title, word string) {
 	s, err := o.status(ctx)
 	if err != nil {

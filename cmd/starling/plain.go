@@ -10,9 +10,8 @@ import (
 // printable takes what could steer a terminal out of a text.
 func printable(text string) string { return bxml.Printable(text, len(text)) }
 
-// A plainWriter is the last to look at what people are shown: of all that steers a
-// terminal only the colours of lines pass, whoever wrote the rest. Each Write must
-// hold whole characters.
+// A plainWriter filters all output for people. Of all terminal control sequences it only lets the
+// colors of lines pass, no matter who wrote the text. Each Write must contain whole characters.
 type plainWriter struct{ under io.Writer }
 
 func (p plainWriter) Write(b []byte) (int, error) {
@@ -39,8 +38,8 @@ func (p plainWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// raw is for what has each of its texts looked at already, and lines that end in a way which
-// a plainWriter takes for control characters.
+// raw returns the writer without the filter. It is for output whose texts are already filtered, and
+// whose line endings a plainWriter would take for control characters.
 func raw(out io.Writer) io.Writer {
 	if p, ok := out.(plainWriter); ok {
 		return p.under

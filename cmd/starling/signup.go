@@ -11,15 +11,15 @@ import (
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
-// A signup finds out at which project, and by which account there, this computer
-// is to work. What the flags leave open the person is asked, if there is one.
+// A signup determines the project and the account for this computer. It asks the person for
+// everything that the flags leave open, if there is a terminal.
 type signup struct {
 	url, key, email, password, name string
 
 	create bool // a new account rather than one that exists
 	accept bool // the project's terms of use
 
-	ask    *terminal // nil: nobody
+	ask    *terminal // nil if there is none
 	client *schedulerop.Client
 }
 
@@ -62,7 +62,7 @@ func (s *signup) complete(ctx context.Context) (err error) {
 	return s.logIn(ctx)
 }
 
-// say tells the person something, if there is one.
+// say prints a message for the person, if there is a terminal.
 func (s *signup) say(format string, args ...any) {
 	if s.ask != nil {
 		s.ask.say(format, args...)
@@ -106,7 +106,7 @@ func (s *signup) chooseProject(ctx context.Context) error {
 	}
 }
 
-// chooseAccount asks by which account. It finds the key, or an e-mail address.
+// chooseAccount asks for the account. It finds the key, or an e-mail address.
 func (s *signup) chooseAccount(ctx context.Context, c *protocol.ProjectConfig) error {
 	s.say("%s. Do you have an account there?", c.Name)
 	ways := []string{"yes, log in with e-mail address and password", "yes, use an account key from the web site", "no, create one"}
@@ -153,7 +153,7 @@ func (s *signup) logIn(ctx context.Context) error {
 	return s.refused(err)
 }
 
-// refused is what a project answered about an account, as a sentence with what a person can do.
+// refused turns a project's answer about an account into a sentence with the remedy.
 func (s *signup) refused(err error) error {
 	answer, ok := errors.AsType[*protocol.AccountError](err)
 	if !ok {
@@ -175,7 +175,7 @@ func (s *signup) refused(err error) error {
 	return schedulerop.Told(err, "attach: "+text)
 }
 
-// closed reports whether a project lets nobody make an account from here.
+// closed reports whether a project does not let people make an account from here.
 func closed(c *protocol.ProjectConfig) bool {
 	return c.AccountCreationDisabled || c.ClientCreationDisabled
 }

@@ -75,14 +75,14 @@ func statusCmd(o *options) *cobra.Command {
 	})
 }
 
-// showComplaints says what is wrong with the files that people edit.
+// showComplaints shows the faults of the files that people edit.
 func showComplaints(w display, complaints []string) {
 	for _, c := range complaints {
 		fmt.Fprintln(w, w.paint(yellow, "Settings: "+printable(c)))
 	}
 }
 
-// showIdle says that nobody wants work of any project, if that is so.
+// showIdle shows that no project is asked for work, if that is so.
 func showIdle(w display, projects []control.Project) {
 	for _, p := range projects {
 		if !p.NoMoreWork && !p.Suspended {
@@ -94,7 +94,7 @@ func showIdle(w display, projects []control.Project) {
 	}
 }
 
-// showTroubles says why files are not moved: each cause once.
+// showTroubles shows why files are not transferred, each cause once.
 func showTroubles(w display, transfers []control.Xfer) {
 	said := make(map[string]bool)
 	for _, x := range transfers {
@@ -139,7 +139,7 @@ func showLate(w display, tasks []control.Task) {
 
 const mostLate = 3
 
-// shutdown says what a shutdown now would lose.
+// shutdown returns a sentence about the work that a shutdown now would lose.
 func shutdown(unsaved time.Duration) string {
 	if unsaved < time.Second {
 		return "It is safe to shut down now: no work would be lost."
@@ -213,14 +213,14 @@ func showProject(w display, p control.Project, notices []control.Notice) {
 	if !p.NextContact.IsZero() {
 		line("next contact", "%s", when(p.NextContact))
 	}
-	if p.Work != "" && (p.TroubleCode == "" || p.WorkCode != p.TroubleCode) { // the problem says it
+	if p.Work != "" && (p.TroubleCode == "" || p.WorkCode != p.TroubleCode) { // it is part of the problem's text
 		line("work", "%s", printable(p.Work))
 		if p.WorkCure != "" && p.Failing == nil {
 			line("you can", "%s", p.WorkCure)
 		}
 	}
 	for _, n := range p.Notices {
-		if !strings.Contains(p.Trouble+p.Work, n) { // then it has been said
+		if !strings.Contains(p.Trouble+p.Work, n) { // otherwise it has been shown
 			line("message", "%s", n)
 		}
 	}
@@ -273,7 +273,7 @@ func transfersCmd(o *options) *cobra.Command {
 	})
 }
 
-// showCures says what a person can do about transfers that fail, each cure once.
+// showCures shows the remedies for transfers that fail, each once.
 func showCures(w display, transfers []control.Xfer) {
 	said := make(map[string]bool)
 	for _, x := range transfers {
@@ -298,7 +298,7 @@ func direction(x control.Xfer) string {
 	return "download"
 }
 
-// part is how much of a file has been moved; nothing of one of unknown size.
+// part returns the transferred part of a file, or 0 for one of unknown size.
 func part(x control.Xfer) float64 {
 	if x.Size <= 0 {
 		return 0
@@ -313,7 +313,7 @@ func name(p control.Project) string {
 	return p.MasterURL
 }
 
-// since says for how long something has been so; "" if not for longer than the moment.
+// since returns for how long something has been so, or "" if it has only just begun.
 func since(t time.Time) string {
 	if t.IsZero() || time.Since(t) < time.Minute {
 		return ""
@@ -329,7 +329,7 @@ func when(t time.Time) string {
 	return words.Time(t, time.Now())
 }
 
-// span is a duration in words; what is owed may be negative.
+// span returns a duration in words. A debt may be negative.
 func span(seconds float64) string {
 	text := words.Span(time.Duration(seconds * float64(time.Second)))
 	if seconds <= -0.5 {

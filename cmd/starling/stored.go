@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// stored is what a project stores here between its tasks: "2 files, 1.5 GB"; "-" for
-// nothing.
+// stored describes the files that a project stores here between its tasks: "2 files, 1.5 GB", or
+// "-" for none.
 func stored(s control.Storage) string {
 	if s.Files == 0 {
 		return "-"
@@ -23,8 +23,8 @@ func stored(s control.Storage) string {
 	return text
 }
 
-// explainStored says of the projects which are to be left and why, and which of their stored
-// files are not here and why, of one project if about is not "".
+// explainStored shows which projects are to be left and why, and which of their stored files are
+// missing here and why. It is limited to one project if about is not "".
 func explainStored(w io.Writer, projects []control.Project, about string) {
 	for _, p := range projects {
 		if about != "" && !sameProject(about, p.MasterURL) {

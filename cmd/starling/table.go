@@ -12,15 +12,15 @@ import (
 	"golang.org/x/term"
 )
 
-// A display is where output goes, and what can be shown there.
+// A display is the destination of output and its properties.
 type display struct {
 	io.Writer
-	width  int  // columns; 0: as many as it takes
+	width  int  // columns (0: as many as it takes)
 	colour bool // and no NO_COLOR in the environment
 	live   bool // it is drawn again and again
 }
 
-// on shows something on w; on a terminal, lines that are too long for it are folded.
+// on shows something on w. On a terminal, lines that are too long for it are folded.
 func on(w io.Writer, show func(display)) {
 	d := displayOn(w)
 	if d.width <= 0 {
@@ -77,13 +77,13 @@ func bar(fraction float64, width int) string {
 	return fmt.Sprintf("[%-*s] %3.0f %%", width, strings.Repeat("=", n)+head, 100*fraction)
 }
 
-// A column of a table. On a terminal that is too narrow, cells are cut down to
-// least characters; 0 is never.
+// A column of a table. On a terminal that is too narrow, cells are cut to least characters, or
+// never if it is 0.
 type column struct {
 	name  string
 	least int
-	extra bool // it is left out, the last such column first, where the others have no room
-	end   bool // at their end, as sentences are, rather than in the middle, as names; those of the last column are folded instead
+	extra bool // left out if the others have no room, the last such column first
+	end   bool // cut at their end, like sentences, rather than in the middle, like names (the last column is folded instead)
 }
 
 // A table is lines of cells under a headline.

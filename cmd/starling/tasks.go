@@ -11,7 +11,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// shared is for how many tasks a reason is put below the table rather than beside each.
+// shared is the number of tasks from which a common reason is shown below the table rather than
+// next to each task.
 const shared = 4
 
 func tasksCmd(o *options) *cobra.Command {
@@ -103,7 +104,7 @@ func notesOf(tasks []control.Task) (notes []note) {
 	return slices.DeleteFunc(notes, func(n note) bool { return n.tasks < shared })
 }
 
-// first orders what is so before what is not.
+// first orders true before false.
 func first(a, b bool) int {
 	switch {
 	case a == b:
