@@ -61,5 +61,5 @@ func splitmix(s *uint64) float64 {
 	return (float64(z>>11) + 0.5) / (1 << 53)
 }
 
-// fractionDone is what an application reports: exact.
+// fractionDone returns the progress that an application reports. It is exact.
 func (j *job) fractionDone() float64 { return 1 - j.left/j.size }
