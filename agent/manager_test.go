@@ -66,8 +66,8 @@ func find(s control.Status, url string) (control.Project, bool) {
 	return control.Project{}, false
 }
 
-// TestManager follows an account manager through its word, its silence, a restart
-// and its change of mind.
+// TestManager follows an account manager through its instructions, its silence, a restart and its
+// change of mind.
 func TestManager(t *testing.T) {
 	t.Parallel()
 	key := signingKey(t, "code_sign_private")

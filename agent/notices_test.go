@@ -144,7 +144,7 @@ func TestFeedsComeAndGo(t *testing.T) {
 	}
 }
 
-// A message that wants attention is a notice until a request for work brings none.
+// A message that needs attention is a notice until a request for work brings none.
 func TestSchedulerNotices(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL, telling("", "You need 24 GB more disk space."), telling("", "You need 3 GB more disk space."), telling(""))
@@ -220,8 +220,8 @@ func TestNotAFeed(t *testing.T) {
 	}
 }
 
-// An account manager may want no notices of projects: then none are shown, nor fetched, until
-// it wants them again.
+// An account manager can disable notices of projects. They are then neither shown nor fetched until
+// it enables them again.
 func TestAManagerWantsNoNotices(t *testing.T) {
 	t.Parallel()
 	key := signingKey(t, "code_sign_private")

@@ -304,7 +304,7 @@ func (p *pass) stuck(i int) bool {
 	return false
 }
 
-// fetch has workfetch choose whom to ask.
+// fetch lets workfetch choose the project to ask.
 func (p *pass) fetch() {
 	jobs, _ := p.jobs(func(i int) bool {
 		r := &p.Results[i]

@@ -9,7 +9,8 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A learnt is what results have shown of a project's estimates for one kind of processor.
+// A learnt has the facts learned from results about a project's estimates for one kind of
+// processor.
 type learnt struct {
 	correction float64 // of stated times
 	proved     bool    // they have met a real result

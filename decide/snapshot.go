@@ -21,7 +21,7 @@ type Snapshot struct {
 	CPUs      int               `json:"cpus"`                       // that may be used
 	AllCPUs   int               `json:"all_cpus,omitempty"`         // that there are
 	Coprocs   []Pool            `json:"coprocs,omitempty"`          // that tasks may use
-	Absent    []resource.Absent `json:"absent,omitempty"`           // kinds of coprocessors that tasks may use none of
+	Absent    []resource.Absent `json:"absent,omitempty"`           // kinds of coprocessors of which tasks may use no device
 	NoEffect  []string          `json:"no_effect,omitempty"`        // preferences that are set but have no effect on this computer, each with the remedy
 	CPUBound  prefs.Bound       `json:"cpu_bound,omitzero"`         // limits CPUs (zero: tasks may use all, or not known)
 	Disk      prefs.Bound       `json:"disk_bound,omitzero"`        // limits the disk (zero if unknown)
@@ -74,7 +74,7 @@ type Project struct {
 	Trickles   bool            `json:"trickles,omitempty"`   // its applications have messages for it
 	Asked      bool            `json:"asked,omitempty"`      // a person wants it contacted now
 	Woken      bool            `json:"woken,omitempty"`      // its server has announced new work
-	Talking    bool            `json:"talking,omitempty"`    // a session is under way
+	Talking    bool            `json:"talking,omitempty"`    // a session is in progress
 	// TalkingSince is the start of the session. ForWork is set if the session asks for work.
 	TalkingSince time.Time `json:"talking_since,omitzero"`
 	ForWork      bool      `json:"for_work,omitempty"`

@@ -290,8 +290,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A server that answers before it has read all leaves the transport reading
-// the first attempt's body while the second begins.
+// A server that answers before it has read everything leaves the transport reading the first
+// attempt's body while the second starts.
 func TestAnswerBeforeTheBodyIsRead(t *testing.T) {
 	content := noise(4 << 20)
 	h := newHandler(t)

@@ -205,7 +205,7 @@ func (c *chooser) keepRunning(jobs []int) {
 		}
 		end := c.Now.Add(c.Slice - j.Ran)
 		if j.Unsaved && !c.Now.Before(end) {
-			end = end.Add(c.Slice) // wait for a checkpoint, but not for ever
+			end = end.Add(c.Slice) // wait for a checkpoint, but not forever
 		}
 		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, RunDebt, "Running.") {
 			c.wake(end)

@@ -15,7 +15,7 @@ type Layer struct {
 	Days   map[time.Weekday]Day
 }
 
-// Effective is what holds after all layers.
+// Effective has the preferences in effect after all layers.
 type Effective struct {
 	Prefs
 	// Origin is the source of each value, by name. It is "default" without a source.

@@ -25,8 +25,8 @@ const (
 	chart      = 180.0
 )
 
-// colour is the colour of the n-th project: hues a golden angle apart, so that
-// neighbours differ however many there are.
+// colour returns the color of the n-th project. Hues are a golden angle apart, so that neighbors
+// differ no matter how many there are.
 func colour(n int) template.CSS {
 	return template.CSS(fmt.Sprintf("hsl(%.0f 62%% 52%%)", math.Mod(float64(n)*137.508+210, 360))) //nolint:gosec // a number
 }

@@ -37,7 +37,7 @@ const (
 	Present   Status = iota
 	Ordered          // not here, and to be fetched
 	Nowhere          // not here, and there is nowhere to fetch it from
-	HadFailed        // it could not be had, or was refused
+	HadFailed        // it could not be downloaded, or was refused
 )
 
 // FailedFor is the time for which a failed file order is remembered, so that the failure can be
@@ -68,7 +68,7 @@ type Code string
 const (
 	Unneeded     Code = "unneeded"      // not sticky, and nothing needs it
 	Expired      Code = "expired"       // its lifetime is over
-	Lost         Code = "lost"          // it is not here, and cannot be had
+	Lost         Code = "lost"          // it is not here, and cannot be downloaded
 	ProjectLimit Code = "project_limit" // the volunteer's, for the sticky files of its project
 	OverallLimit Code = "limit"         // likewise, for the files of all projects
 	DiskLimit    Code = "disk"          // the preferences about the disk

@@ -53,8 +53,8 @@ func (d *devices) scan(s *bxml.Scanner, name string) bool {
 	return false
 }
 
-// changes has those that are not there count as none. What OpenCL finds cannot be declared
-// in BOINC's file, and stays.
+// changes removes devices that the options do not list. Devices that OpenCL finds cannot be
+// declared in BOINC's file, and stay.
 func (d *devices) changes(c *Config) {
 	c.change("coproc", func(o *settings.Settings) {
 		found := slices.DeleteFunc(slices.Clone(o.Coprocs), func(x settings.Coproc) bool { return x.OpenCL == "" })

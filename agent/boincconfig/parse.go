@@ -66,7 +66,7 @@ func (c *Config) logFlags(s *bxml.Scanner) {
 
 func (c *Config) options(s *bxml.Scanner) {
 	c.Options = true
-	programs, onGPU := []string{}, []string{} // none there means none
+	programs, onGPU := []string{}, []string{} // an empty list means none
 	var d devices
 	for name := range s.Children() {
 		switch name {

@@ -46,8 +46,8 @@ func WriteProxy(w *bxml.Writer, s settings.Settings) {
 	w.Close("proxy_info")
 }
 
-// ParseProxy returns the proxy that a <proxy_info> has a client use, as the setting of
-// that name has it ("" for none), and the hosts that are reached without it.
+// ParseProxy returns the proxy in a <proxy_info>, in the form of the setting of that name ("" for
+// none), and the hosts that are reached without it.
 func ParseProxy(src []byte) (proxy string, except []string, err error) {
 	s := bxml.NewScanner(src)
 	if err := s.Find("proxy_info"); err != nil {

@@ -22,7 +22,7 @@ func device(kind string) string {
 		"<coproc><type>" + kind + "</type><count>0.500000</count></coproc></app_version>"
 }
 
-// onDevice is clientState with the begun task on a coprocessor.
+// onDevice is clientState with the started task on a coprocessor.
 func onDevice(kind string) string {
 	s := strings.Replace(clientState, "<workunit>", device(kind)+"\n<workunit>", 1)
 	return strings.Replace(s, "<name>begun</name><wu_name>w</wu_name>", "<name>begun</name><wu_name>w</wu_name><plan_class>faked</plan_class>", 1)

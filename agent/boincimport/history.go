@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// history takes over what credit the project has given on which day. It is for
-// people to look at: without it, or where it is not whole, the import continues.
+// history imports the credit that the project has given by day. It is only for people to look at:
+// if it is missing or incomplete, the import continues.
 func (m *importer) history(p *state.Project) {
 	name := "statistics_" + protocol.EscapeURL(p.MasterURL) + ".xml"
 	b, err := m.read(name, maxHistory)

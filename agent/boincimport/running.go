@@ -16,7 +16,7 @@ import (
 // ErrRunning means that a process still works in BOINC's folder.
 var ErrRunning = errors.New("BOINC's client is running; stop it first (systemctl stop boinc-client, or quit BOINC Manager with its tasks)")
 
-// lockFile is what BOINC's client locks in its folder.
+// lockFile is the file that BOINC's client locks in its folder.
 const lockFile = "lockfile"
 
 // Hold makes sure that no client works in the folder, and that none starts until release is called.

@@ -80,7 +80,7 @@ func through[E any](ctx context.Context, c *Core, loop chan<- E, e E, done <-cha
 // A Waker finds the earliest of several times.
 type Waker struct{ At time.Time }
 
-// By has the loop look again at t, if not earlier.
+// By makes the loop look again at t, if not earlier.
 func (w *Waker) By(t time.Time) {
 	if t.Before(w.At) {
 		w.At = t

@@ -82,7 +82,7 @@ func TestADriverThatMisbehaves(t *testing.T) {
 			t.Parallel()
 			d := gpus.Detector{Program: os.Args[0], Args: []string{"detect", how}, Limit: time.Minute}
 			if how == "hangs" {
-				d.Limit = 10 * time.Second // it begins before the program does
+				d.Limit = 10 * time.Second // it starts before the program does
 			}
 			r := d.Detect(t.Context())
 			if r.NVIDIA.Failure != want {

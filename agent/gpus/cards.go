@@ -19,9 +19,8 @@ type Card struct {
 	Group  string // of Node, if members of it may open it
 }
 
-// lacks is why no device of a kind was found, although there is reason to expect one, or
-// although something is wrong with the driver: what, and what to do. "" if nothing speaks
-// for there being one.
+// lacks returns why no device of a kind was found, if there is reason to expect one or the driver
+// has a fault, together with the remedy. It returns "" if nothing suggests that there is a device.
 func (r Report) lacks(k resource.Kind) string {
 	i := slices.IndexFunc(r.Cards, func(c Card) bool { return c.Kind == k })
 	if i < 0 {
@@ -74,7 +73,7 @@ func (r Report) silent(k resource.Kind) string {
 // Unheard starts an explanation if the query failed, so that the presence of a device is unknown.
 const Unheard = "It is not known whether there is one."
 
-// packages are what brings the drivers with which programs compute.
+// packages are the packages with the drivers that programs need for computing.
 var packages = map[resource.Kind]string{
 	resource.NVIDIA: "nvidia-driver with libcuda1 and nvidia-opencl-icd on Debian, nvidia-driver-VERSION on Ubuntu, akmod-nvidia with xorg-x11-drv-nvidia-cuda from RPM Fusion on Fedora",
 	resource.ATI:    "rocm-opencl-runtime from AMD, or mesa-opencl-icd, on Debian and Ubuntu; rocm-opencl on Fedora",

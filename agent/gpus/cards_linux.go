@@ -73,7 +73,7 @@ func (c *Card) try() {
 		_ = f.Close()
 		return
 	}
-	if errors.Is(err, fs.ErrNotExist) { // the driver makes it later, or a container was given none
+	if errors.Is(err, fs.ErrNotExist) { // the driver makes it later, or a container lacks it
 		c.Node = ""
 		return
 	}

@@ -31,7 +31,7 @@ type Meter struct {
 	again time.Time    // none is started before
 }
 
-// Read returns readings that are at most [ReadEvery] old. nvidia reports whether those of NVIDIA's
+// Read returns readings that are at most [ReadEvery] old. nvidia is set if readings of NVIDIA's
 // driver are wanted. A child that was started ends with ctx.
 func (m *Meter) Read(ctx context.Context, now time.Time, nvidia bool) []Reading {
 	all := readings()

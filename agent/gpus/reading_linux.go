@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readings reads the sensors that the kernel's drivers show: amdgpu, xe, i915 of cards,
-// nouveau. NVIDIA's own driver shows none.
+// readings reads the sensors of the kernel's drivers: amdgpu, xe, i915 of cards, nouveau. NVIDIA's
+// own driver has none there.
 func readings() []Reading {
 	return readingsIn(filepath.Join(cmp.Or(os.Getenv("HOST_SYS"), "/sys"), "bus/pci/devices"))
 }

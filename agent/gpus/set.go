@@ -160,7 +160,7 @@ func (s Set) After(before Set, now time.Time) Set {
 		}
 	}
 	for _, g := range before.Groups {
-		// One that is there and not used is not gone, nor is one that is declared no more.
+		// A device that exists but is not used is not gone, nor is one that is no longer declared.
 		if s.Of(g.Kind) != nil || g.Declared || slices.ContainsFunc(s.Unused, func(u Unused) bool { return u.Kind == string(g.Kind) }) {
 			continue
 		}

@@ -43,7 +43,7 @@ func cl(d gpus.NVIDIADevice, pci string) gpus.OpenCLDevice {
 	return gpus.OpenCLDevice{Kind: "NVIDIA", PCI: pci, Facts: protocol.OpenCL{Name: d.Name, GlobalMem: float64(d.Memory), ComputeUnits: d.Multiprocessors, ClockMHz: d.ClockKHz / 1000, DriverVersion: "550.90.07", Major: d.Major, Minor: d.Minor}}
 }
 
-// used is what tasks may use: kind, numbers, peak speed in units of 10⁹.
+// used lists the devices that tasks may use: kind, numbers, peak speed in units of 10⁹.
 func used(s gpus.Set) string {
 	var all []string
 	for _, g := range s.Groups {

@@ -152,7 +152,7 @@ func (l *Life) AbortAll(project, why string) {
 	}
 }
 
-// CancelTransfer breaks a file's transfer off, if one is under way.
+// CancelTransfer cancels a file's transfer, if one is in progress.
 func (l *Life) CancelTransfer(key string) {
 	if t := l.transfers[key]; t != nil {
 		t.cancel()

@@ -268,7 +268,7 @@ func (l *Life) tellUpload(f state.File) {
 		}
 		for _, ref := range r.FileRefs {
 			if ref.FileName == f.Name {
-				_ = l.Exec.UploadEnded(task, cmp.Or(ref.OpenName, ref.FileName), status) // one that has just ended needs it no more
+				_ = l.Exec.UploadEnded(task, cmp.Or(ref.OpenName, ref.FileName), status) // one that has just ended no longer needs it
 			}
 		}
 	}

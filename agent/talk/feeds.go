@@ -103,8 +103,7 @@ func itemsOf(all []protocol.NewsItem) []notices.Item {
 	return items
 }
 
-// news takes over which feeds and pages a project has, and which of its messages want
-// attention.
+// news adopts the feeds and pages of a project, and its messages that need attention.
 func (r *replier) news(tx *state.Tx) {
 	p := &r.project
 	told := make([]notices.Feed, 0, len(r.reply.Feeds))

@@ -74,8 +74,7 @@ func (p *Presence) every() time.Duration {
 	return senseEvery
 }
 
-// Sense samples in the background, and has the loop look when that changes what
-// may be done.
+// Sense samples in the background, and wakes the loop when the permissions change.
 func (p *Presence) Sense(ctx context.Context) {
 	ticker := beat.NewTicker(p.every())
 	defer ticker.Stop()
@@ -106,8 +105,8 @@ func (p *Presence) Sense(ctx context.Context) {
 	}
 }
 
-// Watch has the sensors look for programs that want the computer for themselves, and for
-// those that want the GPUs.
+// Watch sets the programs for the sensors to look for: those that want the computer for themselves,
+// and those that want the GPUs.
 func (p *Presence) Watch(programs, onGPU []string) { p.programs.Store(&[2][]string{programs, onGPU}) }
 
 // Conditions returns the current conditions of the computer, as far as they are known.

@@ -80,7 +80,7 @@ func TestTheTimelineJoinsWhatIsTheSame(t *testing.T) {
 	}
 }
 
-// Where something begins and ends is exact, wherever in a minute that is.
+// The start and the end of an activity are exact, wherever in a minute they are.
 func TestTheEdgesOfTheTimeline(t *testing.T) {
 	for edge := 600; edge <= 660; edge++ {
 		up := clocked(t)

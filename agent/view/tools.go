@@ -147,7 +147,7 @@ func (f *Facts) Tools() Tools {
 	return v
 }
 
-// Override is what tools changed of the preferences.
+// Override returns the tools' changes to the preferences.
 func (f *Facts) Override() (l prefs.Layer) {
 	for _, layer := range f.Layers {
 		if filepath.Base(layer.Origin) == settings.PrefsOverrideFile {

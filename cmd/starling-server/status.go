@@ -17,7 +17,7 @@ import (
 	"github.com/starling-grid/starling/server/web/counts"
 )
 
-// projectStatus is what `status --json` prints.
+// projectStatus is the output of `status --json`.
 type projectStatus struct {
 	Project   string `json:"project"`
 	MasterURL string `json:"master_url"`

@@ -78,7 +78,7 @@ func (c *crew) start(app *boincapi.App, st step) (*child, error) {
 	}
 	go func() {
 		_ = cmd.Wait()     // cmd.ProcessState has the result
-		killGroup(k.pid()) // whom it has left behind
+		killGroup(k.pid()) // its children that are left
 		close(k.exited)
 	}()
 	return k, nil

@@ -24,7 +24,7 @@ const jobFile = "job.xml"
 // programName is the logical name of the program of a job without description.
 const programName = "starling_program"
 
-// projectDir begins the application of a step that is named by its file.
+// projectDir starts the application of a step that is named by its file.
 const projectDir = "$PROJECT_DIR"
 
 // A job is a sequence of programs.
@@ -47,7 +47,7 @@ type step struct {
 	progress              string   // file whose last number is the fraction done
 	pattern               *regexp.Regexp
 	weight                float64       // relative to other steps
-	limit                 time.Duration // after which it is ended, and the next one begins (0 if none)
+	limit                 time.Duration // after which it is ended, and the next one starts (0 if none)
 }
 
 // An archive is a zip file of what steps have made.

@@ -198,7 +198,7 @@ func waits(s control.Status) string {
 	return text
 }
 
-// showDrain prints how far a drain is, if one is under way.
+// showDrain prints the progress of a drain, if one is in progress.
 func showDrain(w display, s control.Status) {
 	switch d := s.Drain; {
 	case d == nil:

@@ -115,7 +115,7 @@ func by(k control.HistoryTask) string {
 	return ""
 }
 
-// activities are what computers do, as people call it.
+// activities are people's names for the computer's activities.
 var activities = map[string]string{"waiting": "no task to run"}
 
 // showTimeline shows the table of the computer's activities.

@@ -19,7 +19,7 @@ import (
 	"github.com/starling-grid/starling/sim"
 )
 
-// printed is what each command prints with --json.
+// printed is the output of each command with --json.
 var printed = map[string]any{
 	"doctor":         doctorJSON{},
 	"export":         exportJSON{},

@@ -60,7 +60,7 @@ With --json, print {"version": %d, "notices": [...]}. Times are RFC 3339; text i
 	return cmd
 }
 
-// notices asks the agent, or its files when none runs.
+// notices asks the agent, or reads its files if none runs.
 func (o *options) notices(ctx context.Context, project string) ([]control.Notice, error) {
 	all, err := o.client().Notices(ctx, project)
 	if errors.Is(err, control.ErrNotRunning) {

@@ -49,7 +49,7 @@ func displayOn(w io.Writer) display {
 	return d
 }
 
-// Colours of lines.
+// Colors of lines.
 const (
 	plain  = ""
 	bold   = "\x1b[1m"
@@ -58,7 +58,7 @@ const (
 	reset  = "\x1b[0m"
 )
 
-// paint colours a line, where colours are shown.
+// paint colors a line if the display has colors.
 func (d display) paint(colour, line string) string {
 	if !d.colour || colour == plain {
 		return line

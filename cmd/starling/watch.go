@@ -73,7 +73,7 @@ func watch(ctx context.Context, o *options, human func(display, control.Status))
 	return nil
 }
 
-// frame is what there is to see now.
+// frame returns the current content of the display.
 func (o *options) frame(ctx context.Context, human func(display, control.Status)) string {
 	d := displayOn(os.Stdout)
 	d.live = true

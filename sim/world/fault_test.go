@@ -75,9 +75,8 @@ func shiftTimes(v reflect.Value, by time.Duration) {
 	}
 }
 
-// fill has the disk be full for the agent's state: until the returned function is
-// called, which must be while the agent runs, each write fails. It returns nil where
-// that cannot be done.
+// fill makes the disk full for the agent's state. Until the returned function is called, which must
+// be while the agent runs, each write fails. It returns nil if that is not possible.
 func (l *life) fill() (free func()) {
 	const full = "/dev/full"
 	if _, err := os.Stat(full); err != nil {

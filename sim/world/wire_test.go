@@ -46,7 +46,7 @@ func kindOf(r *http.Request) string {
 	return master
 }
 
-// RoundTrip has a request answered, unless it or the answer meets with an accident.
+// RoundTrip gets an answer to a request, unless it or the answer meets with an accident.
 func (t wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	h, w := t.l.h, t.l.h.w
 	var body []byte

@@ -82,7 +82,7 @@ type PrefsKeeper interface {
 type Server struct {
 	Agent Agent
 	Log   *slog.Logger
-	// Token is what lets a browser in, and Port where the agent listens.
+	// Token lets a browser in. Port is the port on which the agent listens.
 	Token, Port string
 	// Known projects are offered to people for attaching.
 	Known []Known

@@ -24,7 +24,7 @@ const inProgress = -204 // BOINC's ERR_IN_PROGRESS
 // patience bounds a server's time to answer.
 const patience = 2 * time.Minute
 
-// begin has ask run in the background and keeps its reply for the poll.
+// begin runs ask in the background and keeps its reply for the poll.
 func (r *request) begin(pending string, ask func(ctx context.Context) string) string {
 	a, name := &r.srv.async, r.name
 	a.mu.Lock()

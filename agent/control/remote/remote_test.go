@@ -188,7 +188,7 @@ func TestManInTheMiddle(t *testing.T) {
 	}
 	wants(t, "afterwards", status(t, dir, middle), "is not paired")
 
-	// He comes later, and to the address that was paired.
+	// Now the attacker appears only after pairing, at the address that was paired.
 	if _, err := remote.Pair(t.Context(), dir, address, invite(t, s).Code); err != nil {
 		t.Fatal(err)
 	}
