@@ -138,7 +138,7 @@ func (plan *Plan) keep(a Account, p Project) Kept {
 	return k
 }
 
-// terms are an account's terms, with what one implies for another.
+// terms returns an account's terms, including those implied by others.
 func (a Account) terms() Terms {
 	t := a.Terms
 	if a.DetachWhenDone {

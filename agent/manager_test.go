@@ -21,7 +21,7 @@ const (
 	chosenURL  = "http://127.0.0.1:18091/chosen/"
 )
 
-// managerReply is a reply with one account.
+// managerReply returns a reply with one account.
 func managerReply(t *testing.T, key *protocol.PrivateKey, url, account, rest string) answer {
 	t.Helper()
 	sig, err := key.SignText(url)

@@ -24,8 +24,8 @@ func telling(feedURL string, said ...string) answer {
 	return answer{code: 200, body: r.Encode()}
 }
 
-// rss is a feed with items of the given titles, the first the newest, written at the
-// bubble's beginning of time.
+// rss returns a feed with items of the given titles, the first the newest, written at the bubble's
+// beginning of time.
 func rss(titles ...string) answer {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0"?><rss version="2.0"><channel><title>Demo</title>`)
@@ -38,7 +38,7 @@ func rss(titles ...string) answer {
 	return answer{code: http.StatusOK, body: []byte(b.String())}
 }
 
-// notices are those that the agent shows, in one line.
+// notices returns the notices that the agent shows, in one line.
 func (w *world) notices(t *testing.T) string {
 	t.Helper()
 	all, err := w.a.Notices(t.Context(), "")

@@ -52,7 +52,7 @@ func Claims(ps []Project) []float64 {
 	return claims
 }
 
-// kinds are those that the project has work for, as bits.
+// kinds returns the kinds that the project has work for, as bits.
 func (p *Project) kinds() (bits uint) {
 	for k := range p.Used {
 		if p.has(k) {

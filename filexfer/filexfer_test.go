@@ -106,7 +106,7 @@ func vector(t *testing.T, name string) string {
 	return string(b)
 }
 
-// noise is content without repetitions, always the same.
+// noise returns content without repetitions, always the same.
 func noise(n int) []byte {
 	rng := rand.NewChaCha8([32]byte{1})
 	b := make([]byte, n)

@@ -72,13 +72,13 @@ func Due(feeds []Feed, now time.Time) (i int, wake time.Time) {
 	return i, wake
 }
 
-// Read is a feed after it was read.
+// Read returns the feed's state after it was read.
 func (f Feed) Read(now time.Time) Feed {
 	f.Next, f.Failures = now.Add(f.Poll), 0
 	return f
 }
 
-// Failed is a feed that could not be read.
+// Failed returns the feed's state after it could not be read.
 func (f Feed) Failed(now time.Time, rng *rand.Rand) Feed {
 	f.Next = now.Add(backoff.Delay(f.Failures, retry, f.Poll, rng))
 	f.Failures++

@@ -81,7 +81,7 @@ var Sayings = []Saying{
 	{ApplicationAsk, "The application asked to be continued later: %s", "The application asked to be continued later.", ""},
 }
 
-// OfTrouble is the obstacle that trouble with a server is for a file.
+// OfTrouble returns the obstacle to a file that results from trouble with a server.
 func OfTrouble(t contact.Trouble) Obstacle {
 	switch t.Code {
 	case contact.UnknownTrouble:
@@ -105,7 +105,7 @@ func (o Obstacle) saying() (Saying, bool) {
 	return Saying{}, false
 }
 
-// trouble is the same as trouble with a server.
+// trouble returns the obstacle as trouble with a server.
 func (o Obstacle) trouble() contact.Trouble {
 	return contact.Trouble{Code: contact.TroubleCode(o.Code), About: o.About}
 }

@@ -56,7 +56,7 @@ const (
 	Never
 )
 
-// ModeFor is a mode from now on, for a while or, if d is 0, until changed.
+// ModeFor returns a mode from now on, for a while or, if d is 0, until changed.
 func ModeFor(kind ModeKind, d time.Duration, now time.Time) Mode {
 	m := Mode{Kind: kind}
 	if d > 0 && kind != Auto {
@@ -65,7 +65,7 @@ func ModeFor(kind ModeKind, d time.Duration, now time.Time) Mode {
 	return m
 }
 
-// At is the mode as of a time.
+// At returns the mode as of a time.
 func (m Mode) At(now time.Time) ModeKind {
 	if !m.Until.IsZero() && !now.Before(m.Until) {
 		return Auto
@@ -114,7 +114,7 @@ type Power struct {
 	OnlyGPUs  bool
 }
 
-// powers are the limbs of numbers that are about GPUs alone, or not.
+// powers returns the limbs for numbers from outside, those that are about GPUs alone or the others.
 func (c Conditions) powers(onlyGPUs bool) (all []limb) {
 	for _, p := range c.Powers {
 		if p.OnlyGPUs == onlyGPUs {

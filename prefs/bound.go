@@ -24,7 +24,7 @@ func (b Bound) Aside() string {
 	return " (" + b.Text + ")"
 }
 
-// DiskBound is the preference that allows the least disk, given what Disk is given.
+// DiskBound returns the preference that allows the least disk. It takes the same arguments as Disk.
 func (p Prefs) DiskBound(total, free, used int64) Bound {
 	const gb = 1e9
 	kept, part := float64(used+free)-p.DiskMinFreeGB*gb, float64(total)*p.DiskMaxUsedPct/100
@@ -77,7 +77,7 @@ func (p Prefs) CPUBound(n int, inUse bool) Bound {
 	return Bound{Key: key, Text: key + " = " + plainNumber(v), Cure: "To allow more CPUs, set " + key + " higher."}
 }
 
-// MostMemory is MemoryBound of whichever state of the computer allows more.
+// MostMemory is MemoryBound for the state of the computer, in use or idle, that allows more.
 func (p Prefs) MostMemory(total int64) Bound {
 	busy, idle := cmp.Or(p.RAMMaxUsedBusyPct, 100), cmp.Or(p.RAMMaxUsedIdlePct, 100)
 	return p.MemoryBound(total, busy > idle)

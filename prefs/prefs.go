@@ -93,10 +93,10 @@ func Default() Prefs {
 	return p
 }
 
-// LowWater is the low-water mark of queued work, for each CPU.
+// LowWater returns the low-water mark of queued work, for each CPU.
 func (p Prefs) LowWater() time.Duration { return days(p.WorkBufMinDays) }
 
-// HighWater is the high-water mark of queued work, for each CPU.
+// HighWater returns the high-water mark of queued work, for each CPU.
 func (p Prefs) HighWater() time.Duration { return days(p.WorkBufMinDays + p.WorkBufAdditionalDays) }
 
 // Slice returns the time that a task runs before another project's may take its CPU.
@@ -104,7 +104,7 @@ func (p Prefs) Slice() time.Duration {
 	return time.Duration(p.SwitchMinutes * float64(time.Minute))
 }
 
-// CheckpointPeriod is the least time between checkpoints.
+// CheckpointPeriod returns the least time between checkpoints.
 func (p Prefs) CheckpointPeriod() time.Duration {
 	return time.Duration(p.DiskInterval * float64(time.Second))
 }

@@ -26,7 +26,7 @@ func (l Layer) TOML() string {
 	return b.String()
 }
 
-// show is a value as TOML has it.
+// show returns a value in the form of TOML.
 func (k *Key) show(v float64) string {
 	if k.Bool() {
 		return strconv.FormatBool(v != 0)
@@ -34,7 +34,7 @@ func (k *Key) show(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Show is the preference's value in p as TOML has it.
+// Show returns the preference's value in p in the form of TOML.
 func (k *Key) Show(p *Prefs) string { return k.show(k.Get(p)) }
 
 // Reference returns a preference file that sets nothing: every key with its

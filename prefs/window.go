@@ -60,7 +60,7 @@ func within(now time.Time, of func(time.Weekday) window) (open bool, until time.
 	return open, time.Time{}
 }
 
-// hour is the hour of the day by the clock on the wall.
+// hour returns the hour of the day in local time.
 func hour(t time.Time) float64 {
 	return float64(t.Hour()) + float64(t.Minute())/60 + float64(t.Second())/3600
 }

@@ -164,7 +164,7 @@ func ofCertificate(err error, now time.Time) contact.TroubleCode {
 	return ""
 }
 
-// proxyOf is the address of a proxy that could not be reached.
+// proxyOf returns the address of a proxy that could not be reached.
 func proxyOf(op *net.OpError) string {
 	if dns, ok := errors.AsType[*net.DNSError](op.Err); ok {
 		return dns.Name

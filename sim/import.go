@@ -134,7 +134,7 @@ func (s Scenario) unused(url string) string {
 	}
 }
 
-// onDaily is a computer that is on for a part of each day.
+// onDaily returns the times of a computer that is on for a part of each day.
 func onDaily(frac float64) On {
 	if frac <= 0 || frac >= 0.99 {
 		return On{Kind: "always", ToH: 24}

@@ -25,7 +25,7 @@ type job struct {
 	finished time.Time // zero: not yet
 }
 
-// newJob is the next job of a project.
+// newJob returns the next job of a project.
 func newJob(seed int64, i int, p *project, st *stream, now, deadline time.Time) *job {
 	j := &job{stream: st, project: i, id: fmt.Sprintf("%s-%06d", p.Name, st.sent), received: now, deadline: deadline}
 	if st.index > 0 {

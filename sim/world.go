@@ -74,12 +74,12 @@ func (s *Scenario) streams(p Project) []*stream {
 	return all
 }
 
-// kind is the place of a kind of processor in the ledger.
+// kind returns the place of a kind of processor in the ledger.
 func (s *Scenario) kind(k resource.Kind) int {
 	return 1 + slices.IndexFunc(s.Host.Coprocs, func(c Coproc) bool { return c.Kind == k })
 }
 
-// entry is a project in the ledger of the whole run.
+// entry returns a project in the ledger of the whole run.
 func (s *Scenario) entry(p Project) debt.Project {
 	e := debt.Project{Share: p.Share, Counts: true}
 	for k := range e.Without {

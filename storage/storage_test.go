@@ -163,7 +163,7 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestOrdersDisplaceTheirOwn has orders cost no other project a file.
+// TestOrdersDisplaceTheirOwn checks that orders cost no other project a file.
 func TestOrdersDisplaceTheirOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := snapshots().Draw(t, "snapshot")
@@ -187,7 +187,7 @@ func TestOrdersDisplaceTheirOwn(t *testing.T) {
 	})
 }
 
-// TestOrderOfFiles has the plan not depend on the order in which the files stand.
+// TestOrderOfFiles checks that the plan does not depend on the order of the files.
 func TestOrderOfFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := snapshots().Draw(t, "snapshot")

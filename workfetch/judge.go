@@ -326,7 +326,7 @@ func (f *fetcher) pause(i int, r Reason) Reason {
 // pauses reports whether the project wants no contact yet.
 func (p Project) pauses(now time.Time) bool { return now.Before(p.MinRPCTime) && !p.Asked }
 
-// requestDelay is the reason for which a project waits that asked for a pause.
+// requestDelay returns the reason of a project that waits because it asked for a pause.
 func (f *fetcher) requestDelay(p Project) Reason {
 	return Reason{
 		Code: RequestDelay, Until: p.MinRPCTime, Cure: "To contact it all the same: starling update " + p.URL,

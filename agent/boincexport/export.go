@@ -109,7 +109,7 @@ func Export(ctx context.Context, dataDir, to string) (r Report, err error) {
 	return r, nil
 }
 
-// accountFile is an account as BOINC's client keeps it.
+// accountFile returns an account in the format of BOINC's client.
 func accountFile(acc settings.Account, p state.Project) string {
 	var w bxml.Writer
 	w.Open("account")

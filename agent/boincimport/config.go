@@ -34,8 +34,8 @@ func (m *importer) readConfig() {
 	m.toolProxy()
 }
 
-// toolProxy has the proxy that was set in BOINC Manager count instead of the one that
-// the file names, as in BOINC's client.
+// toolProxy lets the proxy that was set in BOINC Manager replace the one that the file names, as in
+// BOINC's client.
 //
 // Source: BOINC client/cs_proxy.cpp, select_proxy_info.
 func (m *importer) toolProxy() {

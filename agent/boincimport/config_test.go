@@ -30,7 +30,7 @@ const appConfig = `<app_config>
 </app_config>
 `
 
-// configured is the data directory of a client with configuration files.
+// configured returns the data directory of a client with configuration files.
 func configured(t *testing.T, state string) string {
 	t.Helper()
 	dir := folder(t, state)

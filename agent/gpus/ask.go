@@ -48,7 +48,7 @@ func (d Detector) Detect(ctx context.Context) Report {
 	return r
 }
 
-// program is the file to run.
+// program returns the file to run.
 func (d Detector) program() (string, error) {
 	if d.Program != "" {
 		return d.Program, nil
@@ -142,7 +142,7 @@ func parse(out []byte) (Answer, bool) {
 // opening is the start of a reply.
 const opening = `{"starling":true,`
 
-// Line is a reply as starling-detect prints it, alone on a line.
+// Line returns a reply as starling-detect prints it, alone on a line.
 func (r Reply) Line() ([]byte, error) {
 	text, err := json.Marshal(struct {
 		Starling bool `json:"starling"`

@@ -99,7 +99,8 @@ func same(all []Device, d OpenCLDevice) int {
 	})
 }
 
-// driverNumber is the version of NVIDIA's driver as requests have it: 55090 for 550.90.07.
+// driverNumber returns the version of NVIDIA's driver in the form for requests: 55090 for
+// 550.90.07.
 //
 // Source: BOINC client/gpu_nvidia.cpp, nvidia_driver_version.
 func driverNumber(version string) string {
@@ -113,7 +114,7 @@ func driverNumber(version string) string {
 	return strconv.Itoa(100*m + n)
 }
 
-// CPUs are the computer's own processors as OpenCL offers them.
+// CPUs returns the computer's own processors that OpenCL offers.
 func (r Report) CPUs() (all []OpenCLDevice) {
 	for _, p := range r.OpenCL.Platforms {
 		for _, d := range p.Devices {
@@ -125,7 +126,7 @@ func (r Report) CPUs() (all []OpenCLDevice) {
 	return all
 }
 
-// OpenCLCPUs are the CPUs that OpenCL offers in the form of requests, one for each driver.
+// OpenCLCPUs returns the CPUs that OpenCL offers in the form of requests, one for each driver.
 func (r Report) OpenCLCPUs() (all []protocol.OpenCLCPU) {
 	for _, p := range r.OpenCL.Platforms {
 		if i := slices.IndexFunc(p.Devices, func(d OpenCLDevice) bool { return d.CPU }); i >= 0 {
@@ -137,8 +138,8 @@ func (r Report) OpenCLCPUs() (all []protocol.OpenCLCPU) {
 	return all
 }
 
-// named are the devices of all kinds, CPUs included, in whose name by OpenCL a text
-// occurs, as devices of a kind of the volunteer's own.
+// named returns the devices of all kinds, CPUs included, whose name in OpenCL contains a text, as
+// devices of a kind that the volunteer declared.
 func (r Report) named(text, kind string) (all []Device) {
 	for _, p := range r.OpenCL.Platforms {
 		for _, d := range p.Devices {

@@ -45,7 +45,7 @@ func watch(how string) {
 	os.Exit(0)
 }
 
-// meter is one of a starling-detect that the test plays, and how often that was started.
+// meter returns a Meter with a starling-detect that the test plays, and how often that was started.
 func meter(t *testing.T, how string) (m *gpus.Meter, starts func() int) {
 	t.Helper()
 	t.Setenv("HOST_SYS", t.TempDir())

@@ -223,7 +223,7 @@ func (s Set) Describe(k resource.Kind) (protocol.Coproc, bool) {
 	return c, true
 }
 
-// Coprocs are all kinds as Describe has them.
+// Coprocs returns all kinds in the form of Describe.
 func (s Set) Coprocs() (all []protocol.Coproc) {
 	for _, g := range s.Groups {
 		c, _ := s.Describe(g.Kind)
@@ -245,7 +245,7 @@ func (s Set) OpenCLIndex(k resource.Kind, number int) int {
 	return -1
 }
 
-// String is the group in words for people: "2 NVIDIA GPUs (NVIDIA GeForce RTX 3060)".
+// String returns the group in words for people: "2 NVIDIA GPUs (NVIDIA GeForce RTX 3060)".
 func (g Group) String() string {
 	text := words.Count(len(g.Devices), g.Kind.String())
 	var names []string

@@ -38,7 +38,7 @@ var (
 	pocl    = gpus.OpenCLDevice{CPU: true, Facts: protocol.OpenCL{Name: "pthread-skylake-avx512-AMD EPYC", Vendor: "AuthenticAMD", GlobalMem: 11234664448, ComputeUnits: 2, ClockMHz: 2596}}
 )
 
-// cl is an NVIDIA device by OpenCL's word.
+// cl returns an NVIDIA device as OpenCL describes it.
 func cl(d gpus.NVIDIADevice, pci string) gpus.OpenCLDevice {
 	return gpus.OpenCLDevice{Kind: "NVIDIA", PCI: pci, Facts: protocol.OpenCL{Name: d.Name, GlobalMem: float64(d.Memory), ComputeUnits: d.Multiprocessors, ClockMHz: d.ClockKHz / 1000, DriverVersion: "550.90.07", Major: d.Major, Minor: d.Minor}}
 }

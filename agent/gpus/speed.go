@@ -1,8 +1,8 @@
 package gpus
 
-// nvidiaSpeed is the peak speed of an NVIDIA device in single precision, in operations a
-// second: its multiprocessors, times the cores of each and the operations of a core at a
-// tick, which follow from the compute capability, times the clock. 0: it is not known.
+// nvidiaSpeed returns the peak speed of an NVIDIA device in single precision, in operations a
+// second: its multiprocessors, times the cores of each and the operations of a core at a tick,
+// which follow from the compute capability, times the clock. It returns 0 if that is unknown.
 //
 // Source: BOINC lib/coproc.cpp, COPROC_NVIDIA::set_peak_flops.
 func nvidiaSpeed(major, minor, multiprocessors int, hertz float64) float64 {

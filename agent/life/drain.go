@@ -32,7 +32,7 @@ func (l *Life) Drain(scope decide.DrainScope, now time.Time) {
 // Callers must not modify them.
 func (l *Life) Draining() (decide.Drain, map[string]bool) { return l.drain.Drain, l.drain.finishes }
 
-// saved has a drain wait no longer for a result whose work is saved, if that was all it waited for.
+// saved ends a drain's wait for a result whose work is saved, if the drain waited only for that.
 func (l *Life) saved(key string) {
 	if l.drain.Scope == decide.DrainCheckpoint {
 		delete(l.drain.finishes, key)

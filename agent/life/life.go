@@ -202,7 +202,7 @@ func (l *Life) Holds(project string) bool {
 	return false
 }
 
-// Processes are the results that have a process, by their keys.
+// Processes returns the results that have a process, by their keys.
 func (l *Life) Processes() map[string]view.Process {
 	all, progress := make(map[string]view.Process, len(l.running)), l.Exec.Progress()
 	for task, run := range l.running {

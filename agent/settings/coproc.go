@@ -82,7 +82,7 @@ type ExcludeGPU struct {
 	App     string `toml:"app" about:"short name of the application that may not use them; empty: all"`
 }
 
-// Excluded are the numbers of the devices of a pool that an application may not use.
+// Excluded returns the numbers of the devices of a pool that an application may not use.
 func (a Account) Excluded(app string, p resource.Pool) (numbers []int) {
 	for _, x := range a.ExcludeGPUs {
 		if x.Type != "" && x.Type != string(p.Kind) || x.App != "" && x.App != app {

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 )
 
-// uncommented has every key of a reference set.
+// uncommented returns a reference with every key set.
 func uncommented(text string) string {
 	return regexp.MustCompile(`(?m)^#(\w+ = |\[)`).ReplaceAllString(text, "$1")
 }

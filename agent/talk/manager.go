@@ -45,8 +45,8 @@ func (t *Talk) SyncManager(ctx context.Context) error {
 	})
 }
 
-// withManager has a conversation with the manager that choose makes of the one
-// that is followed, and waits for its end.
+// withManager holds a conversation with the manager that choose returns, given the one that is
+// followed, and waits for its end.
 func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (state.Manager, error)) error {
 	done := make(chan error, 1)
 	err := t.Do(ctx, func() error {

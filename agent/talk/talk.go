@@ -133,7 +133,7 @@ func (t *Talk) Handle(e core.Event) bool {
 // Idle reports whether no project is talked with.
 func (t *Talk) Idle() bool { return len(t.sessions) == 0 }
 
-// Ask has a project contacted now.
+// Ask makes the agent contact a project now.
 func (t *Talk) Ask(project string) { t.asked[project] = true }
 
 // Asked returns the projects that the user wants contacted now. Callers must not modify it.

@@ -28,7 +28,7 @@ func newTimeline(up *Uptime, start int) *Timeline {
 	return t
 }
 
-// lines are the spans, the oldest first, as activity, code and seconds.
+// lines returns the spans, the oldest first, as activity, code and seconds.
 func lines(t *testing.T, up *Uptime) string {
 	t.Helper()
 	var all []string

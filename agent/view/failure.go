@@ -156,7 +156,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:stderrLine], "") + "…"
 }
 
-// lastLines are the last lines that an application wrote, from the report of its failure.
+// lastLines returns the last lines that an application wrote, from the report of its failure.
 func lastLines(report string) string {
 	var lines []string
 	for line := range strings.Lines(written(report)) {

@@ -191,7 +191,7 @@ func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 	return v
 }
 
-// toolsHost is the computer, with what tasks may use of it.
+// toolsHost returns the computer's description, with the coprocessors that tasks may use.
 func (f *Facts) toolsHost() protocol.HostInfo {
 	h := f.Host
 	for _, p := range f.Coprocs.Pools(h.Fpops) {

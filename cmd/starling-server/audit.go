@@ -69,7 +69,7 @@ func record(cmd *cobra.Command, p *project.Project, before string, failed error)
 	return operate.Record(cmd.Context(), p, e, failed)
 }
 
-// detail is the command line without the command and the project.
+// detail returns the command line without the command and the project.
 func detail(cmd *cobra.Command, tx *store.View) string {
 	var words []string
 	for i, arg := range cmd.Flags().Args() {

@@ -18,7 +18,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// listCmd is a command that lists rows, with a flag for each filter.
+// listCmd returns a command that lists rows, with a flag for each filter.
 func listCmd(l *view.Listing) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: "list DIR", Short: l.Short, Long: l.Long, Args: cobra.ExactArgs(1)}

@@ -59,7 +59,7 @@ func root() *cobra.Command {
 	return cmd
 }
 
-// group is a command that only holds others.
+// group returns a command that only contains others.
 func group(use, short string, sub ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("%s needs a command: see %s --help", cmd.CommandPath(), cmd.CommandPath())

@@ -21,7 +21,7 @@ type estimate struct {
 	last     time.Time
 }
 
-// newEstimate is for a program that does a share of the task.
+// newEstimate returns the estimate of a program that does a share of the task.
 func newEstimate(d appipc.InitData, share float64) *estimate {
 	e := &estimate{last: time.Now()}
 	if fpops := d.HostFPOPS(); fpops > 0 && d.RscFPOpsEst > 0 {

@@ -56,7 +56,7 @@ type archive struct {
 	patterns []*regexp.Regexp
 }
 
-// plain is the job without a description: one program.
+// plain returns the job without a description: one program.
 func plain(args []string) job {
 	return job{steps: []step{{application: programName, args: args, stdout: appipc.StdoutFile, fresh: true, weight: 1}}}
 }

@@ -74,7 +74,7 @@ func attachCmd(o *options) *cobra.Command {
 	return cmd
 }
 
-// attach has the agent attach, or leaves word for the next one.
+// attach makes the agent attach, or leaves the request for the next one.
 func attach(cmd *cobra.Command, o *options, u string, key protocol.Authenticator) error {
 	client := o.client()
 	err := client.Attach(cmd.Context(), u, key)

@@ -198,7 +198,7 @@ func shareCmd(o *options) *cobra.Command {
 	}
 }
 
-// shareOf is the share of a project, and which part of all that is.
+// shareOf returns the share of a project, and its part of the sum of all shares.
 func shareOf(s control.Status, masterURL string) (share, part float64) {
 	sum := 0.0
 	for _, p := range s.Projects {

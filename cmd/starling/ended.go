@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// showHistory is the table of tasks that have ended.
+// showHistory shows the table of tasks that have ended.
 func showHistory(w display, tasks []control.HistoryTask) {
 	t := table{columns: []column{
 		{name: "TASK", least: 16},
@@ -140,7 +140,7 @@ func showTimeline(w display, spans []control.Span, now time.Time) {
 	t.show(w)
 }
 
-// lasted is a duration, to the minute if there is one.
+// lasted returns a duration, to the minute if there is one.
 func lasted(d time.Duration) string {
 	if d >= time.Minute {
 		d = d.Round(time.Minute)
@@ -148,7 +148,7 @@ func lasted(d time.Duration) string {
 	return words.Span(d)
 }
 
-// minutes is a time, to the minute.
+// minutes returns a time, to the minute.
 func minutes(t, now time.Time) string {
 	return strings.TrimPrefix(strings.TrimPrefix(words.When(t, now), "on "), "at ")
 }

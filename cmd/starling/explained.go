@@ -66,7 +66,7 @@ type explainedTask struct {
 	Unsaved   float64   `json:"unsaved_seconds,omitempty"`
 }
 
-// explained is a decision for scripts, of one project or task if about is not "".
+// explained returns a decision for scripts, of one project or task if about is not "".
 func explained(r decide.Record, about string) (explanation, error) {
 	s := r.Snapshot
 	e := explanation{

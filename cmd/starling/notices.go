@@ -95,7 +95,7 @@ func headline(n control.Notice, now time.Time) string {
 	return printable(text)
 }
 
-// day is a day, or the time of today.
+// day returns a day, or for today the time.
 func day(t, now time.Time) string {
 	if t = t.Local(); t.Format(time.DateOnly) != now.Local().Format(time.DateOnly) {
 		return t.Format(time.DateOnly)

@@ -60,7 +60,7 @@ func begins(s, with string) bool {
 	return with != "" && strings.HasPrefix(strings.ToLower(s), strings.ToLower(with))
 }
 
-// bare is an address without its scheme and www.
+// bare returns an address without its scheme and www.
 func bare(u string) string {
 	if _, after, ok := strings.Cut(u, "://"); ok {
 		u = after
@@ -96,7 +96,7 @@ func (o *options) called(ctx context.Context, masterURL string) (title, word str
 	return masterURL, masterURL
 }
 
-// quoted is a word as a shell takes it.
+// quoted returns a word quoted for a shell.
 func quoted(word string) string {
 	if !strings.ContainsAny(word, " '\"$`\\&;()<>|*?[]#~!{}") {
 		return word

@@ -226,7 +226,7 @@ func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (er
 	return s.refused(err)
 }
 
-// terms has the person accept the project's terms of use, if it has any.
+// terms asks the person to accept the project's terms of use, if it has any.
 func (s *signup) terms(ctx context.Context, c *protocol.ProjectConfig) error {
 	if c.TermsOfUse == "" || s.accept {
 		return nil

@@ -65,7 +65,7 @@ func showTasks(w display, s control.Status) {
 	}
 }
 
-// stateOf is a task's state as people call it.
+// stateOf returns people's name for a task's state.
 func stateOf(k control.Task) string {
 	switch {
 	case k.Ready && k.Failed:
@@ -133,7 +133,7 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// chunk is the digits, or the others, that a text starts with.
+// chunk returns the digits, or the non-digits, that a text starts with.
 func chunk(s string) (start, rest string) {
 	n := 1
 	for n < len(s) && digit(s[n]) == digit(s[0]) {

@@ -120,7 +120,7 @@ func (h *host) prepare(cpid string) error {
 		settings.WriteAccount(h.dir, settings.Account{MasterURL: masterURL, Authenticator: h.key, ResourceShare: 100}))
 }
 
-// live is one life after the other, with rests between.
+// live runs one life after the other, with rests between.
 func (h *host) live() {
 	w := h.w
 	for n := 0; w.ctx.Err() == nil; n++ {
@@ -193,7 +193,7 @@ func (h *host) spend(l *life, r *rand.Rand) {
 	}
 }
 
-// rest is off for a while.
+// rest lets the computer be off for a while.
 func (h *host) rest(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -274,7 +274,7 @@ func (h *host) end(l *life) bool {
 	return w.must(l.err)
 }
 
-// die is a kill: the next life finds the disk as it is now. Later actions of the agent, until it
+// die kills a life: the next life finds the disk as it is now. Later actions of the agent, until it
 // has ended, change nothing any more.
 func (l *life) die() {
 	if l.dead.Swap(true) {
@@ -284,7 +284,7 @@ func (l *life) die() {
 	close(l.doomed)
 }
 
-// point is a place where a life may end.
+// point marks a place where a life may end.
 func (l *life) point() {
 	if l.left.Load() > 0 && !l.h.w.calm() && l.left.Add(-1) == 0 {
 		l.die()
@@ -341,7 +341,7 @@ func (l *life) finished(result string, lied bool) {
 	c.lied, c.right = c.lied || lied, c.right || !lied
 }
 
-// luck is the chance for one request.
+// luck returns the random source for one request.
 func (h *host) luck(what string) *rand.Rand {
 	h.w.mu.Lock()
 	n := h.tries[what]

@@ -114,7 +114,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// handler is everything that is served on a port.
+// handler returns the handler for everything that is served on a port.
 func (s *Server) handler(port string) http.Handler {
 	assets, err := fs.Sub(embedded, "assets")
 	if err != nil {

@@ -60,7 +60,7 @@ func members(v any) (all map[string]json.RawMessage, err error) {
 	return all, err
 }
 
-// whole is the document as JSON.
+// whole returns the document as JSON.
 func (d document) whole() ([]byte, error) { return json.Marshal(d.parts) }
 
 // since returns the merge patch (RFC 7396) that turns before into d, or nil if they are the same.

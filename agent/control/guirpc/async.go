@@ -112,7 +112,7 @@ func accountError(num int, msg string) string {
 	return string(w.Bytes())
 }
 
-// errorNum is BOINC's number for what went wrong with a project's server.
+// errorNum returns BOINC's number for an error of a project's server.
 func errorNum(err error) int {
 	if a, ok := errors.AsType[*protocol.AccountError](err); ok {
 		return a.Num
