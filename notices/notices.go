@@ -4,8 +4,8 @@
 //	notices.go  which notices are kept
 //	feed.go     which feeds are read, and when
 //
-// Source: BOINC client/cs_notice.cpp. Unlike there, an item is known by its guid, so
-// that one of which a word is changed replaces the one before.
+// Source: BOINC client/cs_notice.cpp. Unlike there, an item is known by its guid, so that
+// one of which a word is changed replaces the one before.
 package notices
 
 import (
