@@ -199,7 +199,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	return nil
 }
 
-// adopt has settings take effect that may while the agent runs.
+// adopt applies the settings that may change while the agent runs.
 func (a *Agent) adopt(s settings.Settings) error {
 	if err := a.way.set(s); err != nil {
 		return err

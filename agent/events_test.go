@@ -47,7 +47,7 @@ func events(r *http.Request, body io.ReadCloser) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r, Body: body, Header: http.Header{"Content-Type": {"text/event-stream"}}}
 }
 
-// quiet is a stream on which nothing comes but signs of life, until the request is given up.
+// quiet returns a stream that brings nothing but signs of life, until the request is given up.
 func quiet(r *http.Request) (*http.Response, *io.PipeWriter) {
 	pr, pw := io.Pipe()
 	go func() {

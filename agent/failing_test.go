@@ -96,7 +96,7 @@ func TestATaskThatFailsIsExplained(t *testing.T) {
 	}
 }
 
-// plainWorld is one with the recorded job of one input file, computed by a program.
+// plainWorld returns a world with the recorded job of one input file, computed by a program.
 func plainWorld(t *testing.T, program string) *world {
 	t.Helper()
 	rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }

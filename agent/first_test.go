@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 )
 
-// gone is a server that cannot be reached. One contact makes three short attempts.
+// gone returns a server that cannot be reached. One contact makes three short attempts.
 func gone(contacts int) (all []answer) {
 	for range 3 * contacts {
 		all = append(all, answer{code: 0})

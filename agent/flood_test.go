@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// flood is a reply with n tasks that wait for one file, whatever was asked for.
+// flood returns a reply with n tasks that wait for one file, whatever was asked for.
 func flood(n int) answer {
 	r := protocol.SchedulerReply{HostID: 1, ProjectName: "Flood"}
 	r.Apps = []protocol.App{{Name: "app"}}

@@ -19,7 +19,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// history is all of it that an agent shows.
+// history returns the whole history that an agent shows.
 func (w *world) history(t *testing.T) []control.HistoryTask {
 	t.Helper()
 	h, err := w.a.History(t.Context(), control.HistoryQuery{})

@@ -67,7 +67,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	}
 }
 
-// handle has the component take in an event whose it is.
+// handle passes an event to its component.
 func (a *Agent) handle(e core.Event) {
 	switch e := e.(type) {
 	case core.Asked:

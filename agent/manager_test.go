@@ -21,7 +21,7 @@ const (
 	chosenURL  = "http://127.0.0.1:18091/chosen/"
 )
 
-// managerReply is a reply with one account.
+// managerReply returns a reply with one account.
 func managerReply(t *testing.T, key *protocol.PrivateKey, url, account, rest string) answer {
 	t.Helper()
 	sig, err := key.SignText(url)
@@ -66,8 +66,8 @@ func find(s control.Status, url string) (control.Project, bool) {
 	return control.Project{}, false
 }
 
-// TestManager follows an account manager through its word, its silence, a restart
-// and its change of mind.
+// TestManager follows an account manager through its instructions, its silence, a restart and its
+// change of mind.
 func TestManager(t *testing.T) {
 	t.Parallel()
 	key := signingKey(t, "code_sign_private")

@@ -24,8 +24,8 @@ func telling(feedURL string, said ...string) answer {
 	return answer{code: 200, body: r.Encode()}
 }
 
-// rss is a feed with items of the given titles, the first the newest, written at the
-// bubble's beginning of time.
+// rss returns a feed with items of the given titles, the first the newest, written at the bubble's
+// beginning of time.
 func rss(titles ...string) answer {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0"?><rss version="2.0"><channel><title>Demo</title>`)
@@ -38,7 +38,7 @@ func rss(titles ...string) answer {
 	return answer{code: http.StatusOK, body: []byte(b.String())}
 }
 
-// notices are those that the agent shows, in one line.
+// notices returns the notices that the agent shows, in one line.
 func (w *world) notices(t *testing.T) string {
 	t.Helper()
 	all, err := w.a.Notices(t.Context(), "")
@@ -144,7 +144,7 @@ func TestFeedsComeAndGo(t *testing.T) {
 	}
 }
 
-// A message that wants attention is a notice until a request for work brings none.
+// A message that needs attention is a notice until a request for work brings none.
 func TestSchedulerNotices(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL, telling("", "You need 24 GB more disk space."), telling("", "You need 3 GB more disk space."), telling(""))
@@ -220,8 +220,8 @@ func TestNotAFeed(t *testing.T) {
 	}
 }
 
-// An account manager may want no notices of projects: then none are shown, nor fetched, until
-// it wants them again.
+// An account manager can disable notices of projects. They are then neither shown nor fetched until
+// it enables them again.
 func TestAManagerWantsNoNotices(t *testing.T) {
 	t.Parallel()
 	key := signingKey(t, "code_sign_private")

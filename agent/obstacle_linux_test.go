@@ -52,7 +52,8 @@ func ballast(t *testing.T, dir string) (remove func()) {
 	}
 }
 
-// TestAFullDiskIsSaid has a file not fit on the disk, and come once there is room.
+// TestAFullDiskIsSaid downloads a file that does not fit on the disk, and arrives once there is
+// room.
 func TestAFullDiskIsSaid(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL)
@@ -78,7 +79,8 @@ func TestAFullDiskIsSaid(t *testing.T) {
 	})
 }
 
-// TestATaskThatCannotBeStartedYet has a slot not be made, and looks what people read.
+// TestATaskThatCannotBeStartedYet prevents a slot from being made, and checks the text that people
+// read.
 func TestATaskThatCannotBeStartedYet(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -118,7 +120,7 @@ func TestATaskThatCannotBeStartedYet(t *testing.T) {
 	}
 }
 
-// TestAProgramThatMayNotRun is on a file system without programs.
+// TestAProgramThatMayNotRun uses a file system that does not allow running programs.
 func TestAProgramThatMayNotRun(t *testing.T) {
 	t.Parallel()
 	w := plainWorld(t, plainProgram)

@@ -218,7 +218,7 @@ func TestOwnProgramsThatAreMissing(t *testing.T) {
 	}
 }
 
-// A project that is reset or left takes its files with it, and none of the volunteer's.
+// If a project is reset or detached, its files are removed, but not the volunteer's.
 func TestOwnProgramsOutlastTheProject(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(ctx context.Context, w *world) error{

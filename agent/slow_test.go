@@ -110,8 +110,8 @@ func (d drops) Read(p []byte) (int, error) {
 	}
 }
 
-// Files that hardly move keep other projects' files from nothing, although all the
-// transfers that may be under way at once are theirs.
+// Files that hardly move do not delay other projects' files, even if they fill all simultaneous
+// transfers.
 func TestStalledTransfersKeepNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	wants := func(db *state.DB, tx *state.Tx, project, md5 string, size float64) {

@@ -37,7 +37,7 @@ func first(files ...protocol.FileInfo) answer {
 	return a
 }
 
-// here is a project's record as of an agent that has been in contact, and its stored files.
+// here returns the record of a project after contact, with its stored files.
 func here(files ...state.File) func(*state.DB, *state.Tx) {
 	return func(db *state.DB, tx *state.Tx) {
 		db.Projects.Put(tx, demoURL, state.Project{MasterURL: demoURL, Name: "Demo", SchedulerURLs: []string{demoURL + "cgi"}, HostID: 7, AttachedAt: time.Unix(1e9, 0), Contact: state.Contact{Initialized: true}})
@@ -170,7 +170,7 @@ func TestRefusedOrders(t *testing.T) {
 	}
 }
 
-// topLevelFiles are the lines of a request that list stored files.
+// topLevelFiles returns the lines of a request that list stored files.
 func topLevelFiles(request []byte) (text string) {
 	inside := false
 	for line := range strings.Lines(string(request)) {

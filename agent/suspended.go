@@ -43,7 +43,7 @@ func (s *suspended) log(l *slog.Logger, before, d decide.Snapshot) {
 	}
 }
 
-// until is why something is suspended and, if that is known, for how long.
+// until returns why something is suspended and, if that is known, for how long.
 func until(is prefs.Permission, now time.Time) []any {
 	attrs := []any{"code", is.Code, "why", is.Why}
 	if !is.Until.IsZero() {

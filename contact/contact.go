@@ -56,9 +56,8 @@ func firstWait(failures int, rng *rand.Rand) time.Duration {
 	return time.Duration(float64(wait) * (0.75 + rng.Float64()/4))
 }
 
-// Failed is the contact after a session in which no scheduler answered. After
-// MasterFetchPeriod of them the master page is fetched again, at once: the
-// schedulers may have moved.
+// Failed returns the state after a session in which no scheduler answered. After MasterFetchPeriod
+// of them the master page is fetched again, at once: the schedulers may have moved.
 func (c State) Failed(now time.Time, rng *rand.Rand) State {
 	c.Failures++
 	if c.Failures >= MasterFetchPeriod {
@@ -75,8 +74,8 @@ func (c State) Failed(now time.Time, rng *rand.Rand) State {
 	return c
 }
 
-// MasterFailed is the contact after a master page that could not be fetched or
-// named no scheduler.
+// MasterFailed returns the state after a master page that could not be fetched or named no
+// scheduler.
 func (c State) MasterFailed(now time.Time, rng *rand.Rand) State {
 	c.MasterFailures++
 	c.FetchMaster = true
@@ -91,8 +90,8 @@ func (c State) MasterFailed(now time.Time, rng *rand.Rand) State {
 	return c
 }
 
-// MasterFetched is the contact after the master page was read. New scheduler
-// URLs clear all failures.
+// MasterFetched returns the state after the master page was read. New scheduler URLs clear all
+// failures.
 func (c State) MasterFetched(newURLs bool) State {
 	c.FetchMaster, c.MasterFailures = false, 0
 	if newURLs {
@@ -102,7 +101,7 @@ func (c State) MasterFetched(newURLs bool) State {
 	return c
 }
 
-// Succeeded is the contact after a reply that asked for requestDelay.
+// Succeeded returns the state after a reply that asked for requestDelay.
 func (c State) Succeeded(now time.Time, requestDelay time.Duration) State {
 	c.Failures, c.MasterFailures = 0, 0
 	c.MinRPCTime = now.Add(max(MinInterval, min(requestDelay, MaxRequestDelay)))

@@ -212,8 +212,8 @@ var worded = []struct {
 	{"docker not present", NoContainers},
 }
 
-// Refused finds in a reply that the project refuses this computer or its account: by the codes of
-// its refusals, and if none of them means that, by its messages. It returns no trouble otherwise.
+// Refused looks for a refusal of this computer or its account in a reply: in the codes of its
+// refusals, and if none of them means that, in its messages. It returns no trouble otherwise.
 func Refused(codes, messages []string) Trouble {
 	for _, c := range codes {
 		if code, ok := coded[c]; ok {

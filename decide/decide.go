@@ -183,8 +183,8 @@ func (p *pass) settle() {
 	}
 }
 
-// kind is the place in the ledger of the k-th kind of coprocessor. Those beyond the last
-// share it.
+// kind returns the index in the ledger of the k-th kind of coprocessor. Those beyond the last share
+// it.
 func kind(k int) int { return min(k+1, debt.MaxKinds-1) }
 
 // jobs describes results to jobsched and workfetch, with their indices.
@@ -208,7 +208,7 @@ func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
 	return jobs, index
 }
 
-// run has jobsched choose what runs.
+// run lets jobsched choose the tasks that run.
 func (p *pass) run() {
 	for i := range p.Results {
 		r, plan := &p.Results[i], &p.plan.Results[i]
@@ -304,7 +304,7 @@ func (p *pass) stuck(i int) bool {
 	return false
 }
 
-// fetch has workfetch choose whom to ask.
+// fetch lets workfetch choose the project to ask.
 func (p *pass) fetch() {
 	jobs, _ := p.jobs(func(i int) bool {
 		r := &p.Results[i]
@@ -366,7 +366,7 @@ func (p *pass) fetch() {
 // are asked as if it sent nothing.
 const patience = 30 * time.Second
 
-// barred is a reason to fetch work, unless nothing may be fetched at all.
+// barred returns a reason to fetch work, unless nothing may be fetched at all.
 func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 	switch {
 	case p.Drain.On():

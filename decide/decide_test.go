@@ -20,7 +20,7 @@ import (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// snapshot is a computer with two projects and nothing to do, changed.
+// snapshot returns a computer with two projects and nothing to do, changed.
 func snapshot(change func(*decide.Snapshot)) decide.Snapshot {
 	s := decide.Snapshot{
 		Now: now, Elapsed: time.Minute, CPUs: 2, Low: time.Hour, High: 10 * time.Hour, Slice: time.Hour,

@@ -30,7 +30,7 @@ func Decide(s Snapshot) Decision {
 	return d
 }
 
-// URL is the master URL of a result's project.
+// URL returns the master URL of a result's project.
 func (s Snapshot) URL(r Result) string { return s.Projects[r.Project].URL }
 
 // Project returns the decision for a project, or the zero value if the project was attached later.

@@ -54,7 +54,7 @@ func (p *pass) idles(r *Result) bool {
 	return r.Suspended || of.Suspended || of.Leaving
 }
 
-// noFetch is why a drain keeps work from being fetched.
+// noFetch returns why a drain keeps work from being fetched.
 func (p *pass) noFetch() workfetch.Reason {
 	return workfetch.Reason{Code: workfetch.Draining, Text: "Not fetching new work, because you asked for this computer to finish its work.", Cure: "Fetch work again with: " + CancelDrain}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A learnt is what results have shown of a project's estimates for one kind of processor.
+// A learnt has the facts learned from results about a project's estimates for one kind of
+// processor.
 type learnt struct {
 	correction float64 // of stated times
 	proved     bool    // they have met a real result
@@ -70,8 +71,9 @@ func (p *pass) estimate() {
 	}
 }
 
-// spread is the time over which so much computing is spread by the volunteer's limit on the
-// time of CPUs. Of two limits, in use and idle, the higher counts: which holds when is not known.
+// spread returns the time over which the volunteer's limit on CPU time spreads so much computing.
+// Of the two limits, in use and idle, the higher counts, since it is unknown which of them will
+// apply at what time.
 func (p *pass) spread(unthrottled bool, computing time.Duration) time.Duration {
 	if most := p.Duty.Most; !unthrottled && most > 0 && most < 100 {
 		return time.Duration(min(float64(computing)*100/most, float64(longest)))

@@ -38,5 +38,5 @@ func Replay(r Record) (Plan, error) {
 	return again, nil
 }
 
-// near is the text around a difference.
+// near returns the text around a difference.
 func near(b []byte, i int) []byte { return b[max(0, i-40):min(len(b), i+60)] }

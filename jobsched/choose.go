@@ -34,7 +34,7 @@ func Choose(s Snapshot) (reasons []Reason, again time.Time) {
 	return c.reasons, c.again
 }
 
-// choose has some of the jobs run.
+// choose decides which of the jobs run.
 func (c *chooser) choose(jobs []int) {
 	c.markDanger(jobs)
 	c.runUrgent(jobs)
@@ -205,7 +205,7 @@ func (c *chooser) keepRunning(jobs []int) {
 		}
 		end := c.Now.Add(c.Slice - j.Ran)
 		if j.Unsaved && !c.Now.Before(end) {
-			end = end.Add(c.Slice) // wait for a checkpoint, but not for ever
+			end = end.Add(c.Slice) // wait for a checkpoint, but not forever
 		}
 		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, RunDebt, "Running.") {
 			c.wake(end)
@@ -272,7 +272,7 @@ func (c *chooser) better(a, b int) bool {
 	return c.compareOwn(a, b) < 0
 }
 
-// compareOwn is the order in which a project's jobs run.
+// compareOwn orders a project's jobs by when they run.
 func (c *chooser) compareOwn(a, b int) int {
 	x, y := &c.Jobs[a], &c.Jobs[b]
 	return cmp.Or(
@@ -293,8 +293,8 @@ func (c *chooser) claim(i int) float64 {
 	return d
 }
 
-// turn is for how long a job has its CPUs if it gets them now, in seconds: a time
-// slice, or less if it is finished before.
+// turn returns the time for which a job has its CPUs if it gets them now, in seconds: a time slice,
+// or less if it is finished before.
 func (c *chooser) turn(i int) float64 {
 	return min(c.Slice, max(c.Jobs[i].Remaining, time.Second)).Seconds()
 }

@@ -19,7 +19,7 @@ func gpu(count, cpus float64, j jobsched.Job) jobsched.Job {
 	return j
 }
 
-// on has a job run on devices.
+// on makes a job run on devices.
 func on(j jobsched.Job, devices ...int) jobsched.Job {
 	j.Coproc.On, j.Running, j.Started = devices, true, true
 	return j
@@ -164,7 +164,7 @@ func TestWhyThereIsNoDevice(t *testing.T) {
 	}
 }
 
-// A job of half a device takes half of its time, and one of two begins when both are free.
+// A job of half a device takes half of its time. A job of two devices starts when both are free.
 func TestLaxityOfDevices(t *testing.T) {
 	two := jobsched.Processors{Kind: resource.NVIDIA, Now: now, Count: 2}
 	job := func(count float64, h int) jobsched.Job {

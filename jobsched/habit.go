@@ -17,7 +17,7 @@ type Habit []float64
 // HabitHours is the number of entries in a Habit.
 const HabitHours = 48
 
-// HabitHour is the entry for a moment.
+// HabitHour returns the entry for a moment.
 func HabitHour(t time.Time) int {
 	if d := t.Weekday(); d == time.Saturday || d == time.Sunday {
 		return 24 + t.Hour()

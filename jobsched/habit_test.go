@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// evenings is the habit of a computer that is on from 18:00 to 23:00, and at weekends from 10:00.
+// evenings returns the habit of a computer that is on from 18:00 to 23:00, and at weekends from
+// 10:00.
 func evenings() Habit {
 	h := make(Habit, HabitHours)
 	for i := range 24 {

@@ -30,7 +30,7 @@ type Snapshot struct {
 	OnFrac   float64           // part of the time that the computer computes (0 means 1)
 	Habit    Habit             // when that is, if it is known (also used for coprocessors)
 	Coprocs  []Pool            // that tasks may use
-	Absent   []resource.Absent // kinds of coprocessors that tasks may use none of, and why
+	Absent   []resource.Absent // kinds of coprocessors of which tasks may use no device, and why
 	Limits   []Limit
 	Projects []Project
 	Jobs     []Job

@@ -2,8 +2,8 @@ package jobsched
 
 import "time"
 
-// certain is by how much a job must be late to be called so: estimates are wrong by a
-// tenth or so.
+// certain returns the minimum time by which a job must be late to count as late: estimates are
+// wrong by a tenth or so.
 func certain(remaining time.Duration) time.Duration { return time.Minute + remaining/10 }
 
 // InVain reports whether a job would miss its deadline even if it were started now and the computer

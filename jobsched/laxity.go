@@ -32,7 +32,7 @@ type Processors struct {
 	Habit  Habit   // when that is, if it is known
 }
 
-// of are the indices of the jobs that compute on them and keep others from doing so.
+// of returns the indices of the jobs that compute on them and keep others from doing so.
 func (on Processors) of(jobs []Job) []int {
 	index := make([]int, 0, len(jobs))
 	for i := range jobs {
@@ -109,7 +109,7 @@ func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
 	return e.clock.slack(j.Deadline.Sub(e.Now), end, Margin(j.Remaining)), behind
 }
 
-// free are the n processors that are free first, in that order, until it is called again.
+// free returns the n processors that are free first, in that order, until it is called again.
 func (e *edf) free(n int) []int {
 	if e.next = e.next[:0]; n == 1 {
 		first := 0

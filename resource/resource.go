@@ -26,7 +26,7 @@ const (
 	Apple  Kind = "apple_gpu"
 )
 
-// String is the kind in words for people: "NVIDIA GPU".
+// String returns the kind in words for people: "NVIDIA GPU".
 func (k Kind) String() string {
 	switch k {
 	case NVIDIA:
@@ -56,7 +56,7 @@ type Pool struct {
 	Weight float64 `json:"weight,omitempty"`
 }
 
-// Factor is the weight that counts.
+// Factor returns the effective weight.
 func (p Pool) Factor() float64 {
 	if p.Weight > 0 {
 		return p.Weight
@@ -109,7 +109,7 @@ type Coproc struct {
 	On     []int   `json:"on,omitempty"`     // it runs: the numbers of the devices it is on
 }
 
-// Kind is the kind of processor that it computes on.
+// Kind returns the kind of processor that it computes on.
 func (u Usage) Kind() Kind {
 	if u.Coproc != nil {
 		return u.Coproc.Kind

@@ -10,7 +10,7 @@ import (
 
 const gpu = resource.NVIDIA
 
-// on is a task on count GPUs, which it is on already if any are named.
+// on returns a task on count GPUs, which it is on already if any are named.
 func on(count float64, devices ...int) resource.Usage {
 	return resource.Usage{CPUs: 0.2, Coproc: &resource.Coproc{Kind: gpu, Count: count, On: devices}}
 }

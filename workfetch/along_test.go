@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A kind of processor that waits after a request without work is asked for by a session that is
-// held anyway, and causes none.
+// A kind of processor that waits after a request without work is included in a session that takes
+// place anyway, but does not cause one.
 func TestAWaitingKindIsAskedForAlong(t *testing.T) {
 	const gpu = resource.NVIDIA
 	waiting := workfetch.Stream{Backoff: now.Add(time.Hour), Proved: true, JobTime: time.Hour, Latency: 1000 * time.Hour}

@@ -187,8 +187,8 @@ func (f *fetcher) weigh(i int) Reason {
 	return r
 }
 
-// unproved is the reason for which no more is fetched of a project before its first task has
-// shown how long it takes: that this takes its time, or why it cannot.
+// unproved returns the reason for which no more work of a project is fetched before its first task
+// has shown its computing time: that this takes time, or why it is not possible.
 func (f *fetcher) unproved(i int, job float64) Reason {
 	p := f.Projects[i]
 	switch w := p.Waits; {
@@ -244,7 +244,7 @@ func (f *fetcher) fits(i int, amount float64) int {
 	return n
 }
 
-// late is the reason for which no more work is fetched: its deadline would be missed.
+// late returns the reason why no more work is fetched: new tasks would miss their deadlines.
 func (f *fetcher) late(p Project) Reason {
 	r := Reason{Code: Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
 	clock, known := jobsched.NewClock(f.Now, f.Habit, f.OnFrac)
@@ -326,7 +326,7 @@ func (f *fetcher) pause(i int, r Reason) Reason {
 // pauses reports whether the project wants no contact yet.
 func (p Project) pauses(now time.Time) bool { return now.Before(p.MinRPCTime) && !p.Asked }
 
-// requestDelay is the reason for which a project waits that asked for a pause.
+// requestDelay returns the reason of a project that waits because it asked for a pause.
 func (f *fetcher) requestDelay(p Project) Reason {
 	return Reason{
 		Code: RequestDelay, Until: p.MinRPCTime, Cure: "To contact it all the same: starling update " + p.URL,

@@ -90,7 +90,7 @@ func (r Refused) saying() refusal {
 	return refusals["other"]
 }
 
-// Text is the reason as a sentence.
+// Text returns the reason as a sentence.
 func (r Refused) Text(now time.Time) string {
 	s := r.saying()
 	tasks, left, amount := "Its tasks", "The remaining tasks", s.amount
@@ -149,7 +149,7 @@ func whole(v float64) string { return words.Number(int64(v)) }
 
 func size(v float64) string { return words.Bytes(int64(min(v, 1<<62))) }
 
-// release is a version of a client, which is 10000·major + 100·minor + release.
+// release returns a version of a client, which is 10000·major + 100·minor + release.
 func release(v float64) string {
 	n := int(v)
 	return fmt.Sprintf("%d.%d.%d", n/10000, n/100%100, n%100)

@@ -178,8 +178,8 @@ const firstRequest = 1
 // used.
 func (r Reason) Wanted() (seconds, instances float64) { return max(r.Seconds, r.Could), r.Instances }
 
-// Waits reports whether work of any kind is asked for as soon as a wait ends that follows a request
-// which brought none.
+// Waits reports whether work of any kind is requested as soon as the wait after a request without
+// work ends.
 func (r Reason) Waits() bool {
 	return r.Along || slices.ContainsFunc(r.Coprocs, func(c Coproc) bool { return c.Along })
 }

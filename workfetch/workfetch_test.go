@@ -14,7 +14,7 @@ import (
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// known is a project whose results take an hour, with much time to spare.
+// known returns a project whose results take an hour, with much time to spare.
 func known(change func(*workfetch.Project)) workfetch.Project {
 	p := workfetch.Project{
 		URL: "http://p.example/", Share: 100, Counts: true,
@@ -34,7 +34,7 @@ func queue(p, n int) (jobs []jobsched.Job) {
 	return jobs
 }
 
-// snapshot is a host of 2 CPUs with marks at 2 and 6 hours: 4 and 12 of CPU time.
+// snapshot returns a host of 2 CPUs with marks at 2 and 6 hours: 4 and 12 of CPU time.
 func snapshot(jobs []jobsched.Job, ps ...workfetch.Project) workfetch.Snapshot {
 	return workfetch.Snapshot{Now: now, CPUs: 2, Low: 2 * time.Hour, High: 6 * time.Hour, Projects: ps, Jobs: jobs}
 }

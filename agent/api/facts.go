@@ -22,7 +22,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// Facts are what there is to see now. They are for use within the loop.
+// Facts returns the current facts. They are for use within the loop.
 func (a *API) Facts(now time.Time) *view.Facts {
 	c, p := a.core, a.parts
 	primary, others := c.Platforms()

@@ -29,8 +29,8 @@ func (a *API) Timeline(ctx context.Context, q control.HistoryQuery) (t control.T
 	return t, errors.Join(errSee, err)
 }
 
-// OfflineHistory is the History of an agent that is not running. It returns state.ErrInUse
-// when one is.
+// OfflineHistory returns the History of an agent that is not running. It returns state.ErrInUse if
+// one is.
 func OfflineHistory(dataDir string, q control.HistoryQuery) (h control.History, err error) {
 	err = fromFile(dataDir, func(db *state.DB) (err error) {
 		h, err = history(db, q)
@@ -39,7 +39,7 @@ func OfflineHistory(dataDir string, q control.HistoryQuery) (h control.History, 
 	return h, err
 }
 
-// OfflineTimeline is likewise its Timeline, which ends where the agent was last seen.
+// OfflineTimeline does the same for its Timeline, which ends where the agent was last seen.
 func OfflineTimeline(dataDir string, q control.HistoryQuery) (t control.Timeline, err error) {
 	err = fromFile(dataDir, func(db *state.DB) (err error) {
 		t, err = timeline(db, q, time.Time{})

@@ -78,8 +78,8 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 	})
 }
 
-// askAnew forgets that requests for work brought none: a person wants the project to be
-// asked now, as far as there is room for work.
+// askAnew forgets that requests for work brought none: a person wants the project to be asked now,
+// as far as there is room for work.
 //
 // Source: BOINC client/cs_scheduler.cpp.
 func (a *API) askAnew(p state.Project) error {
@@ -279,8 +279,7 @@ func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, n
 	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
 }
 
-// SetPrefsOverride makes l what tools changed of the preferences, and has them
-// read again.
+// SetPrefsOverride makes l the tools' changes to the preferences, and reads the preferences again.
 func (a *API) SetPrefsOverride(ctx context.Context, l prefs.Layer) error {
 	a.editing.Lock()
 	defer a.editing.Unlock()
@@ -294,8 +293,8 @@ func (a *API) setPrefsOverride(ctx context.Context, l prefs.Layer) error {
 	return a.Reload(ctx)
 }
 
-// JoinManager has the agent follow an account manager from now on, if that answers
-// and takes the account. It returns when the projects that it names are attached.
+// JoinManager makes the agent follow an account manager from now on, if that answers and accepts
+// the account. It returns when the projects that it names are attached.
 func (a *API) JoinManager(ctx context.Context, managerURL, login, passwdHash string) error {
 	return a.talk.JoinManager(ctx, managerURL, login, passwdHash)
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The agent obeys those to whom its folder was given to change, by name.
+// The agent accepts requests from users who were explicitly granted its folder.
 func TestWhoElseIsObeyed(t *testing.T) {
 	const ada, bob = "S-1-5-21-1-2-3-1001", "S-1-5-21-1-2-3-1002"
 	for rights, want := range map[string]string{

@@ -106,7 +106,6 @@ type ManagerFollower interface {
 	JoinManager(ctx context.Context, managerURL, login, passwdHash string) error
 	// SyncManager asks the manager now.
 	SyncManager(ctx context.Context) error
-	// LeaveManager follows it no more, and with detach set detaches the projects that it
-	// attached.
+	// LeaveManager stops following it, and with detach detaches the projects that it attached.
 	LeaveManager(ctx context.Context, detach bool) error
 }

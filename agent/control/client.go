@@ -110,12 +110,12 @@ func (c *Client) Prefs(ctx context.Context) (prefs.Effective, error) {
 	return p, err
 }
 
-// SteerProject has something done to a project.
+// SteerProject makes the agent carry out a request for a project.
 func (c *Client) SteerProject(ctx context.Context, masterURL string, what ProjectAction) error {
 	return c.call(ctx, http.MethodPost, "project", url.Values{"project": {masterURL}, "action": {string(what)}}, nil)
 }
 
-// SteerTask has something done to a task, which is found by its name alone if
+// SteerTask makes the agent carry out a request for a task, which is found by its name alone if
 // project is "".
 func (c *Client) SteerTask(ctx context.Context, project, name string, what TaskAction) error {
 	return c.call(ctx, http.MethodPost, "task", url.Values{"project": {project}, "task": {name}, "action": {string(what)}}, nil)
@@ -135,12 +135,12 @@ func (c *Client) Log(ctx context.Context, after int) (Log, error) {
 	return l, err
 }
 
-// Attach has the agent attach to a project.
+// Attach makes the agent attach to a project.
 func (c *Client) Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error {
 	return c.call(ctx, http.MethodPost, "attach", url.Values{"project": {masterURL}, "key": {string(key)}}, nil)
 }
 
-// Detach has the agent detach from a project.
+// Detach makes the agent detach from a project.
 func (c *Client) Detach(ctx context.Context, masterURL string) error {
 	return c.call(ctx, http.MethodPost, "detach", url.Values{"project": {masterURL}}, nil)
 }
@@ -151,12 +151,12 @@ func (c *Client) JoinManager(ctx context.Context, managerURL, login, passwdHash 
 	return c.call(ctx, http.MethodPost, "manager/join", url.Values{"url": {managerURL}, "login": {login}, "passwd_hash": {passwdHash}}, nil)
 }
 
-// SyncManager has the agent ask its account manager now.
+// SyncManager makes the agent ask its account manager now.
 func (c *Client) SyncManager(ctx context.Context) error {
 	return c.call(ctx, http.MethodPost, "manager/sync", nil, nil)
 }
 
-// LeaveManager has the agent stop using the account manager.
+// LeaveManager makes the agent stop using the account manager.
 func (c *Client) LeaveManager(ctx context.Context, detach bool) error {
 	return c.call(ctx, http.MethodPost, "manager/leave", url.Values{"detach": {strconv.FormatBool(detach)}}, nil)
 }

@@ -19,8 +19,8 @@ type GPU struct {
 	Memory     int64    `json:"memory_bytes,omitempty"`      // 0: not known
 }
 
-// String is that in words for people: "NVIDIA GPU 0 is at 71 °C, 98% busy, with 5 GB of
-// 12 GB of memory in use".
+// String returns that in words for people: "NVIDIA GPU 0 is at 71 °C, 98% busy, with 5 GB of 12 GB
+// of memory in use".
 func (g GPU) String() string {
 	var facts []string
 	if g.Celsius > 0 {

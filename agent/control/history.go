@@ -121,7 +121,7 @@ func historyRoutes(mux *http.ServeMux, h Historian) {
 	})
 }
 
-// values are a query as an address has it.
+// values returns a query in the form for an address.
 func (q HistoryQuery) values() url.Values {
 	v := make(url.Values)
 	set := func(name, text string) {

@@ -51,7 +51,7 @@ func (j *Journal) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &Journal{j.next.WithAttrs(attrs), j.kept, own}
 }
 
-// WithGroup is not used for what people read.
+// WithGroup is not used for messages that people read.
 func (j *Journal) WithGroup(name string) slog.Handler {
 	return &Journal{j.next.WithGroup(name), j.kept, j.own}
 }

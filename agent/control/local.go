@@ -40,8 +40,8 @@ func (l Local) routes(mux *http.ServeMux) {
 	}
 }
 
-// Doctor has the agent examine itself and puts the findings into a value of their type.
-// That takes as long as the projects' servers take to answer.
+// Doctor makes the agent examine itself and puts the findings into a value of their type. That
+// takes as long as the projects' servers take to answer.
 func (c *Client) Doctor(ctx context.Context, into any) error {
 	patient := Client{&http.Client{Timeout: doctorPatience, Transport: c.http.Transport}}
 	return patient.call(ctx, http.MethodGet, "doctor", nil, into)

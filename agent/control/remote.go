@@ -60,7 +60,7 @@ func remoteRoutes(mux *http.ServeMux, door Remote) {
 	})
 }
 
-// Invite has the agent make a code with which one computer may pair.
+// Invite makes the agent create a code with which one computer may pair.
 func (c *Client) Invite(ctx context.Context) (i Invitation, err error) {
 	err = c.call(ctx, http.MethodPost, "remote/invite", nil, &i)
 	return i, err
@@ -72,7 +72,7 @@ func (c *Client) Paired(ctx context.Context) (all []Paired, err error) {
 	return all, err
 }
 
-// Revoke has the agent forget a computer.
+// Revoke makes the agent forget a computer.
 func (c *Client) Revoke(ctx context.Context, name string) error {
 	return c.call(ctx, http.MethodPost, "remote/revoke", url.Values{"name": {name}}, nil)
 }

@@ -170,7 +170,7 @@ func ParseMode(s string) (prefs.ModeKind, error) {
 
 var modeNames = map[prefs.ModeKind]string{prefs.Auto: "auto", prefs.Always: "always", prefs.Never: "never"}
 
-// ModeName is the name of a mode.
+// ModeName returns the name of a mode.
 func ModeName(kind prefs.ModeKind) string { return modeNames[kind] }
 
 func answer(w http.ResponseWriter, v any, err error) {

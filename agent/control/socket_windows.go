@@ -28,7 +28,7 @@ const (
 	also     = "(A;;GRGW;;;%s)"
 )
 
-// pipe is the name of the pipe that belongs to a data directory.
+// pipe returns the name of the pipe that belongs to a data directory.
 func pipe(dataDir string) (string, error) {
 	path, err := filepath.Abs(dataDir)
 	if err != nil {

@@ -29,7 +29,7 @@ type Status struct {
 	// mode always does.
 	ComputeDespite string    `json:"compute_despite,omitempty"`
 	NetworkDespite string    `json:"network_despite,omitempty"`
-	Drain          *Drain    `json:"drain,omitempty"` // nil: none is under way
+	Drain          *Drain    `json:"drain,omitempty"` // nil if none is in progress
 	Powers         []Power   `json:"powers,omitempty"`
 	RunMode        string    `json:"run_mode"` // always, auto or never
 	NetMode        string    `json:"network_mode"`
@@ -212,7 +212,7 @@ type Xfer struct {
 	Project string    `json:"project"`
 	Upload  bool      `json:"upload"`
 	Active  bool      `json:"active"`
-	Bytes   int64     `json:"bytes"` // moved by the attempt under way
+	Bytes   int64     `json:"bytes"` // transferred by the current attempt
 	Size    int64     `json:"size"`  // 0 unknown
 	NextTry time.Time `json:"next_try,omitzero"`
 	Silent  float64   `json:"silent_seconds,omitempty"` // for which no data has moved, if it is a minute or more

@@ -69,7 +69,7 @@ func (c *Core) Open() {
 	c.Ctx, c.end = context.WithCancel(context.Background())
 }
 
-// End is for the loop: from now on nothing is taken.
+// End is for the loop: from now on no requests are accepted.
 func (c *Core) End() { c.end() }
 
 // saveAgain is the time after a failed save during which no task is started: its end could not be
@@ -98,7 +98,7 @@ func (c *Core) Ending(project string) state.Ending {
 	return p.Ending
 }
 
-// Platforms are those whose programs can be run here, the computer's own first.
+// Platforms returns the platforms whose programs can be run here, the computer's own first.
 func (c *Core) Platforms() (primary string, others []string) {
 	primary, others = hostinfo.Platform()
 	if c.Modules {
@@ -117,7 +117,7 @@ func (c *Core) Stated(version string, fpops float64) time.Duration {
 	return v.Stated(fpops, c.Host.Fpops)
 }
 
-// ShareFraction is a project's resource share among all.
+// ShareFraction returns a project's resource share among all.
 func (c *Core) ShareFraction(project string) float64 {
 	sum := 0.0
 	for _, acc := range c.Accounts {

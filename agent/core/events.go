@@ -37,20 +37,20 @@ func (c *Core) Post(e Event) {
 	}
 }
 
-// Events are those posted, for the loop.
+// Events returns the posted events, for the loop.
 func (c *Core) Events() <-chan Event { return c.events }
 
-// Looks are the functions to run between two steps of the loop.
+// Looks returns the functions to run between two steps of the loop.
 func (c *Core) Looks() <-chan func() { return c.looks }
 
-// Do has f run in the loop and waits for it.
+// Do runs f in the loop and waits for it.
 func (c *Core) Do(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	return through(ctx, c, c.events, Event(Asked{f, done}), done)
 }
 
-// See has show look at the agent, as of one instant between two steps of the loop. It
-// must change nothing.
+// See lets show look at the agent, as of one instant between two steps of the loop. It must change
+// nothing.
 func (c *Core) See(ctx context.Context, show func()) error {
 	done := make(chan error, 1)
 	return through(ctx, c, c.looks, func() {
@@ -80,7 +80,7 @@ func through[E any](ctx context.Context, c *Core, loop chan<- E, e E, done <-cha
 // A Waker finds the earliest of several times.
 type Waker struct{ At time.Time }
 
-// By has the loop look again at t, if not earlier.
+// By makes the loop look again at t, if not earlier.
 func (w *Waker) By(t time.Time) {
 	if t.Before(w.At) {
 		w.At = t

@@ -216,7 +216,7 @@ func (l *Life) filesStand(key string, r state.Result) bool {
 	return len(gone) == 0
 }
 
-// fetchAgain has files of a result downloaded once more, which are missing or have changed.
+// fetchAgain downloads files of a result once more, which are missing or have changed.
 func (l *Life) fetchAgain(key string, r state.Result, files []string) {
 	var names []string
 	for _, k := range files {

@@ -13,11 +13,11 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// An agent that crashes and starts again would start the same tasks, and if one of
-// them is the cause, however it may be, crash again, for ever and to the harm of all
-// projects. So those that ran are suspects: they are started one after the other,
-// and one that has brought the agent down twice is set aside until a person decides.
-// An agent that was killed, or whose computer lost its power, has not crashed.
+// An agent that crashes and restarts would start the same tasks again. If one of them is the cause,
+// however it may be, the agent would crash again, forever and to the harm of all projects. So the
+// tasks that ran are suspects: they are started one after the other, and one that has crashed the
+// agent twice is set aside until a person decides. An agent that was killed, or whose computer lost
+// its power, has not crashed.
 
 // crashFile is the file to which Go writes its last words.
 const (
@@ -56,8 +56,8 @@ func crashed(words []byte) bool {
 	return len(words) > 0 && !bytes.HasPrefix(words, []byte("SIGQUIT"))
 }
 
-// suspect finds the tasks that ran when an earlier agent crashed, and notes that none
-// runs now.
+// suspect finds the tasks that ran when an earlier agent crashed, and clears the record of running
+// tasks.
 func (l *Life) suspect(now time.Time) {
 	var suspects []string
 	l.Save(func(tx *state.Tx) {

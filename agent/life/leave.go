@@ -143,7 +143,7 @@ func (l *Life) removeFiles(project string, files []string) error {
 	return errors.Join(append(errs, errNames)...)
 }
 
-// AbortAll has the applications of a project end.
+// AbortAll ends the applications of a project.
 func (l *Life) AbortAll(project, why string) {
 	for _, run := range l.running {
 		if r, ok := l.DB.Results.Get(run.key); ok && r.Project == project {
@@ -152,7 +152,7 @@ func (l *Life) AbortAll(project, why string) {
 	}
 }
 
-// CancelTransfer breaks a file's transfer off, if one is under way.
+// CancelTransfer cancels a file's transfer, if one is in progress.
 func (l *Life) CancelTransfer(key string) {
 	if t := l.transfers[key]; t != nil {
 		t.cancel()

@@ -39,7 +39,7 @@ type Life struct {
 	LastWords string
 
 	// The following fields are lost at a restart, and may be.
-	transfers  map[string]*transfer // file key → transfer under way
+	transfers  map[string]*transfer // file key → transfer in progress
 	running    map[string]*process  // by task: results that have a process
 	trickleUps map[string]bool      // project → applications have messages for it
 	computes   float64              // part of the time that the preferences let tasks compute now
@@ -113,7 +113,7 @@ type Transferred struct {
 // Event names it.
 func (Transferred) Event() string { return "transfer ended" }
 
-// Handle takes in an event, if it is one of this component's.
+// Handle handles an event, if it belongs to this component.
 func (l *Life) Handle(e core.Event) bool {
 	switch e := e.(type) {
 	case Ran:
@@ -202,7 +202,7 @@ func (l *Life) Holds(project string) bool {
 	return false
 }
 
-// Processes are the results that have a process, by their keys.
+// Processes returns the results that have a process, by their keys.
 func (l *Life) Processes() map[string]view.Process {
 	all, progress := make(map[string]view.Process, len(l.running)), l.Exec.Progress()
 	for task, run := range l.running {
@@ -215,7 +215,7 @@ func (l *Life) Processes() map[string]view.Process {
 	return all
 }
 
-// Transfers are those under way, by the keys of their files.
+// Transfers returns the transfers in progress, by the keys of their files.
 func (l *Life) Transfers() map[string]view.Transfer {
 	all := make(map[string]view.Transfer, len(l.transfers))
 	for key, t := range l.transfers {

@@ -117,7 +117,7 @@ func (e *ownFileError) Error() string {
 
 func (e *ownFileError) Unwrap() error { return e.err }
 
-// record is an obstacle as it is stored.
+// record returns an obstacle as it is stored.
 func record(o obstacle.Obstacle) state.Cause {
 	return state.Cause{Code: string(o.Code), About: o.About}
 }

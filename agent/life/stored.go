@@ -66,7 +66,7 @@ func (l *Life) judge(needed, used map[string]bool, now time.Time) judged {
 	return j
 }
 
-// stored is what package storage looks at, and the keys of the files in it.
+// stored returns the input of package storage, and the keys of the files in it.
 func (l *Life) stored(needed, used map[string]bool, j *judged) (s storage.Snapshot, keys []string) {
 	s = storage.Snapshot{Now: j.now, Limit: gigabytes(l.Prefs.MaxStickyGB), Excess: l.Disk.Excess(), Bound: l.Disk.Bound()}
 	index := make(map[string]int)

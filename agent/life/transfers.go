@@ -196,7 +196,7 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	l.tellUpload(f)
 }
 
-// putOff has a transfer that failed be tried again later.
+// putOff schedules another attempt for a failed transfer.
 func (l *Life) putOff(f *state.File, why error, now time.Time) {
 	f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, l.Rand))
 	f.Failures++
@@ -230,7 +230,7 @@ func Abandon(f *state.File, now time.Time) {
 	f.Local = state.FileFailed
 }
 
-// uploadRequested has an output of a running application sent.
+// uploadRequested uploads an output of a running application.
 func (l *Life) uploadRequested(e executor.UploadRequested) {
 	run := l.running[e.Result]
 	if run == nil {
@@ -268,7 +268,7 @@ func (l *Life) tellUpload(f state.File) {
 		}
 		for _, ref := range r.FileRefs {
 			if ref.FileName == f.Name {
-				_ = l.Exec.UploadEnded(task, cmp.Or(ref.OpenName, ref.FileName), status) // one that has just ended needs it no more
+				_ = l.Exec.UploadEnded(task, cmp.Or(ref.OpenName, ref.FileName), status) // one that has just ended no longer needs it
 			}
 		}
 	}

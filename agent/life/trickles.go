@@ -38,7 +38,7 @@ func (l *Life) Trickles(project string) (found []protocol.Trickle) {
 	return found
 }
 
-// trickledUp has the project contacted soon.
+// trickledUp makes the agent contact the project soon.
 func (l *Life) trickledUp(e executor.TrickledUp) {
 	if run := l.running[e.Result]; run != nil {
 		if r, ok := l.DB.Results.Get(run.key); ok {

@@ -109,7 +109,7 @@ func (ru *Rules) forgetAccount(u string) {
 	}
 }
 
-// Changed has the files that people edit read again.
+// Changed reads the files that people edit again.
 func (ru *Rules) Changed() {
 	ru.Log.Info("preferences or accounts changed; reloaded")
 	if err := ru.ReadFiles(); err != nil {

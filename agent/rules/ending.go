@@ -31,7 +31,7 @@ func (ru *Rules) ends(project string, kind state.EndingKind, since time.Time) st
 	return e
 }
 
-// Reset has a project start over.
+// Reset makes a project start over.
 func (ru *Rules) Reset(p state.Project, now time.Time) error {
 	p.Ending = ru.ends(p.MasterURL, state.Resetting, now)
 	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })

@@ -18,7 +18,7 @@ func (ru *Rules) NameHost() {
 	ru.Presence.Watch(ru.Settings.ExclusiveApps, ru.Settings.ExclusiveGPUApps)
 }
 
-// Speaking has requests ask for answers in the language that tools chose.
+// Speaking makes requests ask for answers in the language that tools chose.
 func (ru *Rules) Speaking(next http.RoundTripper) http.RoundTripper {
 	return languageTransport{next, &ru.language}
 }

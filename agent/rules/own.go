@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// ReadAllOwn has every project's app_info.xml taken up as it is now.
+// ReadAllOwn adopts the current app_info.xml of every project.
 func (ru *Rules) ReadAllOwn() {
 	var all []string
 	for u := range ru.DB.Projects.All() {
@@ -150,7 +150,7 @@ func (ru *Rules) abortWithout(project string, stay map[string]state.AppVersion, 
 	}
 }
 
-// without are the kinds of processors, by BOINC's names, for which no version is.
+// without returns the kinds of processors, by BOINC's names, that no version uses.
 //
 // Source: BOINC client/project.cpp, PROJECT::check_no_apps.
 func (ru *Rules) without(versions map[string]state.AppVersion) (kinds []string) {

@@ -63,7 +63,7 @@ func Layers(dataDir, venue string, now time.Time) (layers []prefs.Layer, good ma
 	return layers, good, errors.Join(errs...)
 }
 
-// MergePrefs takes over the preferences in force.
+// MergePrefs applies the preferences in force.
 func (ru *Rules) MergePrefs() {
 	p, err := Merge(ru.DB, ru.Layers, ru.venue())
 	if err != nil {

@@ -31,7 +31,7 @@ type Rules struct {
 	ownFaults map[string]error // of app_info.xml, by project
 }
 
-// Conversations are those under way with projects.
+// Conversations are the conversations with projects in progress.
 type Conversations interface {
 	// Talks reports whether there is one with a project.
 	Talks(project string) bool
@@ -45,7 +45,7 @@ type FilesChanged struct{}
 // Event names it.
 func (FilesChanged) Event() string { return "files changed" }
 
-// Handle takes in an event, if it is one of this component's.
+// Handle handles an event, if it belongs to this component.
 func (ru *Rules) Handle(e core.Event) bool {
 	_, ok := e.(FilesChanged)
 	if ok {

@@ -155,7 +155,7 @@ func (b *bounder) files(sent []protocol.FileInfo, needed map[string]bool) []prot
 	return kept
 }
 
-// needed are the names of files that a reply refers to.
+// needed returns the names of files that a reply refers to.
 func needed(r protocol.SchedulerReply) map[string]bool {
 	names := make(map[string]bool)
 	all := func(refs []protocol.FileRef) {

@@ -49,8 +49,8 @@ func (t *Talk) managerRequest(m state.Manager, now time.Time) *protocol.ManagerR
 	return r
 }
 
-// toPolicy is a reply as the policy wants it: with addresses in their canonical
-// form, and signatures verified.
+// toPolicy returns a reply in the form for the policy: with addresses in their canonical form, and
+// signatures verified.
 func (t *Talk) toPolicy(reply *protocol.ManagerReply) acctmgr.Reply {
 	r := acctmgr.Reply{SigningKey: reply.SigningKey}
 	key, errKey := protocol.ParsePublicKey(reply.SigningKey)

@@ -17,8 +17,8 @@ import (
 // ErrOtherManager is the error if the agent already follows another account manager.
 var ErrOtherManager = errors.New("an account manager is already in use; leave it first")
 
-// JoinManager has the agent follow an account manager from now on, if that answers
-// and takes the account. It returns when the projects that it names are attached.
+// JoinManager makes the agent follow an account manager from now on, if that answers and accepts
+// the account. It returns when the projects that it names are attached.
 func (t *Talk) JoinManager(ctx context.Context, managerURL, login, passwdHash string) error {
 	look, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -45,8 +45,8 @@ func (t *Talk) SyncManager(ctx context.Context) error {
 	})
 }
 
-// withManager has a conversation with the manager that choose makes of the one
-// that is followed, and waits for its end.
+// withManager holds a conversation with the manager that choose returns, given the one that is
+// followed, and waits for its end.
 func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (state.Manager, error)) error {
 	done := make(chan error, 1)
 	err := t.Do(ctx, func() error {
@@ -136,8 +136,8 @@ func (t *Talk) managerOver(e ManagerAnswered) {
 	}
 }
 
-// managerAnswered takes in how a conversation ended. A manager that was not
-// followed before is only if it went well.
+// managerAnswered handles the outcome of a conversation. A new manager is only followed if it went
+// well.
 func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, err error, now time.Time) error {
 	followed, joined := t.DB.Managers.Get(state.Self)
 	if err != nil {

@@ -303,7 +303,7 @@ func (r *replier) until(refused []protocol.Refusal) (end time.Time) {
 	return end
 }
 
-// kept are the refusals of an answer that are stored, the most important first.
+// kept returns the refusals of an answer that are stored, the most important first.
 func kept(refused []protocol.Refusal) (all []state.Refused) {
 	for _, f := range refused[:min(len(refused), workfetch.MaxRefused)] {
 		all = append(all, state.Refused{
@@ -313,7 +313,7 @@ func kept(refused []protocol.Refusal) (all []state.Refused) {
 	return all
 }
 
-// short is the beginning of a text that becomes a part of a sentence.
+// short returns the beginning of a text that becomes a part of a sentence.
 func short(s string) string { return strings.ToValidUTF8(s[:min(len(s), workfetch.MaxName)], "") }
 
 // said returns a reply's messages in the form that people read.

@@ -59,7 +59,7 @@ func (d *Disk) Measure(now time.Time, w *core.Waker) {
 	}
 }
 
-// Handle takes in an event, if it is one of this component's.
+// Handle handles an event, if it belongs to this component.
 func (d *Disk) Handle(e core.Event) bool {
 	switch e := e.(type) {
 	case DiskWanted:

@@ -47,8 +47,8 @@ func (h *Heat) Add(now time.Time, celsius float64) {
 	h.now = Hottest{start, max(celsius, h.now.Celsius)}
 }
 
-// Steps are those that are complete, oldest first: at most a day. Steps without a
-// measurement are left out.
+// Steps returns the complete steps, oldest first: at most a day. Steps without a measurement are
+// left out.
 func (h *Heat) Steps() []Hottest {
 	h.mu.Lock()
 	defer h.mu.Unlock()

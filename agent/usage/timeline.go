@@ -133,7 +133,7 @@ func (t *Timeline) flush(now time.Time) {
 	t.since, t.spent = now, nil
 }
 
-// extend has the last span last, if it is of the same, or starts another.
+// extend extends the last span, if it is of the same activity, or starts another.
 func (t *Timeline) extend(d Doing) bool {
 	again := t.any && same(d, Doing{Activity: t.tip.Activity, Code: t.tip.Code})
 	switch gap := t.since.Round(0).Sub(t.tip.End); {
@@ -154,7 +154,7 @@ func (t *Timeline) extend(d Doing) bool {
 
 func same(a, b Doing) bool { return a.Activity == b.Activity && a.Code == b.Code }
 
-// closed is the last span as it ends, if it lasts.
+// closed returns the last span with its end, if it is open.
 func (t *Timeline) closed(at time.Time) []state.Span {
 	if !t.tip.Open {
 		return nil

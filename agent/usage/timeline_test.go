@@ -28,7 +28,7 @@ func newTimeline(up *Uptime, start int) *Timeline {
 	return t
 }
 
-// lines are the spans, the oldest first, as activity, code and seconds.
+// lines returns the spans, the oldest first, as activity, code and seconds.
 func lines(t *testing.T, up *Uptime) string {
 	t.Helper()
 	var all []string
@@ -80,7 +80,7 @@ func TestTheTimelineJoinsWhatIsTheSame(t *testing.T) {
 	}
 }
 
-// Where something begins and ends is exact, wherever in a minute that is.
+// The start and the end of an activity are exact, wherever in a minute they are.
 func TestTheEdgesOfTheTimeline(t *testing.T) {
 	for edge := 600; edge <= 660; edge++ {
 		up := clocked(t)

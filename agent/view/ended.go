@@ -75,7 +75,7 @@ func sentence(cause string) string {
 	return string(unicode.ToUpper(first)) + cause[n:] + "."
 }
 
-// tail is the end of a text, from the start of a line if it is not whole.
+// tail returns the end of a text, from the start of a line if it is not whole.
 func tail(text string, most int) string {
 	text = strings.TrimSpace(bxml.Printable(text, 3*len(text)))
 	if len(text) <= most {

@@ -100,7 +100,7 @@ func computing(r state.Result) (workfetch.FailureCode, string) {
 	return workfetch.ExitStatus, fmt.Sprintf("exit status %d", r.ExitStatus)
 }
 
-// download is why a result's input files could not be had.
+// download returns why a result's input files could not be downloaded.
 func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
 	file := failedFile(db, r, db.Inputs(r))
 	if obstacle.Code(file.Obstacle.Code) == obstacle.Canceled {
@@ -122,7 +122,7 @@ func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
 	return workfetch.DownloadFailed, file.Name
 }
 
-// upload is why an output file was not uploaded.
+// upload returns why an output file was not uploaded.
 func upload(file state.File) (workfetch.FailureCode, string) {
 	switch obstacle.Code(file.Obstacle.Code) {
 	case obstacle.Canceled:
@@ -156,7 +156,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:stderrLine], "") + "…"
 }
 
-// lastLines are the last lines that an application wrote, from the report of its failure.
+// lastLines returns the last lines that an application wrote, from the report of its failure.
 func lastLines(report string) string {
 	var lines []string
 	for line := range strings.Lines(written(report)) {

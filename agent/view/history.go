@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// HistoryTask is what people see of a task that has ended.
+// HistoryTask returns a task that has ended in the form that people see.
 func HistoryTask(e state.EndedTask) control.HistoryTask {
 	k := control.HistoryTask{
 		Name: e.Name, Project: e.Project, ProjectName: e.ProjectName, Workunit: e.Workunit,

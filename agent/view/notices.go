@@ -35,8 +35,8 @@ func (f *Facts) headlines() (list []control.Notice) {
 	return list
 }
 
-// announced are the notices to be shown, the newest first. To people a project that is
-// being detached is still there. An account manager may want none shown.
+// announced returns the notices to be shown, the newest first. For people, a project that is being
+// detached is still there. An account manager can disable notices.
 func (f *Facts) announced(project string) (all []notices.Notice) {
 	if m, _ := f.DB.Managers.Get(state.Self); m.NoNotices {
 		return nil

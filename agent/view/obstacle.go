@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// obstacleOf is one from the durable record.
+// obstacleOf returns an obstacle from the durable record.
 func obstacleOf(c state.Cause) obstacle.Obstacle {
 	return obstacle.Obstacle{Code: obstacle.Code(c.Code), About: c.About}
 }

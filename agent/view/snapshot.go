@@ -138,7 +138,7 @@ func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
 	return all
 }
 
-// refused is why a project sent no work, from the durable record.
+// refused returns why a project sent no work, from the durable record.
 func refused(kept []state.Refused) (all []workfetch.Refused) {
 	for _, r := range kept {
 		all = append(all, workfetch.Refused{Code: workfetch.RefusedCode(r.Code), App: r.App, Kind: r.Kind, Need: r.Need, Have: r.Have, Until: r.Until, Detail: r.Detail})
@@ -222,8 +222,8 @@ func phase(r state.Result) decide.Phase {
 	}
 }
 
-// DiskFull is the code of computing being denied since the preferences grant no
-// more disk.
+// DiskFull is the code for computing being denied because the preferences do not allow more disk
+// use.
 const DiskFull = "disk_full"
 
 // diskKnown reports whether it is known how much disk is used and free.
@@ -278,7 +278,7 @@ func Trouble(p state.Project) contact.Trouble {
 	return t
 }
 
-// Contact is what package contact decides on, from the durable record.
+// Contact returns the input of package contact, from the durable record.
 func Contact(p state.Project, now time.Time) contact.State {
 	c := p.Contact
 	age := now.Sub(p.AttachedAt)

@@ -147,7 +147,7 @@ func (f *Facts) Tools() Tools {
 	return v
 }
 
-// Override is what tools changed of the preferences.
+// Override returns the tools' changes to the preferences.
 func (f *Facts) Override() (l prefs.Layer) {
 	for _, layer := range f.Layers {
 		if filepath.Base(layer.Origin) == settings.PrefsOverrideFile {
@@ -191,7 +191,7 @@ func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 	return v
 }
 
-// toolsHost is the computer, with what tasks may use of it.
+// toolsHost returns the computer's description, with the coprocessors that tasks may use.
 func (f *Facts) toolsHost() protocol.HostInfo {
 	h := f.Host
 	for _, p := range f.Coprocs.Pools(h.Fpops) {

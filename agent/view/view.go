@@ -57,8 +57,8 @@ type Facts struct {
 	Last    decide.Decision                      // the last pass
 
 	// Current activities.
-	Sessions         map[string]Conversation // by project, those under way
-	Transfers        map[string]Transfer     // by file key, those under way
+	Sessions         map[string]Conversation // by project, those in progress
+	Transfers        map[string]Transfer     // by file key, those in progress
 	Processes        map[string]Process      // by result key
 	TrickleUps       map[string]bool         // project → applications have messages for it
 	Asked            map[string]bool         // project → the user wants it contacted now

@@ -152,8 +152,8 @@ func TestATaskThatNeedsTheNetwork(t *testing.T) {
 	}
 }
 
-// A task needs little CPU time by the word of its application or of its project. Unless it
-// computes on a coprocessor, it then runs while other tasks fill the CPUs.
+// A task needs little CPU time if its application or its project claims so. Unless it computes on a
+// coprocessor, it then runs while other tasks fill the CPUs.
 func TestATaskThatNeedsLittleCPUTime(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -225,7 +225,7 @@ func TestLatenessAndWhatAShutdownLoses(t *testing.T) {
 	if lost := f.Last.Snapshot.Results[0].Lost; lost != 40*time.Second {
 		t.Errorf("policies see %v", lost)
 	}
-	run.WithoutCheckpoint = true // it begins again
+	run.WithoutCheckpoint = true // it starts from the beginning
 	if s := f.Status(); s.Unsaved != 60 {
 		t.Errorf("%v s would be lost of a task that never saved", s.Unsaved)
 	}

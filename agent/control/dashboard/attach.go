@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// known are the projects that the page offers.
+// known answers with the projects that the page offers.
 func (s *Server) known(w http.ResponseWriter, _ *http.Request) {
 	answer(w, append([]Known{}, s.Known...), nil)
 }
@@ -65,7 +65,7 @@ func newConfig(u string, c *protocol.ProjectConfig) projectConfig {
 	return p
 }
 
-// masterURL is the URL that a project gives as its own, unless that would give up TLS.
+// masterURL returns the URL that a project gives as its own, unless that would give up TLS.
 func masterURL(u string, c *protocol.ProjectConfig) string {
 	own, err := protocol.CanonicalMasterURL(c.MasterURL)
 	if err != nil || strings.HasPrefix(u, "https:") && !strings.HasPrefix(own, "https:") {

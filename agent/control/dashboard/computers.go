@@ -74,7 +74,7 @@ func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 	answer(w, summary(v), inTime(ctx, err))
 }
 
-// inTime is the error of a request to a computer, which had askTime.
+// inTime returns the error of a request to a computer, for which there was askTime.
 func inTime(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return errors.New("no answer within " + words.Span(askTime))

@@ -82,7 +82,7 @@ type PrefsKeeper interface {
 type Server struct {
 	Agent Agent
 	Log   *slog.Logger
-	// Token is what lets a browser in, and Port where the agent listens.
+	// Token lets a browser in. Port is the port on which the agent listens.
 	Token, Port string
 	// Known projects are offered to people for attaching.
 	Known []Known
@@ -114,7 +114,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// handler is everything that is served on a port.
+// handler returns the handler for everything that is served on a port.
 func (s *Server) handler(port string) http.Handler {
 	assets, err := fs.Sub(embedded, "assets")
 	if err != nil {

@@ -193,7 +193,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestOtherSites has a browser that is logged in visit pages that mean harm.
+// TestOtherSites makes a browser that is logged in visit malicious pages.
 func TestOtherSites(t *testing.T) {
 	a := new(agent)
 	port, login := site(t, a)

@@ -60,11 +60,10 @@ func members(v any) (all map[string]json.RawMessage, err error) {
 	return all, err
 }
 
-// whole is the document as JSON.
+// whole returns the document as JSON.
 func (d document) whole() ([]byte, error) { return json.Marshal(d.parts) }
 
-// since is what makes d of before: a JSON merge patch (RFC 7396), or nil if they are the
-// same.
+// since returns the merge patch (RFC 7396) that turns before into d, or nil if they are the same.
 func (d document) since(before document) ([]byte, error) {
 	changes := make(map[string]json.RawMessage)
 	for name, part := range d.parts {

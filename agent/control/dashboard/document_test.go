@@ -34,7 +34,7 @@ func merge(target, patch any) any {
 	return t
 }
 
-// queue is a page with so many tasks in two projects.
+// queue returns a page with so many tasks in two projects.
 func queue(n int) view.Page {
 	v := view.Page{Plans: make(map[string]decide.ProjectPlan), Credit: make(map[string][]view.Day)}
 	v.Disk.Projects = make(map[string]int64)

@@ -29,7 +29,7 @@ type fake struct {
 
 var _ Agent = new(fake)
 
-// change has f alter what there is to see.
+// change lets f alter the page's data.
 func (a *fake) change(f func(*view.Page)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -51,7 +51,7 @@ func (a *fake) Timeline(_ context.Context, q control.HistoryQuery) (control.Time
 	return t, nil
 }
 
-// past is a computer on which so many tasks have ended, and which has been on for some days.
+// past returns a computer on which so many tasks have ended, and which has been on for some days.
 func past(tasks int) *fake {
 	a := &fake{page: busy(30)}
 	for i := range tasks {

@@ -70,7 +70,7 @@ func (s *Server) look(ctx context.Context) (document, error) {
 // keptMessages is the number of lines that a page gets when it opens.
 const keptMessages = 2000
 
-// messages are the lines of the log after a number, the last ones only.
+// messages returns the lines of the log after a number, the last ones only.
 func (s *Server) messages(ctx context.Context, after int) (lines []control.Message, last int) {
 	log, err := s.Agent.Log(ctx, after)
 	if err != nil || len(log.Messages) == 0 {

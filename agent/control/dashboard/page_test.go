@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/internal/testbrowser"
 )
 
-// open has Chromium open the dashboard of a fake agent.
+// open opens the dashboard of a fake agent in Chromium.
 func open(t *testing.T, a *fake) (b testbrowser.Browser, base string) {
 	t.Helper()
 	return openUntil(t, t.Context(), a)
@@ -385,7 +385,7 @@ func TestNothingYet(t *testing.T) {
 	b.Picture("attach")
 }
 
-// TestAccessible has axe-core look at each tab, the drawers and the dialogs, light and dark.
+// TestAccessible checks each tab, the drawers and the dialogs with axe-core, light and dark.
 func TestAccessible(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(300), seqno: 40}

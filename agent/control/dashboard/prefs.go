@@ -57,7 +57,7 @@ func (s *Server) prefs(w http.ResponseWriter, r *http.Request) {
 	answer(w, form, err)
 }
 
-// weekday is a day's name in preference files.
+// weekday returns a day's name in preference files.
 func weekday(w time.Weekday) string { return strings.ToLower(w.String()) }
 
 // layer reads the values set in the form, by name. Windows of weekdays stay if the form does not

@@ -56,7 +56,7 @@ func (r *request) setConfig() string {
 	return outcome(err)
 }
 
-// shown is what tools are shown of settings and accounts.
+// shown returns settings and accounts in the form that tools see.
 func shown(s settings.Settings, accounts []settings.Account) []byte {
 	var w bxml.Writer
 	boincconfig.Write(&w, s, accounts)

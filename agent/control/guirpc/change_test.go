@@ -91,7 +91,7 @@ func (desk) CreateAccount(_ context.Context, _, _, _, _ string, consent bool) (p
 	return accountKey, nil
 }
 
-// newDesk is one that is attached to a project, with a peer that talks to it.
+// newDesk returns a desk that is attached to a project, with a peer that talks to it.
 func newDesk(t *testing.T, own string) (*peer, string) {
 	t.Helper()
 	p, d := sitDown(t, own)

@@ -269,7 +269,7 @@ func errorText(text string) string {
 	return string(w.Bytes())
 }
 
-// outcome is the reply to a call that does something.
+// outcome returns the reply to a call that does something.
 func outcome(err error) string {
 	switch {
 	case err == nil:

@@ -36,7 +36,7 @@ func (b *board) set(seqnos ...int) {
 	}
 }
 
-// got are the numbers of the notices in a reply.
+// got returns the numbers of the notices in a reply.
 func got(reply string) (numbers string) {
 	for _, part := range strings.Split(reply, "<seqno>")[1:] {
 		n, _, _ := strings.Cut(part, "<")

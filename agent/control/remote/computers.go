@@ -36,7 +36,7 @@ func (c *Computers) Pair(ctx context.Context, address, code string) error {
 	return err
 }
 
-// Forget has one of them be one no more. There it stays listed until it is revoked.
+// Forget removes one of them. That computer lists this one until it is revoked there.
 func (c *Computers) Forget(address string) error { return pinsIn(c.dir).remove(address) }
 
 // dashboardName distinguishes the dashboard from the command line, which is paired separately.

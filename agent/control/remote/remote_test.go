@@ -27,7 +27,7 @@ func (agent) Status(context.Context) (control.Status, error) {
 	return control.Status{Running: true, Version: "from afar"}, nil
 }
 
-// serve has an agent answer on loopback.
+// serve starts an agent that answers on loopback.
 func serve(t *testing.T) (s *remote.Server, address string) {
 	t.Helper()
 	s, err := remote.New(t.TempDir(), 1, control.Handler(agent{}), slog.New(slog.DiscardHandler))
@@ -188,7 +188,7 @@ func TestManInTheMiddle(t *testing.T) {
 	}
 	wants(t, "afterwards", status(t, dir, middle), "is not paired")
 
-	// He comes later, and to the address that was paired.
+	// Now the attacker appears only after pairing, at the address that was paired.
 	if _, err := remote.Pair(t.Context(), dir, address, invite(t, s).Code); err != nil {
 		t.Fatal(err)
 	}
