@@ -110,7 +110,7 @@ func (o Obstacle) trouble() contact.Trouble {
 	return contact.Trouble{Code: contact.TroubleCode(o.Code), About: o.About}
 }
 
-// Cause returns a sentence about the obstacle, or "" if there is none.
+// Cause returns a sentence about the obstacle, or "".
 func (o Obstacle) Cause() string {
 	s, own := o.saying()
 	switch {

@@ -90,7 +90,7 @@ func TestAgain(t *testing.T) {
 	f := storage.File{Sticky: true, Used: now}
 	never, soon, later := f, f, f
 	soon.Until, later.Until, never.Needed = hours(2), hours(5), true
-	never.Until = hours(1) // it is checked when it is no longer needed
+	never.Until = hours(1) // it is checked once the room is not needed any more
 	s := storage.Snapshot{Now: now, Projects: make([]storage.Project, 1), Files: []storage.File{f, later, soon, never}}
 	if got := storage.Decide(s).Again; !got.Equal(hours(2)) {
 		t.Errorf("got %v, want the earliest end of a lifetime", got)

@@ -40,7 +40,7 @@ type (
 	}
 	managerJSON struct {
 		Version int              `json:"version"`
-		Manager *control.Manager `json:"manager"` // null if there is none
+		Manager *control.Manager `json:"manager"` // null without one
 	}
 	invitationJSON struct {
 		Version int `json:"version"`
