@@ -23,7 +23,7 @@ const (
 )
 
 // power has the commands of operating systems that suspend the computer or switch it off. They run
-// with the rights of the user that drains, never with those of the agent.
+// with the rights of the user that drains, never with the rights of the agent.
 var power = map[string]map[string][]string{
 	"linux":   {thenSuspend: {"systemctl", "suspend"}, thenPoweroff: {"systemctl", "poweroff"}},
 	"freebsd": {thenSuspend: {"acpiconf", "-s", "3"}, thenPoweroff: {"shutdown", "-p", "now"}},
