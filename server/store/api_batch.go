@@ -15,6 +15,9 @@ type APIBatch struct {
 
 	RetiredTime time.Time // when its output was deleted, by its sender or because it expired; zero: it is kept
 	ExpireTime  time.Time // when it is given up and its output deleted; zero: never
+
+	Content       string    // hash of the submission ("" before it, and in batches of old versions)
+	PromisedUntil time.Time // until when a request is making workunits (zero: none is)
 }
 
 // firstAPIBatch is the number of the batch of the first, in workunits: operators give theirs
@@ -35,6 +38,8 @@ var apiBatchColumns = columns[APIBatch]{
 	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
 	{"retired_time", func(b *APIBatch) any { return (*unix)(&b.RetiredTime) }},
 	{"expire_time", func(b *APIBatch) any { return (*unix)(&b.ExpireTime) }},
+	{"content", func(b *APIBatch) any { return &b.Content }},
+	{"promised_until", func(b *APIBatch) any { return (*unix)(&b.PromisedUntil) }},
 }
 
 const (
@@ -49,6 +54,7 @@ WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1 AND id
 SELECT COALESCE(sum(CASE WHEN n < expected THEN expected - n ELSE 0 END), 0)
 FROM   (SELECT b.expected, (SELECT count(*) FROM workunit w WHERE w.batch = b.id + 1000000000 AND w.batch <> 0) AS n
         FROM api_batch b WHERE b.tokenid = $1 AND b.id <> $2 AND b.made = 0 AND b.retired_time = 0 AND b.promised_until > $3) AS unmade`
+	beginAPIBatch   = `UPDATE api_batch SET content = $2, promised_until = $3 WHERE id = $1`
 	promiseAPIBatch = `UPDATE api_batch SET promised_until = $2 WHERE id = $1`
 	lockToken       = `UPDATE token SET quota = quota WHERE id = $1`
 	closeAPIBatch   = `
@@ -127,6 +133,11 @@ func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 // LockToken has other transactions that lock the same token wait until this one ends, so that what
 // is counted of it stays as it is.
 func (t *Tx) LockToken(id int64) error { return t.run(lockToken, id) }
+
+// BeginAPIBatch records the content of a batch whose workunits are made until a time. They count from now on.
+func (t *Tx) BeginAPIBatch(id int64, content string, until time.Time) error {
+	return t.execOne(beginAPIBatch, id, content, unix(until))
+}
 
 // PromiseAPIBatch has all workunits of a batch count, also those that are not made yet, until a
 // time; zero: only those that are made.
