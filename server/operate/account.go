@@ -135,8 +135,8 @@ func UseOf(ctx context.Context, p *project.Project, who string) (use AccountUse,
 	return use, err
 }
 
-// Delete deletes an account, or completes its deletion: see farewell.Delete. It returns an error if there
-// was nothing left to do.
+// Delete deletes an account, or completes its deletion: see farewell.Delete. It returns an error if the
+// deletion was complete.
 func Delete(ctx context.Context, p *project.Project, who string, now time.Time) (given int, err error) {
 	var u store.User
 	if err := p.Store.View(ctx, func(tx *store.View) error { u, err = Account(tx, who); return err }); err != nil {
