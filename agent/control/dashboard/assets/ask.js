@@ -40,13 +40,19 @@ export async function act(path, body, done) {
   }
 }
 
-// sure asks before something that loses work.
+// sure asks before something that loses work. The browser reports a closed dialog with a delay, in
+// which it can be open again with the next question.
+let answer = () => {};
 export function sure(title, explanation, yes) {
   const d = $('sure');
+  answer(d.returnValue === 'yes');
   text($('sure-title'), title);
   text($('sure-text'), explanation);
   text($('sure-yes'), yes);
   d.returnValue = 'no';
   d.showModal();
-  return new Promise((resolve) => d.addEventListener('close', () => resolve(d.returnValue === 'yes'), { once: true }));
+  return new Promise((resolve) => {
+    answer = resolve;
+    d.onclose = () => { if (!d.open) resolve(d.returnValue === 'yes'); };
+  });
 }
