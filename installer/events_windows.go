@@ -13,9 +13,9 @@ const source = title
 // Numbers of events. The program that gives them their texts, EventCreate.exe of Windows,
 // knows those from 1 to 1000.
 const (
-	started = 1
-	stopped = 2
-	trouble = 3
+	started    = 1
+	stopped    = 2
+	errorEvent = 3
 )
 
 // addSource has the event log know the source; it may do so already.
@@ -41,7 +41,7 @@ func (e events) info(number uint32, text string) {
 
 func (e events) failed(text string) {
 	if e.log != nil {
-		_ = e.log.Error(trouble, text)
+		_ = e.log.Error(errorEvent, text)
 	}
 }
 

@@ -74,8 +74,8 @@ const (
 	// poll is the interval at which daemons look for work that was not announced in this process:
 	// additions by operators, and deadlines.
 	poll = time.Second
-	// trouble is the time that a daemon waits after an error.
-	trouble = 10 * time.Second
+	// retryIn is the time that a daemon waits after an error.
+	retryIn = 10 * time.Second
 	// firstPass is the maximum time that the first requests wait for the transitioner.
 	firstPass = 10 * time.Second
 	// grace is the maximum time for running requests when the server stops.
@@ -224,10 +224,10 @@ func (s *Server) sortUnsent(ctx context.Context) {
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
-			s.Log.Error("unsent work is not sorted yet", "err", err, "retry_in", trouble)
+			s.Log.Error("unsent work is not sorted yet", "err", err, "retry_in", retryIn)
 			select {
 			case <-ctx.Done():
-			case <-time.After(trouble):
+			case <-time.After(retryIn):
 			}
 			n = 1
 		}
@@ -244,8 +244,8 @@ func (s *Server) run(ctx context.Context, d daemon, wake *wakeup) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			s.Log.Error("daemon failed", "daemon", d.name, "err", err, "retry_in", trouble)
-			rest, rung = trouble, nil
+			s.Log.Error("daemon failed", "daemon", d.name, "err", err, "retry_in", retryIn)
+			rest, rung = retryIn, nil
 		case n > 0:
 			wake.ring() // there may be more, and others have something to do now
 		}

@@ -31,7 +31,7 @@ func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 		unused[d.Kind] = true
 	}
 	for _, a := range set.Absent {
-		if !unused[string(a.Kind)] && !strings.HasPrefix(a.Why, gpus.Unheard) {
+		if !unused[string(a.Kind)] && !strings.HasPrefix(a.Why, gpus.QueryFailed) {
 			all = append(all, Finding{Check: check, Grade: Note, Text: a.Why})
 		}
 	}

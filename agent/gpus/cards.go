@@ -67,11 +67,11 @@ func (r Report) silent(k resource.Kind) string {
 	if why == "" {
 		return ""
 	}
-	return Unheard + " " + why
+	return QueryFailed + " " + why
 }
 
-// Unheard starts an explanation if the query failed, so that the presence of a device is unknown.
-const Unheard = "It is not known whether there is one."
+// QueryFailed starts an explanation if the query failed, so that the presence of a device is unknown.
+const QueryFailed = "It is not known whether there is one."
 
 // packages are the packages with the drivers that programs need for computing.
 var packages = map[resource.Kind]string{

@@ -37,7 +37,7 @@ func (ru *Rules) ReadOwn(projects ...string) {
 		}
 		info, err := appinfo.Read(ru.ProjectDir(u), platform)
 		if err != nil {
-			ru.Log.Error("app_info.xml has errors; what it said before stays in effect", "project", u, "err", err)
+			ru.Log.Error("app_info.xml has errors: its last correct content stays in effect", "project", u, "err", err)
 		}
 		if ru.ownFaults[u] = err; err == nil || !p.Anonymous && info != nil {
 			ru.takeOwn(p, info)

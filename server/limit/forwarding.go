@@ -94,9 +94,9 @@ func splitQuoted(s string, sep byte) (parts []string) {
 	return parts
 }
 
-// Unheard returns a header of the request that would name its sender but is not trusted. It returns
+// Untrusted returns a header of the request that would name its sender but is not trusted. It returns
 // "" if there is no such header, or if a proxy names the sender in the header that is read.
-func (f Forwarding) Unheard(r *http.Request) string {
+func (f Forwarding) Untrusted(r *http.Request) string {
 	if f.Proxies.Contain(parse(r.RemoteAddr)) && r.Header.Get(cmp.Or(f.Header, XForwardedFor)) != "" {
 		return ""
 	}

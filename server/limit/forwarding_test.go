@@ -48,7 +48,7 @@ func TestForwarded(t *testing.T) {
 }
 
 // A proxy's header counts also if the sender is on the proxy's own computer.
-func TestUnheard(t *testing.T) {
+func TestUntrusted(t *testing.T) {
 	proxies, err := limit.ParseProxies([]string{"127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestUnheard(t *testing.T) {
 		{"by the proxy, in the other header", "127.0.0.1:99", limit.Forwarded, limit.XForwardedFor, "198.51.100.1", limit.XForwardedFor},
 	} {
 		r := &http.Request{RemoteAddr: tt.peer, Header: http.Header{tt.header: {tt.value}}}
-		if got := (limit.Forwarding{Proxies: proxies, Header: tt.reads}).Unheard(r); got != tt.want {
+		if got := (limit.Forwarding{Proxies: proxies, Header: tt.reads}).Untrusted(r); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}

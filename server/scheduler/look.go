@@ -37,7 +37,7 @@ func (s *Scheduler) look(tx *store.View, r *rpc) (*look, error) {
 	var l look
 	var err error
 	req := r.req
-	if l.id, err = s.whoIsIt(tx, req); err != nil {
+	if l.id, err = s.senderOf(tx, req); err != nil {
 		return nil, err
 	}
 	if err := l.read(tx, s, req); err != nil {
@@ -59,9 +59,9 @@ func (s *Scheduler) look(tx *store.View, r *rpc) (*look, error) {
 	return &l, err
 }
 
-// whoIsIt identifies the sender of a request. Nearly always that is the host and the account that
+// senderOf identifies the sender of a request. Nearly always that is the host and the account that
 // it names, so these are read first, together.
-func (s *Scheduler) whoIsIt(tx *store.View, req *protocol.SchedulerRequest) (identity, error) {
+func (s *Scheduler) senderOf(tx *store.View, req *protocol.SchedulerRequest) (identity, error) {
 	db := known{accounts: tx}
 	if req.HostID != 0 {
 		if err := tx.Together(

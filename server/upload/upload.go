@@ -67,9 +67,9 @@ func later(format string, args ...any) protocol.UploadReply {
 	return protocol.UploadReply{Status: protocol.UploadTransient, Message: fmt.Sprintf(format, args...)}
 }
 
-// trouble handles an error of the server: the volunteer's answer has a general message, and the log
+// internalError handles an error of the server: the volunteer's answer has a general message, and the log
 // has the details for the operator.
-func (h *Handler) trouble(name, what string, err error) protocol.UploadReply {
+func (h *Handler) internalError(name, what string, err error) protocol.UploadReply {
 	h.Log.Error("upload failed", "file", name, "what", what, "err", err)
 	return later("%s: the server has a disk problem", what)
 }
@@ -106,7 +106,7 @@ func (h *Handler) size(ctx context.Context, name string) protocol.UploadReply {
 		n, err = h.Files.PartSize(name)
 	}
 	if err != nil {
-		return h.trouble(name, "can't look at file", err)
+		return h.internalError(name, "can't look at file", err)
 	}
 	return protocol.UploadReply{HasSize: true, FileSize: n}
 }
@@ -143,11 +143,11 @@ func (h *Handler) receive(ctx context.Context, req protocol.UploadRequest, body 
 	case err == nil:
 		return protocol.UploadReply{}
 	case !errors.Is(err, fs.ErrNotExist):
-		return h.trouble(req.Name, "can't look at file", err)
+		return h.internalError(req.Name, "can't look at file", err)
 	}
 	f, err := h.Files.OpenPart(req.Name)
 	if err != nil {
-		return h.trouble(req.Name, "can't open file", err)
+		return h.internalError(req.Name, "can't open file", err)
 	}
 	defer f.Close()
 	switch err := store(f, req, body); {
@@ -156,12 +156,12 @@ func (h *Handler) receive(ctx context.Context, req protocol.UploadRequest, body 
 		// again, since the client still has the good one.
 		_ = f.Close()
 		if err := h.Files.RemovePart(req.Name); err != nil {
-			return h.trouble(req.Name, "can't remove damaged file", err)
+			return h.internalError(req.Name, "can't remove damaged file", err)
 		}
 		return later("checksum of the uploaded file doesn't match")
 	case err != nil:
 		if _, ours := errors.AsType[*fs.PathError](err); ours {
-			return h.trouble(req.Name, "can't store file", err)
+			return h.internalError(req.Name, "can't store file", err)
 		}
 		return later("%v", err)
 	}
@@ -169,7 +169,7 @@ func (h *Handler) receive(ctx context.Context, req protocol.UploadRequest, body 
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer done()
 	if err := h.Files.CommitPart(ctx, req.Name); err != nil {
-		return h.trouble(req.Name, "can't store file", err)
+		return h.internalError(req.Name, "can't store file", err)
 	}
 	return protocol.UploadReply{}
 }

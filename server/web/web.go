@@ -142,7 +142,7 @@ func (s *Site) guard(h http.Handler) http.Handler {
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("Referrer-Policy", "same-origin") // without it a form's origin would be unknown, too
 		head.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
-		if header := s.Limits.Forwarding.Unheard(r); header != "" {
+		if header := s.Limits.Forwarding.Untrusted(r); header != "" {
 			s.unnamed.Do(func() {
 				s.Log.Warn("a header that names the sender is ignored: if it comes from your proxy, see trusted_proxies and forwarded_header in server.toml, or limits treat all volunteers as one address", "header", header, "ip", a)
 			})

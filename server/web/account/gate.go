@@ -86,9 +86,9 @@ var ErrWrong = &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "Inv
 // ErrShort is the answer to a password that is shorter than the project allows.
 var ErrShort = &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "the password is too short"}
 
-// nobody is a hash that matches no password. It is compared if there is no account, so that the
+// noPassword is a hash that matches no password. It is compared if there is no account, so that the
 // answer takes as long.
-var nobody = sync.OnceValue(func() []byte {
+var noPassword = sync.OnceValue(func() []byte {
 	hash, err := bcrypt.GenerateFromPassword([]byte(randomHex()), bcrypt.DefaultCost)
 	if err != nil {
 		panic(err) // the text is short enough
@@ -159,7 +159,7 @@ func (g *Gate) owner(r *http.Request, email, passwdHash string) (Proof, error) {
 	defer done()
 	hash := []byte(u.PasswdHash)
 	if len(hash) == 0 {
-		hash = nobody()
+		hash = noPassword()
 	}
 	wrong := bcrypt.CompareHashAndPassword(hash, []byte(passwdHash)) != nil
 	switch {
