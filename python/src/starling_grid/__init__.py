@@ -1,0 +1,42 @@
+"""Run programs and Python functions on the computers of a Starling project.
+
+    from starling_grid import Grid
+
+    grid = Grid("https://project.example/", token)
+    batch = grid.map("shout", ["hello", "world"], name="run-1")
+    for result in batch:
+        print(result.text())
+
+`Grid` is the entrance. docs/python.md has a tour.
+"""
+
+from .batch import Batch, Estimate, JobFuture
+from .errors import FunctionError, GridError, JobCancelled, JobError, Refused, Unreachable
+from .executor import GridExecutor
+from .functions import PythonExecutor
+from .grid import Grid
+from .jobs import Job, Staged, Web
+from .progress import Progress
+from .results import Result
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Batch",
+    "Estimate",
+    "FunctionError",
+    "Grid",
+    "GridError",
+    "GridExecutor",
+    "Job",
+    "JobCancelled",
+    "JobError",
+    "JobFuture",
+    "Progress",
+    "PythonExecutor",
+    "Refused",
+    "Result",
+    "Staged",
+    "Unreachable",
+    "Web",
+]

@@ -1,0 +1,180 @@
+"""An executor for Python functions.
+
+A call travels as a job's input: a line of JSON with the version of Python, then a pickle. The
+program `runner` computes it. Its output is a pickle, too, which is read with care, because it
+comes from somebody else's computer.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import inspect
+import io
+import json
+import pickle
+import sys
+import textwrap
+import zipfile
+from concurrent.futures import Future
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Callable, Dict, Optional, Tuple, TypeVar
+
+from .errors import FunctionError, GridError
+from .executor import CollectingExecutor, Send
+from .results import Result
+
+T = TypeVar("T")
+
+# Both sides of a call have at least Python 3.8, which introduced this protocol.
+_PROTOCOL = 5
+
+# What a function may return to a caller who does not trust the computers: numbers, text, dates,
+# arrays, and containers of these. None of them runs code when it is unpickled.
+_HARMLESS = {
+    "builtins": {"complex", "frozenset", "range", "set", "slice"},
+    "collections": {"Counter", "OrderedDict", "deque"},
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "fractions": {"Fraction"},
+    "numpy": {"dtype", "ndarray"},
+    "numpy.core.multiarray": {"_reconstruct", "scalar"},
+    "numpy.core.numeric": {"_frombuffer"},
+    "numpy._core.multiarray": {"_reconstruct", "scalar"},
+    "numpy._core.numeric": {"_frombuffer"},
+    "uuid": {"UUID"},
+}
+
+
+class PythonExecutor(CollectingExecutor):
+    """Runs Python functions on the computers of a project.
+
+    The computers need the same version of Python (3.N) and the modules that a function imports. A
+    function that is not part of Python is sent with its module's other functions and variables if
+    `cloudpickle` is installed here. Otherwise it is sent as source text, and has to import what it
+    needs in its body.
+    """
+
+    def __init__(self, send: Send, trusted: bool) -> None:
+        super().__init__(send)
+        self._trusted = trusted
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
+        """Sends a call, soon and together with others.
+
+        The future has the function's value or its exception. It raises `JobError` if no computer
+        could run the function.
+        """
+        future: "Future[T]" = Future()
+        self._enqueue(_encode(fn, args, kwargs), future, self._decode)
+        return future
+
+    def _decode(self, result: Result) -> Any:
+        try:
+            outcome: Dict[str, Any] = _load(result.read(), self._trusted)
+            if "value" in outcome:
+                return outcome["value"]
+            kind, text, trace = outcome["kind"], outcome["text"], outcome["traceback"]
+        except GridError:
+            raise
+        except Exception as e:
+            raise FunctionError(f"the output of job {result.job} is not the value of a function: {e}") from None
+        known = getattr(builtins, kind, None)
+        error = FunctionError(f"{kind}: {text}\n\n{trace}")
+        if isinstance(known, type) and issubclass(known, Exception):
+            raise known(*outcome["arguments"]) from error
+        raise error
+
+
+def _encode(fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bytes:
+    """Returns the input of the job that makes a call."""
+    version = "%d.%d" % sys.version_info[:2]
+    module, name = getattr(fn, "__module__", None), getattr(fn, "__qualname__", "")
+    if module and _is_of_python(module) and "." not in name:
+        call = {"module": module, "name": name, "arguments": pickle.dumps((args, kwargs), _PROTOCOL)}
+    else:
+        cloudpickle = _cloudpickle()
+        if cloudpickle is not None:
+            call = {"call": _dumps(cloudpickle, fn, args, kwargs), "cloudpickle": _zipped(cloudpickle)}
+        else:
+            call = {"source": _source(fn), "name": name, "arguments": pickle.dumps((args, kwargs), _PROTOCOL)}
+    return json.dumps({"python": version}).encode() + b"\n" + pickle.dumps(call, _PROTOCOL)
+
+
+def _is_of_python(module: str) -> bool:
+    """Reports whether a module is part of every Python."""
+    if module in sys.builtin_module_names:
+        return True
+    if module.startswith("_") or module == "__main__":
+        return False
+    path = getattr(importlib.import_module(module), "__file__", None) or ""
+    return Path(path).is_relative_to(Path(inspect.__file__).parent) and "site-packages" not in path
+
+
+def _cloudpickle() -> Optional[ModuleType]:
+    try:
+        return importlib.import_module("cloudpickle")
+    except ImportError:
+        return None
+
+
+def _dumps(cloudpickle: ModuleType, fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bytes:
+    """Pickles a call, with the code of the function's module if that is not an installed one."""
+    module = inspect.getmodule(fn)
+    sent = (
+        module is not None
+        and module.__name__ != "__main__"
+        and "site-packages" not in str(getattr(module, "__file__", ""))
+        and module.__name__ not in cloudpickle.list_registry_pickle_by_value()
+    )
+    if sent:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        call: bytes = cloudpickle.dumps((fn, args, kwargs), _PROTOCOL)
+    finally:
+        if sent:
+            cloudpickle.unregister_pickle_by_value(module)
+    return call
+
+
+def _zipped(package: ModuleType) -> bytes:
+    """Returns the source of a package as a ZIP archive, from which Python imports it."""
+    folder = Path(str(package.__file__)).parent
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as z:
+        for path in sorted(folder.glob("*.py")):
+            z.writestr(f"{folder.name}/{path.name}", path.read_bytes())
+    return archive.getvalue()
+
+
+def _source(fn: Callable[..., Any]) -> str:
+    """Returns the source text of a function that needs nothing but its arguments."""
+    advice = "install cloudpickle to send it"
+    if not inspect.isfunction(fn) or fn.__name__ == "<lambda>":
+        raise TypeError(f"{fn!r} is not a function that def made: {advice}")
+    used = inspect.getclosurevars(fn)
+    needed = [*used.nonlocals, *used.globals]
+    if needed:
+        raise TypeError(
+            f"{fn.__name__} uses {', '.join(sorted(needed))} from outside its body: import modules in its body "
+            f"and pass values as arguments, or {advice}"
+        )
+    try:
+        return textwrap.dedent(inspect.getsource(fn))
+    except OSError:
+        raise TypeError(f"the source text of {fn.__name__} is not known: {advice}") from None
+
+
+class _Harmless(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if name in _HARMLESS.get(module, ()):
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(
+            f"it contains a {module}.{name}, which may run code on your computer. Let the function return "
+            "numbers, text, lists, dictionaries or arrays, or use trusted=True if all computers are yours"
+        )
+
+
+def _load(data: bytes, trusted: bool) -> Any:
+    return pickle.loads(data) if trusted else _Harmless(io.BytesIO(data)).load()
