@@ -67,24 +67,29 @@ class PythonExecutor(CollectingExecutor):
         could run the function.
         """
         future: "Future[T]" = Future()
-        self._enqueue(_encode(fn, args, kwargs), future, self._decode)
+        self._enqueue(_encode(fn, args, kwargs), future, lambda result: decode(result, self._trusted))
         return future
 
-    def _decode(self, result: Result) -> Any:
-        try:
-            outcome: Dict[str, Any] = _load(result.read(), self._trusted)
-            if "value" in outcome:
-                return outcome["value"]
-            kind, text, trace = outcome["kind"], outcome["text"], outcome["traceback"]
-        except GridError:
-            raise
-        except Exception as e:
-            raise FunctionError(f"the output of job {result.job} is not the value of a function: {e}") from None
+
+def decode(result: Result, trusted: bool) -> Any:
+    """Returns the value of a call, or raises its exception."""
+    try:
+        content = result.read()
+        outcome = pickle.loads(content) if trusted else _Harmless(io.BytesIO(content)).load()
+        if "value" in outcome:
+            return outcome["value"]
+        kind, error = outcome["kind"], FunctionError("{kind}: {text}\n\n{traceback}".format(**outcome))
         known = getattr(builtins, kind, None)
-        error = FunctionError(f"{kind}: {text}\n\n{trace}")
         if isinstance(known, type) and issubclass(known, Exception):
-            raise known(*outcome["arguments"]) from error
-        raise error
+            raised = known(*outcome["arguments"])
+            raised.__cause__ = error
+        else:
+            raised = error
+    except GridError:
+        raise
+    except Exception as e:
+        raise FunctionError(f"the output of job {result.job} is not the value of a function: {e}") from None
+    raise raised
 
 
 def _encode(fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bytes:
@@ -174,7 +179,3 @@ class _Harmless(pickle.Unpickler):
             f"it contains a {module}.{name}, which may run code on your computer. Let the function return "
             "numbers, text, lists, dictionaries or arrays, or use trusted=True if all computers are yours"
         )
-
-
-def _load(data: bytes, trusted: bool) -> Any:
-    return pickle.loads(data) if trusted else _Harmless(io.BytesIO(data)).load()

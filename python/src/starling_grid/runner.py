@@ -2,6 +2,7 @@
 # The program of an application that runs Python functions: it reads a call from the file in, and
 # writes the value or the exception to the file out. It needs nothing but Python, and old versions
 # can read it, so that they can refuse a call in words.
+import __future__
 import importlib
 import json
 import pickle
@@ -20,7 +21,8 @@ def function_of(call):
         return pickle.loads(call["call"])
     if "source" in call:
         names = {"__name__": "starling_function"}
-        exec(compile(call["source"], "<function>", "exec"), names)
+        # As annotations are not evaluated, the names of types in them need not be known.
+        exec(compile(call["source"], "<function>", "exec", __future__.annotations.compiler_flag), names)
         return (names[call["name"].rpartition(".")[2]],) + pickle.loads(call["arguments"])
     module = importlib.import_module(call["module"])
     return (getattr(module, call["name"]),) + pickle.loads(call["arguments"])
