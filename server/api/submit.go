@@ -91,7 +91,7 @@ func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *w
 		if err := open(tx.View, b); err != nil {
 			return err
 		}
-		return tx.APIBatchMade(b.ID)
+		return tx.APIBatchMade(b.ID, digestOf(s))
 	})
 	if errors.Is(err, errMade) {
 		err = nil
@@ -143,13 +143,14 @@ func appByName(tx *store.View, name string) (store.App, error) {
 
 // begin finds the batch of that name, or makes it.
 func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) (b store.APIBatch, app store.App, isNew bool, err error) {
+	digest := digestOf(s)
 	err = a.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		isNew = false
 		if app, err = appByName(tx.View, s.App); err != nil {
 			return err
 		}
 		b, err = tx.APIBatchByName(token.ID, s.Name)
-		resumed := err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits)
+		resumed := err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits) && (b.Digest == "" || b.Digest == digest)
 		switch {
 		case err == nil && !b.RetiredTime.IsZero() && !b.Made:
 			return faultf(http.StatusConflict, "choose another name", "the batch %q has expired", s.Name)

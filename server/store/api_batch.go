@@ -12,6 +12,7 @@ type APIBatch struct {
 	Expected   int    // workunits; 0: they are not submitted yet
 	Made       bool   // all of them; they may be purged since
 	Webhook    string // where its sender is told when it is done; "": nowhere
+	Digest     string // of its jobs, once Made; "": unknown
 
 	RetiredTime time.Time // when its output was deleted, by its sender or because it expired; zero: it is kept
 	ExpireTime  time.Time // when it is given up and its output deleted; zero: never
@@ -35,10 +36,11 @@ var apiBatchColumns = columns[APIBatch]{
 	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
 	{"retired_time", func(b *APIBatch) any { return (*unix)(&b.RetiredTime) }},
 	{"expire_time", func(b *APIBatch) any { return (*unix)(&b.ExpireTime) }},
+	{"digest", func(b *APIBatch) any { return &b.Digest }},
 }
 
 const (
-	apiBatchMade = `UPDATE api_batch SET made = 1 WHERE id = $1`
+	apiBatchMade = `UPDATE api_batch SET made = 1, digest = $2 WHERE id = $1`
 	fillAPIBatch = `UPDATE api_batch SET expected = $2 WHERE id = $1 AND expected = 0 AND made = 0`
 	expireBatch  = `UPDATE api_batch SET expire_time = $2 WHERE id = $1`
 	retireBatch  = `UPDATE api_batch SET retired_time = $2 WHERE id = $1 AND retired_time = 0`
@@ -81,8 +83,8 @@ func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
 // FillAPIBatch says how many workunits a batch will have that was empty; ErrLost: it was not.
 func (t *Tx) FillAPIBatch(id int64, expected int) error { return t.execOne(fillAPIBatch, id, expected) }
 
-// APIBatchMade notes that all workunits of a batch were made.
-func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
+// APIBatchMade notes that all workunits of a batch were made, from jobs with this digest.
+func (t *Tx) APIBatchMade(id int64, digest string) error { return t.execOne(apiBatchMade, id, digest) }
 
 // RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before.
 func (t *Tx) RetireAPIBatch(id int64, now time.Time) error { return t.run(retireBatch, id, unix(now)) }
