@@ -162,7 +162,10 @@ def test_retire(grid: Grid) -> None:
         batch.futures[0].result().read()
 
 
-def test_estimate(grid: Grid) -> None:
+def test_estimate(grid: Grid, tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b"x" * (1 << 20))
+    planned = grid.estimate("shout", [tmp_path / "large"] * 1000)
+    assert planned.computers == 1 and planned.seconds, planned
     batch = grid.map("shout", ["x"])
     batch.wait()
     assert batch.estimate().text

@@ -38,6 +38,11 @@ class Estimate:
     computers: int
 
 
+def estimate_of(answer: Mapping[str, Any]) -> Estimate:
+    """Returns the estimate in an answer of the API."""
+    return Estimate(answer["text"], answer.get("seconds"), answer["computers"])
+
+
 class JobFuture(Future[Result]):
     """The result of one job, once it has one. `job` is the job's name."""
 
@@ -174,8 +179,7 @@ class Batch:
 
     def estimate(self) -> Estimate:
         """Returns a prediction of the time when the batch is done."""
-        answer = self._transport.call("GET", self._path + "/estimate")
-        return Estimate(answer["text"], answer.get("seconds"), answer["computers"])
+        return estimate_of(self._transport.call("GET", self._path + "/estimate"))
 
 
 class _Pages:

@@ -7,15 +7,15 @@ import os
 import secrets
 import urllib.parse
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
-from .batch import Batch
+from .batch import Batch, Estimate, estimate_of
 from .errors import GridError, Refused
 from .executor import GridExecutor
 from .functions import PythonExecutor
 from .jobs import Content, Encoder, Item, Job, Setting, Staged, check, digest_of, make_jobs
 from .results import Result
-from .transport import Transport
+from .transport import Body, Transport
 
 
 class Grid:
@@ -80,6 +80,23 @@ class Grid:
         """
         return self._send(app, make_jobs(items, args), input, name, settings)
 
+    def estimate(
+        self,
+        app: str,
+        items: Iterable[Item],
+        *,
+        args: Union[str, Sequence[str]] = "",
+        input: str = "in",
+        **settings: Setting,
+    ) -> Estimate:
+        """Predicts the time that a batch would take, and sends none.
+
+        The prediction is based on `fpops_est`, the floating-point operations of a job. The
+        parameters are those of `map`.
+        """
+        body, _ = _body(app, make_jobs(items, args), input, None, settings)
+        return estimate_of(self._transport.call("POST", "estimate", body))
+
     def batch(self, name: Union[str, int]) -> Batch:
         """Returns the batch with this name or number, which any process of this token has sent."""
         if isinstance(name, int):
@@ -123,29 +140,25 @@ class Grid:
         """
         check(settings)
         settings.setdefault("quorum", 1)  # values may differ in their last digits
-        return PythonExecutor(lambda jobs: self._send(app, jobs, "in", None, settings), trusted)
+        return PythonExecutor(lambda jobs: self._send(app, make_jobs(jobs), "in", None, settings), trusted)
 
     def _send(
         self, app: str, jobs: Sequence[Job], input: str, name: Optional[str], settings: Mapping[str, Setting]
     ) -> Batch:
         """Sends a batch, or returns the one of that name."""
-        check(settings)
-        jobs = make_jobs(jobs)
-        body: Dict[str, Any] = {**settings, "name": name if name is not None else _new_name(), "app": app}
-        encoder = Encoder(body["name"], input)
-        body["workunits"] = encoder.encode(jobs)
-        answer = self._submit(body, encoder, known=name is not None)
-        return Batch(self._transport, answer, [job.name for job in jobs])
+        body, uploads = _body(app, jobs, input, name, settings)
+        answer = self._submit(body, uploads, known=name is not None)
+        return Batch(self._transport, answer, [workunit["name"] for workunit in body["workunits"]])
 
-    def _submit(self, body: Dict[str, Any], encoder: Encoder, known: bool) -> Mapping[str, Any]:
+    def _submit(self, body: Mapping[str, Any], uploads: Mapping[str, Body], known: bool) -> Mapping[str, Any]:
         """Sends a batch and the inputs that it names, which a batch that exists has already."""
-        if encoder.uploads and known and self._find(body["name"]) is not None:
+        if uploads and known and self._find(body["name"]) is not None:
             try:
                 return self._post(body)
             except Refused as e:
                 if e.status != 422:
                     raise
-        for name, content in encoder.uploads.items():
+        for name, content in uploads.items():
             self._transport.upload("files/" + name, content)
         return self._post(body)
 
@@ -161,6 +174,16 @@ class Grid:
                 found: Mapping[str, Any] = one
                 return found
         return None
+
+
+def _body(
+    app: str, jobs: Sequence[Job], input: str, name: Optional[str], settings: Mapping[str, Setting]
+) -> Tuple[Dict[str, Any], Dict[str, Body]]:
+    """Returns a batch as a request, and the inputs to be uploaded before it."""
+    check(settings)
+    name = name if name is not None else _new_name()
+    encoder = Encoder(name, input)
+    return {**settings, "name": name, "app": app, "workunits": encoder.encode(jobs)}, encoder.uploads
 
 
 def _given(value: Optional[str], parameter: str, variable: str, meaning: str) -> str:
