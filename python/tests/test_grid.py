@@ -12,7 +12,7 @@ from typing import List
 import pytest
 from conftest import Project
 
-from starling_grid import Grid, GridError, Job, JobCancelled, JobError, Refused, Unreachable, progress
+from starling_grid import Grid, GridError, Job, JobCanceled, JobError, Refused, Unreachable, progress
 from starling_grid.jobs import Item
 
 # A job takes seconds. After this many a test has failed.
@@ -99,7 +99,7 @@ def test_a_failing_job(grid: Grid, project: Project) -> None:
 def test_cancel(grid: Grid) -> None:
     batch = grid.map("shout", [Job("x", args="hang")] * 2)
     assert batch.cancel() == 2
-    with pytest.raises(JobCancelled):
+    with pytest.raises(JobCanceled):
         batch.futures[0].result(LONG)
     assert batch.wait(LONG).finished
 

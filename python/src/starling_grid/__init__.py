@@ -11,7 +11,7 @@
 """
 
 from .batch import Batch, Estimate, JobFuture
-from .errors import FunctionError, GridError, JobCancelled, JobError, Refused, Unreachable
+from .errors import FunctionError, GridError, JobCanceled, JobError, Refused, Unreachable
 from .executor import GridExecutor
 from .functions import PythonExecutor
 from .grid import Grid
@@ -29,7 +29,7 @@ __all__ = [
     "GridError",
     "GridExecutor",
     "Job",
-    "JobCancelled",
+    "JobCanceled",
     "JobError",
     "JobFuture",
     "Progress",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, cast, overload
 
 from . import archive
-from .errors import JobCancelled, JobError
+from .errors import JobCanceled, JobError
 from .progress import Progress, progress_of, show
 from .results import Result
 from .transport import FOREVER, Transport
@@ -80,7 +80,7 @@ class Batch:
         """A future for each job, in the order of the jobs.
 
         They work with all functions of `concurrent.futures`. The result is a `Result`, the exception
-        a `JobError`. A job that was sent cannot be cancelled alone.
+        a `JobError`. A job that was sent cannot be canceled alone.
         """
         with self._lock:
             if self._futures is None:
@@ -164,7 +164,7 @@ class Batch:
     def cancel(self) -> int:
         """Cancels the jobs that are not done, and returns their number.
 
-        Their futures raise `JobCancelled`.
+        Their futures raise `JobCanceled`.
         """
         cancelled: int = self._transport.call("DELETE", self._path)["cancelled"]
         return cancelled
@@ -250,7 +250,7 @@ class _Watcher(threading.Thread):
 
     def _give_up(self) -> None:
         """Fails the jobs that a finished batch does not have."""
-        why = "the project no longer lists it, because the batch was cancelled early or was done long ago"
+        why = "the project no longer lists it, because the batch was canceled early or was done long ago"
         for job in list(self._open):
             self._open.pop(job).set_exception(JobError(job, [why]))
 
@@ -274,5 +274,5 @@ def _error(workunit: Mapping[str, Any]) -> JobError:
     """Returns the error of a workunit that failed."""
     reasons = workunit.get("errors", [])
     failure = workunit.get("failure", {})
-    kind = JobCancelled if "cancelled" in reasons else JobError
+    kind = JobCanceled if "cancelled" in reasons else JobError
     return kind(workunit["name"], reasons, failure.get("exit_status"), failure.get("stderr", ""))

@@ -50,8 +50,8 @@ class JobError(GridError):
         self.stderr = stderr
 
 
-class JobCancelled(JobError):
-    """A job was cancelled before it had a result."""
+class JobCanceled(JobError):
+    """A job was canceled before it had a result."""
 
 
 class FunctionError(GridError):

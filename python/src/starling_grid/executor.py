@@ -39,7 +39,7 @@ class CollectingExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Accepts no more calls. With `wait`, it returns when all calls are done.
 
-        With `cancel_futures`, calls that were not sent yet are cancelled. Those that were sent finish.
+        With `cancel_futures`, calls that were not sent yet are canceled. Those that were sent finish.
         """
         with self._lock:
             self._is_shut = True

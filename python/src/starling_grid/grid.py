@@ -13,7 +13,7 @@ from .batch import Batch, Estimate, estimate_of
 from .errors import GridError, Refused
 from .executor import GridExecutor
 from .functions import PythonExecutor
-from .jobs import Content, Encoder, Item, Job, Setting, Staged, check, digest_of, make_jobs
+from .jobs import Content, Encoder, Item, Job, Staged, check, digest_of, make_jobs
 from .results import Result
 from .transport import Body, Transport
 
@@ -46,14 +46,14 @@ class Grid:
         input: str = "in",
         timeout: Optional[float] = None,
         name: Optional[str] = None,
-        **settings: Setting,
+        **settings: Any,
     ) -> Result:
         """Runs one job, waits for it and returns its result.
 
         It raises `JobError` if the job fails, and TimeoutError after `timeout` seconds. The job goes
         on then: give it a name to return to it. The other parameters are those of `map`.
         """
-        return self._send(app, [Job(inputs, args)], input, name, settings).futures[0].result(timeout)
+        return self.map(app, [Job(inputs, args)], input=input, name=name, **settings).futures[0].result(timeout)
 
     def map(
         self,
@@ -63,7 +63,7 @@ class Grid:
         args: Union[str, Sequence[str]] = "",
         input: str = "in",
         name: Optional[str] = None,
-        **settings: Setting,
+        **settings: Any,
     ) -> Batch:
         """Sends a batch of jobs for an application, and returns it at once.
 
@@ -78,7 +78,9 @@ class Grid:
         `settings` are those of a batch: quorum, targets, priority, delay_bound, fpops_est,
         fpops_bound, memory_bound, disk_bound and webhook. docs/api.md explains them.
         """
-        return self._send(app, make_jobs(items, args), input, name, settings)
+        body, uploads = _body(app, make_jobs(items, args), input, name, settings)
+        answer = self._submit(body, uploads, known=name is not None)
+        return Batch(self._transport, answer, [workunit["name"] for workunit in body["workunits"]])
 
     def estimate(
         self,
@@ -87,7 +89,7 @@ class Grid:
         *,
         args: Union[str, Sequence[str]] = "",
         input: str = "in",
-        **settings: Setting,
+        **settings: Any,
     ) -> Estimate:
         """Predicts the time that a batch would take, and sends none.
 
@@ -122,16 +124,16 @@ class Grid:
         return Staged(name)
 
     def executor(
-        self, app: str, *, args: Union[str, Sequence[str]] = "", input: str = "in", **settings: Setting
+        self, app: str, *, args: Union[str, Sequence[str]] = "", input: str = "in", **settings: Any
     ) -> GridExecutor:
         """Returns an executor that runs an application: `submit` takes what `map` takes for a job.
 
         The parameters are those of `map`.
         """
         check(settings)
-        return GridExecutor(lambda jobs: self._send(app, make_jobs(jobs, args), input, None, settings))
+        return GridExecutor(lambda jobs: self.map(app, jobs, args=args, input=input, **settings))
 
-    def python(self, app: str, *, trusted: bool = False, **settings: Setting) -> PythonExecutor:
+    def python(self, app: str, *, trusted: bool = False, **settings: Any) -> PythonExecutor:
         """Returns an executor that runs Python functions.
 
         `app` is an application that runs `python -m starling_grid`, see docs/python.md. With
@@ -140,15 +142,7 @@ class Grid:
         """
         check(settings)
         settings.setdefault("quorum", 1)  # values may differ in their last digits
-        return PythonExecutor(lambda jobs: self._send(app, make_jobs(jobs), "in", None, settings), trusted)
-
-    def _send(
-        self, app: str, jobs: Sequence[Job], input: str, name: Optional[str], settings: Mapping[str, Setting]
-    ) -> Batch:
-        """Sends a batch, or returns the one of that name."""
-        body, uploads = _body(app, jobs, input, name, settings)
-        answer = self._submit(body, uploads, known=name is not None)
-        return Batch(self._transport, answer, [workunit["name"] for workunit in body["workunits"]])
+        return PythonExecutor(lambda jobs: self.map(app, jobs, **settings), trusted)
 
     def _submit(self, body: Mapping[str, Any], uploads: Mapping[str, Body], known: bool) -> Mapping[str, Any]:
         """Sends a batch and the inputs that it names, which a batch that exists has already."""
@@ -177,7 +171,7 @@ class Grid:
 
 
 def _body(
-    app: str, jobs: Sequence[Job], input: str, name: Optional[str], settings: Mapping[str, Setting]
+    app: str, jobs: Sequence[Job], input: str, name: Optional[str], settings: Mapping[str, Any]
 ) -> Tuple[Dict[str, Any], Dict[str, Body]]:
     """Returns a batch as a request, and the inputs to be uploaded before it."""
     check(settings)

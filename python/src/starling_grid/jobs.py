@@ -67,8 +67,6 @@ SETTINGS = (
 )
 """The settings of a batch, which docs/api.md and docs/scientists.md explain."""
 
-Setting = Union[int, float, str]
-
 # Inputs of more bytes than this are uploaded on their own, as are all that follow once a request
 # has so many bytes of inputs. The project accepts requests of 64 MB.
 _SMALL = 64 << 10
@@ -96,7 +94,7 @@ def make_jobs(items: Iterable[Item], args: Union[str, Sequence[str]] = "") -> Li
     return jobs
 
 
-def check(settings: Mapping[str, Setting]) -> None:
+def check(settings: Mapping[str, Any]) -> None:
     """Raises TypeError if a setting of a batch has an unknown name."""
     for name in settings:
         if name not in SETTINGS:

@@ -13,7 +13,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 class Progress:
     """The state of a batch's jobs.
 
-    `done` jobs have succeeded or failed, and `failed` of them have failed or were cancelled.
+    `done` jobs have succeeded or failed, and `failed` of them have failed or were canceled.
     `finished` is true once every job is done and all output can be fetched.
     """
 
