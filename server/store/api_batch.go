@@ -12,7 +12,7 @@ type APIBatch struct {
 	Expected   int    // workunits; 0: they are not submitted yet
 	Made       bool   // all of them; they may be purged since
 	Webhook    string // where its sender is told when it is done; "": nowhere
-	Digest     string // of its jobs, once Made; "": unknown
+	Digest     string // of its jobs, once Made, or "" if unknown
 
 	RetiredTime time.Time // when its output was deleted, by its sender or because it expired; zero: it is kept
 	ExpireTime  time.Time // when it is given up and its output deleted; zero: never
