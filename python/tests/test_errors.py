@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.server
 import json
+import subprocess
 import threading
 import traceback
+from pathlib import Path
 from typing import Iterator, List, Optional, Tuple
 
 import pytest
@@ -13,6 +15,9 @@ from conftest import Project, free_port
 
 from starling_grid import Grid, GridError, Refused, Unreachable
 from starling_grid.transport import Transport
+
+# After this many seconds a test has failed.
+LONG = 240
 
 
 def test_a_bad_token(project: Project) -> None:
@@ -68,6 +73,26 @@ def test_mistakes_that_are_seen_at_once(grid: Grid, monkeypatch: pytest.MonkeyPa
         grid.map("shout", ["x"], quorom=1)
     with pytest.raises(TypeError, match=r"input of job 1 is of the type int: .* convert it with str\(\)"):
         grid.map("shout", ["x", 2])  # type: ignore[list-item]
+
+
+def test_no_batch_is_made_twice(programs: Path, tmp_path: Path) -> None:
+    """A project that loses requests and answers has each batch once."""
+    command = [str(programs / "starling-server"), "dev", "--jobs", "0", "--fault", "lose-request=0.1,lose-reply=0.1,cut=0.1,5xx=0.1"]
+    with open(tmp_path / "log", "wb") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as server:
+        try:
+            assert server.stdout is not None
+            described = json.loads(server.stdout.readline())
+            grid = Grid(described["url"], described["token"])
+            large = b"x" * (1 << 17)
+            sent = [grid.map("echo", ["a", "b", large]) for _ in range(5)]
+            assert sorted(batch.id for batch in sent) == sorted(batch.id for batch in grid.batches())
+            assert [batch.progress().total for batch in sent] == [3] * 5
+            sent[0].cancel()
+            assert sent[0].wait(LONG).failed == 3
+        finally:
+            server.terminate()
+    faults = (tmp_path / "log").read_text()
+    assert "lose-reply" in faults
 
 
 class Answers(http.server.BaseHTTPRequestHandler):

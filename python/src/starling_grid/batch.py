@@ -161,21 +161,13 @@ class Batch:
             return archive.read_all(self._transport, self.id)
         return archive.save_all(self._transport, self.id, Path(folder))
 
-    def cancel(self) -> int:
-        """Cancels the jobs that are not done, and returns their number.
+    def cancel(self) -> None:
+        """Cancels the jobs that are not done. Their futures raise `JobCanceled`."""
+        self._transport.call("DELETE", self._path)
 
-        Their futures raise `JobCanceled`.
-        """
-        cancelled: int = self._transport.call("DELETE", self._path)["cancelled"]
-        return cancelled
-
-    def retire(self) -> int:
-        """Deletes the output at the project, once the batch is done.
-
-        It returns the number of jobs that had output.
-        """
-        deleted: int = self._transport.call("POST", self._path + "/retire")["deleted"]
-        return deleted
+    def retire(self) -> None:
+        """Deletes the output at the project, once the batch is done."""
+        self._transport.call("POST", self._path + "/retire")
 
     def estimate(self) -> Estimate:
         """Returns a prediction of the time when the batch is done."""
