@@ -53,8 +53,10 @@ def test_a_wrong_job(grid: Grid) -> None:
     with pytest.raises(Refused, match="from 1 to 10000 workunits") as caught:
         grid.map("shout", [])
     with pytest.raises(Refused) as caught:
-        grid.map("shout", ["x", {"in": "y", "more": "z"}])
-    assert caught.value.job is not None
+        grid.map("shout", ["x", {"in": "y", "more": "z"}], name="wrong")
+    assert caught.value.job == 1
+    with pytest.raises(GridError, match="of the 2 jobs of the batch wrong, since sending it was interrupted: call map again"):
+        list(grid.batch("wrong"))
 
 
 def test_a_request_that_is_too_large(transport: Transport) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, cast, overload
 
 from . import archive
-from .errors import JobCanceled, JobError
+from .errors import GridError, JobCanceled, JobError
 from .progress import Progress, progress_of, show
 from .results import Result
 from .transport import FOREVER, Transport
@@ -88,11 +88,22 @@ class Batch:
                 names = self._jobs
                 if names is None:
                     names = [workunit["name"] for workunit in pages.unsettled()]
+                    self._check_complete(len(names))
                 self._futures = [JobFuture(name) for name in names]
                 for future in self._futures:
                     future.set_running_or_notify_cancel()
                 _Watcher(self._transport, self.id, pages, self._futures).start()
             return list(self._futures)
+
+    def _check_complete(self, listed: int) -> None:
+        """Raises GridError if the project does not list all jobs of the batch."""
+        state = self._transport.call("GET", self._path)
+        if listed >= state["workunits"]:
+            return
+        lists = f"the project lists {listed} of the {state['workunits']} jobs of the batch {self.name}"
+        if state.get("expired"):
+            raise GridError(f"{lists}, since it has removed jobs that were done long ago")
+        raise GridError(f"{lists}, since sending it was interrupted: call map again with the same name and jobs")
 
     def __iter__(self) -> Iterator[Result]:
         """Yields the results in the order of the jobs, and waits for each.

@@ -38,7 +38,7 @@ class JobError(GridError):
     def __init__(
         self, job: str, reasons: Sequence[str], exit_status: Optional[int] = None, stderr: str = ""
     ) -> None:
-        text = f"job {job} failed: {', '.join(reasons) or 'no reason was given'}"
+        text = self._headline(job, ", ".join(reasons) or "no reason was given")
         if exit_status is not None:
             text += f" (exit status {exit_status})"
         if stderr.strip():
@@ -49,9 +49,15 @@ class JobError(GridError):
         self.exit_status = exit_status
         self.stderr = stderr
 
+    def _headline(self, job: str, reasons: str) -> str:
+        return f"job {job} failed: {reasons}"
+
 
 class JobCanceled(JobError):
     """A job was canceled before it had a result."""
+
+    def _headline(self, job: str, reasons: str) -> str:
+        return f"job {job} was canceled"
 
 
 class FunctionError(GridError):

@@ -6,6 +6,7 @@ import base64
 import difflib
 import hashlib
 import shlex
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
@@ -90,6 +91,12 @@ def make_jobs(items: Iterable[Item], args: Union[str, Sequence[str]] = "") -> Li
                 )
             if isinstance(content, Path) and not content.is_file():
                 raise FileNotFoundError(f"job {i} has the input {content}, which is not a file: check its path")
+            if isinstance(content, str) and _looks_like_a_file(content):
+                warnings.warn(
+                    f'job {i} has the text "{content}" as its input, and there is a file of that name: '
+                    f'give Path("{content}") to send the file',
+                    stacklevel=3,
+                )
         jobs.append(replace(job, name=job.name or str(i), args=job.args or args))
     return jobs
 
@@ -157,7 +164,8 @@ class Encoder:
             data = content
             if self._is_small(len(data)):
                 return {"base64": base64.b64encode(data).decode()}
-        return {"staged": self._staged(hashlib.sha256(data).hexdigest(), data, len(data))}
+        _check_size("an input", len(data))
+        return {"staged": self._staged(hashlib.sha256(data).hexdigest(), data)}
 
     def _is_small(self, size: int) -> bool:
         """Reports whether an input of this size can be part of the request, and counts it."""
@@ -167,24 +175,28 @@ class Encoder:
 
     def _file(self, path: Path, size: int) -> str:
         if path not in self._names:
-            self._names[path] = self._staged(digest_of(path), path, size)
+            _check_size(str(path), size)
+            self._names[path] = self._staged(digest_of(path), path)
         return self._names[path]
 
-    def _staged(self, digest: str, content: Body, size: int) -> str:
+    def _staged(self, digest: str, content: Body) -> str:
         """Returns the name for an input to be uploaded.
 
         It is the batch's alone: the project deletes a file with the last job that needs it, and so
         may delete another batch's before this batch is made.
         """
-        if size > _LARGEST:
-            what = str(content) if isinstance(content, Path) else "an input"
-            raise ValueError(
-                f"{what} has {size} bytes, and a project accepts {_LARGEST} at most: divide it, or give it "
-                "as Web(url, size, md5), from where computers fetch it"
-            )
         name = f"{self._batch}_{digest[:32]}"
         self.uploads[name] = content
         return name
+
+
+def _check_size(what: str, size: int) -> None:
+    """Raises ValueError if an input is too large for the project."""
+    if size > _LARGEST:
+        raise ValueError(
+            f"{what} has {size} bytes, and a project accepts {_LARGEST} at most: divide it, or put it on a web server "
+            "and give Web(url, size, md5)"
+        )
 
 
 def _named(job: Job, input: str) -> Mapping[str, Content]:
@@ -194,6 +206,11 @@ def _named(job: Job, input: str) -> Mapping[str, Content]:
     if isinstance(job.inputs, Mapping):
         return job.inputs
     return {input: job.inputs}
+
+
+def _looks_like_a_file(text: str) -> bool:
+    """Reports whether a text is probably meant to be the path of a file."""
+    return len(text) < 200 and ("." in text or "/" in text) and "\n" not in text and "\0" not in text and Path(text).is_file()
 
 
 def digest_of(path: Path) -> str:
