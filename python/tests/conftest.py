@@ -67,7 +67,7 @@ class Project:
         described: Dict[str, str] = json.loads(made.stdout.readline())
         self.url, self.token, self._key = described["url"], described["token"], described["authenticator"]
         self.add("shout", SHOUT, TEMPLATE)
-        self.add("python", RUNNER.read_text().replace("/usr/bin/env python3", sys.executable), TEMPLATE)
+        self.add("python", RUNNER.read_text().replace("/usr/bin/env python3", sys.executable))
         self._agent.mkdir()
         (self._agent / "prefs.toml").write_text("suspend_cpu_usage = 0\nrun_on_batteries = true\nwork_buf_min_days = 0.1\n")
         (self._agent / "starling.toml").write_text(
@@ -77,12 +77,13 @@ class Project:
         self.command("starling", "--data", str(self._agent), "attach", self.url, "--key", self._key)
         self._others.append(self._spawn("agent", "starling", "--data", str(self._agent), "run"))
 
-    def add(self, app: str, program: str, template: str) -> None:
-        """Adds an application with a plain program."""
+    def add(self, app: str, program: str, template: str = "") -> None:
+        """Adds an application with a plain program, and an input template unless that is empty."""
         path = self.folder / app
         path.write_text(program)
         path.chmod(0o755)
-        (self.directory / "templates" / f"{app}_in").write_text(template)
+        if template:
+            (self.directory / "templates" / f"{app}_in").write_text(template)
         directory = str(self.directory)
         self.command("starling-server", "app", "add", directory, app)
         self.command(

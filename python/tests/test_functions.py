@@ -10,7 +10,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 import pytest
 from conftest import RUNNER
@@ -53,14 +53,16 @@ def test_functions(grid: Grid) -> None:
     assert "in square_root_of" in str(caught.value.__cause__)
 
 
-def run(call: bytes, folder: Path) -> "subprocess.CompletedProcess[str]":
-    (folder / "in").write_bytes(call)
+def run(inputs: Dict[str, bytes], folder: Path) -> "subprocess.CompletedProcess[str]":
+    for name, content in inputs.items():
+        (folder / name).write_bytes(content)
     return subprocess.run([sys.executable, RUNNER], cwd=folder, capture_output=True, text=True)
 
 
 def test_another_version_of_python_is_refused(tmp_path: Path) -> None:
-    header, rest = functions._encode(average, ([1.0],), {}).split(b"\n", 1)
-    done = run(header.replace(b"3.", b"4.") + b"\n" + rest, tmp_path)
+    inputs = functions.encode(average, ([1.0],), {})
+    header, arguments = inputs["in"].split(b"\n", 1)
+    done = run({**inputs, "in": header.replace(b"3.", b"4.") + b"\n" + arguments}, tmp_path)
     version = "%d.%d" % sys.version_info[:2]
     assert done.returncode == 1
     assert done.stderr == f"this computer has Python {version}, and the function was sent by Python 4.{sys.version_info[1]}\n"
@@ -86,6 +88,15 @@ class Evil:
         return os.mkdir, ("/nonexistent/evil",)
 
 
+def test_calls_share_their_function(grid: Grid) -> None:
+    table = list(range(100_000))
+    with grid.python("python") as executor:
+        sums = list(executor.map(lambda i: sum(table[: i + 1]), range(4), timeout=LONG))
+    assert sums == [0, 1, 3, 6]
+    assert len(executor._function) > 100_000
+    assert len(grid.batches()[0]) == 4
+
+
 def test_an_output_runs_no_code() -> None:
     content = pickle.dumps({"value": Evil()})
     with pytest.raises(FunctionError, match="contains a posix.mkdir, which may run code on your computer"):
@@ -106,8 +117,8 @@ def test_arrays_are_harmless() -> None:
 
 def test_exceptions_keep_their_kind() -> None:
     def raises(call: str) -> BaseException:
-        source = {"source": f"def f():\n    {call}", "name": "f", "arguments": pickle.dumps(((), {}))}
-        outcome = runner.outcome_of(source)  # type: ignore[no-untyped-call]
+        described = {"source": f"def f():\n    {call}", "name": "f"}
+        outcome = runner.outcome_of(described, pickle.dumps(((), {})))  # type: ignore[no-untyped-call]
         with pytest.raises(Exception) as caught:
             decode(outcome)
         return caught.value
@@ -121,12 +132,12 @@ def test_exceptions_keep_their_kind() -> None:
 
 def test_without_cloudpickle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(functions, "_cloudpickle", lambda: None)
-    assert run(functions._encode(average, ([1.0, 2.0],), {}), tmp_path).returncode == 0
+    assert run(functions.encode(average, ([1.0, 2.0],), {}), tmp_path).returncode == 0
     assert decode((tmp_path / "out").read_bytes()) == 1.5
     with pytest.raises(TypeError, match="square_root_of uses math from outside its body: import modules in its body"):
-        functions._encode(square_root_of, (1,), {})
+        functions.encode(square_root_of, (1,), {})
     with pytest.raises(TypeError, match="not a function that def made"):
-        functions._encode(lambda: io, (), {})
+        functions.encode(lambda: io, (), {})
 
 
 def test_the_program_is_printed() -> None:

@@ -51,11 +51,16 @@ def test_large_inputs_are_staged(tmp_path: Path) -> None:
     same: List[Item] = [path, bytes(100_000), "\0" * 100_000]
     names = {workunit["inputs"][0]["staged"] for workunit in encoder.encode(make_jobs(same))}
     assert set(encoder.uploads) == names and len(names) == 1
+    # So are small ones that many jobs share.
+    shared: List[Item] = [b"short", *[bytes(1_000)] * 100]
+    first, *others = [workunit["inputs"][0] for workunit in encoder.encode(make_jobs(shared))]
+    assert "base64" in first and {"staged"} == set().union(*others) - {"name"}
+    assert len(encoder.uploads) == 2
     # Many small inputs are too much for a request, too.
-    small = encoder.encode(make_jobs([bytes([i]) * 60_000 for i in range(256)] * 2))
+    small = encoder.encode(make_jobs([i.to_bytes(2, "big") * 30_000 for i in range(512)]))
     sent = sum("base64" in workunit["inputs"][0] for workunit in small)
     assert sent == (16 << 20) // 60_000
-    assert len(encoder.uploads) == 1 + 512 - sent
+    assert len(encoder.uploads) == 2 + 512 - sent
 
 
 def test_mistakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,15 @@
 """An executor for Python functions.
 
-A call travels as a job's input: a line of JSON with the version of Python, then a pickle. The
-program `runner` computes it. Its output is a pickle, too, which is read with care, because it
+A call is a job whose program is `runner`. Its inputs are `in`, a line of JSON with the version of
+Python and a pickle of the arguments, and `function`, a pickle that describes the function. Calls of
+the same function share the latter. The output is a pickle, too, which is read with care, because it
 comes from somebody else's computer.
 """
 
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import inspect
 import io
@@ -27,11 +29,10 @@ from .results import Result
 
 T = TypeVar("T")
 
-# Both sides of a call have at least Python 3.8, which introduced this protocol.
-_PROTOCOL = 5
+_PROTOCOL = 5  # of pickles, which Python has since version 3.8
 
-# What a function may return to a caller who does not trust the computers: numbers, text, dates,
-# arrays, and containers of these. None of them runs code when it is unpickled.
+# The types that a function may return to a caller who does not trust the computers, besides those
+# that pickles have themselves. None of them runs code when it is unpickled.
 _HARMLESS = {
     "builtins": {"complex", "frozenset", "range", "set", "slice"},
     "collections": {"Counter", "OrderedDict", "deque"},
@@ -52,13 +53,14 @@ class PythonExecutor(CollectingExecutor):
 
     The computers need the same version of Python (3.N) and the modules that a function imports. A
     function that is not part of Python is sent with its module's other functions and variables if
-    `cloudpickle` is installed here. Otherwise it is sent as source text, and has to import what it
-    needs in its body.
+    `cloudpickle` is installed here. Otherwise it is sent as source text, and has to import modules in
+    its body.
     """
 
     def __init__(self, send: Send, trusted: bool) -> None:
         super().__init__(send)
         self._trusted = trusted
+        self._function = b""  # of the last call
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
         """Sends a call, soon and together with others.
@@ -66,8 +68,12 @@ class PythonExecutor(CollectingExecutor):
         The future has the function's value or its exception. It raises `JobError` if no computer
         could run the function.
         """
+        inputs = encode(fn, args, kwargs)
+        if inputs["function"] == self._function:
+            inputs["function"] = self._function  # many calls share one object in memory
+        self._function = inputs["function"]
         future: "Future[T]" = Future()
-        self._enqueue(_encode(fn, args, kwargs), future, lambda result: decode(result, self._trusted))
+        self._enqueue(inputs, future, lambda result: decode(result, self._trusted))
         return future
 
 
@@ -92,19 +98,24 @@ def decode(result: Result, trusted: bool) -> Any:
     raise raised
 
 
-def _encode(fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bytes:
-    """Returns the input of the job that makes a call."""
-    version = "%d.%d" % sys.version_info[:2]
+def encode(fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, bytes]:
+    """Returns the inputs of the job that makes a call."""
+    header = json.dumps({"python": "%d.%d" % sys.version_info[:2]}).encode() + b"\n"
+    inputs: Dict[str, bytes] = {}
+    dumps: Callable[..., bytes] = pickle.dumps
     module, name = getattr(fn, "__module__", None), getattr(fn, "__qualname__", "")
+    cloudpickle = _cloudpickle()
     if module and _is_of_python(module) and "." not in name:
-        call = {"module": module, "name": name, "arguments": pickle.dumps((args, kwargs), _PROTOCOL)}
+        function: Any = {"module": module, "name": name}
+    elif cloudpickle is None:
+        function = {"source": _source(fn), "name": name}
     else:
-        cloudpickle = _cloudpickle()
-        if cloudpickle is not None:
-            call = {"call": _dumps(cloudpickle, fn, args, kwargs), "cloudpickle": _zipped(cloudpickle)}
-        else:
-            call = {"source": _source(fn), "name": name, "arguments": pickle.dumps((args, kwargs), _PROTOCOL)}
-    return json.dumps({"python": version}).encode() + b"\n" + pickle.dumps(call, _PROTOCOL)
+        dumps = cloudpickle.dumps
+        function = {"pickle": _pickled(cloudpickle, fn)}
+        inputs["cloudpickle.zip"] = _zipped(cloudpickle)
+    inputs["function"] = pickle.dumps(function, _PROTOCOL)
+    inputs["in"] = header + dumps((args, kwargs), _PROTOCOL)
+    return inputs
 
 
 def _is_of_python(module: str) -> bool:
@@ -124,8 +135,8 @@ def _cloudpickle() -> Optional[ModuleType]:
         return None
 
 
-def _dumps(cloudpickle: ModuleType, fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bytes:
-    """Pickles a call, with the code of the function's module if that is not an installed one."""
+def _pickled(cloudpickle: ModuleType, fn: Callable[..., Any]) -> bytes:
+    """Pickles a function, with the code of its module if that is not an installed one."""
     module = inspect.getmodule(fn)
     sent = (
         module is not None
@@ -136,13 +147,14 @@ def _dumps(cloudpickle: ModuleType, fn: Callable[..., Any], args: Tuple[Any, ...
     if sent:
         cloudpickle.register_pickle_by_value(module)
     try:
-        call: bytes = cloudpickle.dumps((fn, args, kwargs), _PROTOCOL)
+        data: bytes = cloudpickle.dumps(fn, _PROTOCOL)
     finally:
         if sent:
             cloudpickle.unregister_pickle_by_value(module)
-    return call
+    return data
 
 
+@functools.lru_cache
 def _zipped(package: ModuleType) -> bytes:
     """Returns the source of a package as a ZIP archive, from which Python imports it."""
     folder = Path(str(package.__file__)).parent

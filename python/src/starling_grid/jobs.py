@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import collections
 import difflib
 import hashlib
 import shlex
@@ -68,8 +69,9 @@ SETTINGS = (
 )
 """The settings of a batch, which docs/api.md and docs/scientists.md explain."""
 
-# Inputs of more bytes than this are uploaded on their own, as are all that follow once a request
-# has so many bytes of inputs. The project accepts requests of 64 MB.
+# An input that would take more bytes of a request than _SMALL, for all jobs that have it, is uploaded
+# before. So are all that follow once a request has _REQUEST bytes of inputs. The project accepts
+# requests of 64 MB.
 _SMALL = 64 << 10
 _REQUEST = 16 << 20
 
@@ -122,10 +124,12 @@ class Encoder:
         self._batch = batch
         self._input = input
         self._sent = 0
-        self._names: Dict[Path, str] = {}
+        self._names: Dict[Content, str] = {}  # of uploaded inputs
+        self._uses: Dict[Content, int] = {}  # jobs that have an input
 
     def encode(self, jobs: Sequence[Job]) -> List[Dict[str, Any]]:
         """Returns the jobs as the API's workunits."""
+        self._uses = collections.Counter(c for job in jobs for c in _named(job, self._input).values())
         return [self._workunit(job) for job in jobs]
 
     def _workunit(self, job: Job) -> Dict[str, Any]:
@@ -148,55 +152,31 @@ class Encoder:
             if content.md5 is not None:
                 web["md5"] = content.md5
             return web
-        if isinstance(content, Path):
-            size = content.stat().st_size
-            if not self._is_small(size):
-                return {"staged": self._file(content, size)}
-            content = content.read_bytes()
-        if isinstance(content, str):
-            try:
-                data = content.encode()
-            except UnicodeEncodeError:
-                raise ValueError("an input is text that UTF-8 does not have: give it as bytes") from None
-            if self._is_small(len(data)):
+        if content in self._names:
+            return {"staged": self._names[content]}
+        body: Body = _utf8(content) if isinstance(content, str) else content
+        size = body.stat().st_size if isinstance(body, Path) else len(body)
+        if self._is_small(content, size):
+            if isinstance(content, str):
                 return {"text": content}
-        else:
-            data = content
-            if self._is_small(len(data)):
-                return {"base64": base64.b64encode(data).decode()}
-        _check_size("an input", len(data))
-        return {"staged": self._staged(hashlib.sha256(data).hexdigest(), data)}
+            return {"base64": base64.b64encode(body.read_bytes() if isinstance(body, Path) else body).decode()}
+        if size > _LARGEST:
+            what = str(body) if isinstance(body, Path) else "an input"
+            raise ValueError(
+                f"{what} has {size} bytes, and a project accepts {_LARGEST} at most: divide it, or put it on a web "
+                "server and give Web(url, size, md5)"
+            )
+        # The name is the batch's alone: the project deletes a file with the last job that needs it,
+        # and so may delete another batch's before this batch is made.
+        name = self._names[content] = f"{self._batch}_{digest_of(body)[:32]}"
+        self.uploads[name] = body
+        return {"staged": name}
 
-    def _is_small(self, size: int) -> bool:
+    def _is_small(self, content: Content, size: int) -> bool:
         """Reports whether an input of this size can be part of the request, and counts it."""
-        small = size <= _SMALL and self._sent + size <= _REQUEST
+        small = size * self._uses[content] <= _SMALL and self._sent + size <= _REQUEST
         self._sent += size if small else 0
         return small
-
-    def _file(self, path: Path, size: int) -> str:
-        if path not in self._names:
-            _check_size(str(path), size)
-            self._names[path] = self._staged(digest_of(path), path)
-        return self._names[path]
-
-    def _staged(self, digest: str, content: Body) -> str:
-        """Returns the name for an input to be uploaded.
-
-        It is the batch's alone: the project deletes a file with the last job that needs it, and so
-        may delete another batch's before this batch is made.
-        """
-        name = f"{self._batch}_{digest[:32]}"
-        self.uploads[name] = content
-        return name
-
-
-def _check_size(what: str, size: int) -> None:
-    """Raises ValueError if an input is too large for the project."""
-    if size > _LARGEST:
-        raise ValueError(
-            f"{what} has {size} bytes, and a project accepts {_LARGEST} at most: divide it, or put it on a web server "
-            "and give Web(url, size, md5)"
-        )
 
 
 def _named(job: Job, input: str) -> Mapping[str, Content]:
@@ -213,10 +193,19 @@ def _looks_like_a_file(text: str) -> bool:
     return len(text) < 200 and ("." in text or "/" in text) and "\n" not in text and "\0" not in text and Path(text).is_file()
 
 
-def digest_of(path: Path) -> str:
-    """Returns the SHA-256 of a file, as hexadecimal digits."""
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("an input is text that UTF-8 does not have: give it as bytes") from None
+
+
+def digest_of(body: Body) -> str:
+    """Returns the SHA-256 of some content, as hexadecimal digits."""
+    if isinstance(body, bytes):
+        return hashlib.sha256(body).hexdigest()
     digest = hashlib.sha256()
-    with path.open("rb") as f:
+    with body.open("rb") as f:
         while piece := f.read(1 << 20):
             digest.update(piece)
     return digest.hexdigest()

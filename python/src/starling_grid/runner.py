@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# The program of an application that runs Python functions: it reads a call from the file in, and
-# writes the value or the exception to the file out. It needs nothing but Python, and old versions
-# can read it, so that they can refuse a call in words.
+# The program of an application that runs Python functions: it reads a call from the files in and
+# function, and writes the value or the exception to the file out. It needs nothing but Python. Old
+# versions can read it, so that they can refuse a call with a sentence.
 import __future__
 import importlib
 import json
@@ -12,26 +12,23 @@ import traceback
 PROTOCOL = 5
 
 
-def function_of(call):
-    """Returns the function and its arguments."""
-    if "cloudpickle" in call:
-        with open("cloudpickle.zip", "wb") as f:
-            f.write(call["cloudpickle"])
-        sys.path.insert(0, "cloudpickle.zip")
-        return pickle.loads(call["call"])
-    if "source" in call:
+def function_of(described):
+    """Returns a function."""
+    if "pickle" in described:
+        return pickle.loads(described["pickle"])
+    if "source" in described:
         names = {"__name__": "starling_function"}
         # As annotations are not evaluated, the names of types in them need not be known.
-        exec(compile(call["source"], "<function>", "exec", __future__.annotations.compiler_flag), names)
-        return (names[call["name"].rpartition(".")[2]],) + pickle.loads(call["arguments"])
-    module = importlib.import_module(call["module"])
-    return (getattr(module, call["name"]),) + pickle.loads(call["arguments"])
+        exec(compile(described["source"], "<function>", "exec", __future__.annotations.compiler_flag), names)
+        return names[described["name"].rpartition(".")[2]]
+    return getattr(importlib.import_module(described["module"]), described["name"])
 
 
-def outcome_of(call):
-    """Makes a call, and returns the value or the exception as bytes."""
+def outcome_of(described, arguments):
+    """Calls a function with pickled arguments, and returns the value or the exception as bytes."""
     try:
-        function, args, kwargs = function_of(call)
+        function = function_of(described)
+        args, kwargs = pickle.loads(arguments)
         return pickle.dumps({"value": function(*args, **kwargs)}, PROTOCOL)
     except Exception as e:
         simple = all(isinstance(a, (str, bytes, int, float, type(None))) for a in e.args)
@@ -50,8 +47,11 @@ def main():
         found = "%d.%d" % sys.version_info[:2]
         if found != wanted:
             sys.exit("this computer has Python %s, and the function was sent by Python %s" % (found, wanted))
-        call = pickle.load(f)
-    outcome = outcome_of(call)
+        arguments = f.read()
+    sys.path.insert(0, "cloudpickle.zip")  # an input of functions that need it
+    with open("function", "rb") as f:
+        described = pickle.load(f)
+    outcome = outcome_of(described, arguments)
     with open("out", "wb") as f:
         f.write(outcome)
 
