@@ -8,7 +8,7 @@ LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSIO
 export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages release installer image python demo test test-all test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages release installer image python demo test test-all test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover handbook model world kills shares feel bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -34,6 +34,7 @@ help:
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
 	@echo "make shares      agents keep resource shares, on CPUs and on coprocessors, with real servers (SHARES_MINUTES=20)"
 	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=60000 WORLD_SEED=1)"
+	@echo "make feel        how a computer feels to its user while tasks run, beside BOINC's client (FEEL_ROUNDS=5)"
 	@echo "make bench       how fast the server is, as a table; takes some 20 minutes (BENCHRUNS=3)"
 	@echo "make words       every text that a person may read, with its place"
 	@echo "make check       formatting, lint, and whether the code compiles for other systems"
@@ -206,6 +207,13 @@ WORLD_DAYS ?= 60000
 WORLD_SEED ?= 1
 world:
 	$(GO) test ./sim/world -count=1 -timeout 0 -v -run 'TestWorld$$' -world.seed=$(WORLD_SEED) -world.days=$(WORLD_DAYS)
+
+# How the computer feels to somebody who uses it while tasks run, beside BOINC's client. Quiet computers only.
+FEEL_ROUNDS ?= 5
+feel:
+	tools/install-test-deps
+	$(GO) test ./executor -run '^$$' -bench '^BenchmarkShare$$' -benchtime 1x
+	STARLING_FEEL=$(FEEL_ROUNDS) $(GO) test ./e2e -count=1 -timeout 0 -v -run '^TestFeel$$'
 
 BENCHRUNS ?= 3
 bench:

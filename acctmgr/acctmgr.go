@@ -1,6 +1,6 @@
-// Package acctmgr decides what comes of an account manager's reply: which projects
-// are attached, changed and detached, and when the manager is asked again. It is
-// policy: values in, a plan and reasons out. It contacts nobody.
+// Package acctmgr decides the consequences of an account manager's reply: which projects are
+// attached, changed and detached, and when the manager is asked again. It is policy: values in, a
+// plan and reasons out. It uses no network.
 //
 // Source of the rules: BOINC client/acct_mgr.cpp, ACCT_MGR_OP::handle_reply.
 package acctmgr
@@ -10,33 +10,33 @@ import (
 	"strings"
 )
 
-// A Reply is what a manager says that is not an error.
+// A Reply is a successful response from an account manager.
 type Reply struct {
 	SigningKey string
 	Accounts   []Account
 }
 
-// An Account is what a manager says about a project. What is nil it does not say.
+// An Account has a manager's settings of a project. The manager does not set values that are nil.
 type Account struct {
 	URL            string // master URL
-	Forged         error  // why the URL's signature is not good; nil if it is
+	Forged         error  // why the URL's signature is not good (nil if it is)
 	Authenticator  string
 	Detach         bool
 	DetachWhenDone bool
 	Update         bool
-	Abort          bool // what has not started
+	Abort          bool // abort tasks that have not started
 	Terms          Terms
 }
 
 // MaxShare is the largest resource share that counts, as in account files.
 const MaxShare = 1_000_000
 
-// Terms are what a manager wants of a project that this host is attached to.
+// Terms are a manager's settings for a project that this host is attached to.
 type Terms struct {
 	Share      *float64
 	NoMoreWork *bool
 	Suspended  *bool
-	// DetachWhenDone has the project finish what is here and be detached then.
+	// DetachWhenDone makes the project finish its tasks here, and detaches it then.
 	DetachWhenDone bool
 }
 
@@ -51,8 +51,8 @@ type Project struct {
 // A Plan is what to do about a reply. Projects that are in none of its lists stay
 // as they are.
 type Plan struct {
-	// Refused says why nothing that the reply says of projects counts; "" if it
-	// does. The manager is asked again all the same.
+	// Refused is why the reply's instructions about projects do not count. It is "" if they do. The
+	// manager is asked again all the same.
 	Refused string
 	Attach  []Attachment
 	Keep    []Kept
@@ -69,10 +69,10 @@ type Attachment struct {
 // A Kept is a project that is attached already.
 type Kept struct {
 	URL           string
-	Authenticator string // to be used from now on; "" as before
+	Authenticator string // to be used from now on ("": as before)
 	Terms         Terms
 	Update        bool // contact it now
-	Abort         bool // give up what has not started
+	Abort         bool // abort tasks that have not started
 }
 
 // A Detachment is a project to be detached.
@@ -138,7 +138,7 @@ func (plan *Plan) keep(a Account, p Project) Kept {
 	return k
 }
 
-// terms are an account's terms, with what one implies for another.
+// terms returns an account's terms, including those implied by others.
 func (a Account) terms() Terms {
 	t := a.Terms
 	if a.DetachWhenDone {

@@ -9,8 +9,8 @@ import (
 
 // When a manager is asked.
 //
-// Source: BOINC client/client_state.h and client/acct_mgr.cpp. The bounds on what
-// a manager may choose are Starling's own.
+// Source: BOINC client/client_state.h and client/acct_mgr.cpp. The bounds on what a manager may
+// choose are Starling's own.
 const (
 	Period    = 24 * time.Hour // unless the manager chooses another
 	MinPeriod = time.Minute
@@ -20,7 +20,7 @@ const (
 	maxBackoff = 24 * time.Hour
 )
 
-// Succeeded is when a manager is asked again that chose a period, 0 for none.
+// Succeeded returns the next time to ask a manager that chose a period, 0 for none.
 func Succeeded(now time.Time, period time.Duration) time.Time {
 	if period <= 0 {
 		period = Period
@@ -28,8 +28,8 @@ func Succeeded(now time.Time, period time.Duration) time.Time {
 	return now.Add(min(max(period, MinPeriod), MaxPeriod))
 }
 
-// Failed is when a manager is asked again that gave no usable answer for the n-th
-// time in a row.
+// Failed returns the next time to ask a manager that gave no usable answer for the n-th time in a
+// row.
 func Failed(now time.Time, n int, rng *rand.Rand) time.Time {
 	return now.Add(backoff.Delay(n-1, minBackoff, maxBackoff, rng))
 }

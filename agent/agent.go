@@ -1,9 +1,9 @@
-// Package agent is the event loop that joins the parts: one goroutine owns all
-// state; it takes a look, asks the policies what to do, makes the intent
-// durable and has the components act, who report back as events.
+// Package agent is the event loop that combines the parts. One goroutine owns all state. It reads
+// the situation, asks the policies what to do, saves the intent and makes the components act. They
+// report back with events.
 //
-// Deciding is left to the policy packages, input and output to the shells. Between
-// them stand the components, each a folder:
+// The policy packages decide. The shells do input and output. Between them are the components, each
+// in a folder:
 //
 //	core   what they share: the state, what people wrote, the way into the loop
 //	life   a result's life: its files, its application, its end
@@ -13,12 +13,12 @@
 //	power  numbers from outside on which computing depends
 //	api    what people and their tools ask; view is what they are shown
 //
-// To embed an agent in a program: New with a data directory, Run until its context ends,
-// and the methods of its API meanwhile (Attach, Status, SteerProject and so on). Of the settings
-// and files only what lies in the data directory is read.
+// To embed an agent in a program: New with a data directory, Run until its context ends, and the
+// methods of its API meanwhile (Attach, Status, SteerProject and so on). Of the settings and files,
+// only those in the data directory are read.
 //
-// Here are the agent's making (agent.go, computer.go, host.go, devices.go, proxy.go), its loop
-// (loop.go), the pass of the policies (pass.go) and the copies of the state (keep.go).
+// This package has the agent's construction (agent.go, computer.go, host.go, devices.go, proxy.go),
+// its loop (loop.go), the pass of the policies (pass.go) and the copies of the state (keep.go).
 package agent
 
 import (
@@ -51,36 +51,35 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// Config is what an agent is made of.
+// Config is the configuration of an agent.
 type Config struct {
 	DataDir      string
 	Log          *slog.Logger
 	ExitWhenIdle bool   // Run returns when nothing is left to do
 	Version      string // of the program, for people
-	// Transport carries HTTP; nil means one by the settings' proxy.
+	// Transport carries HTTP. If it is nil, the agent makes one that uses the settings' proxy.
 	Transport http.RoundTripper
-	// Sensors are asked now and then whether the computer is in use and so on; nil
-	// means that nothing of the kind is known.
+	// Sensors report whether the computer is in use and so on. If it is nil, all of that is
+	// unknown.
 	Sensors usage.Sensors
-	// Detect asks the drivers of coprocessors; nil means that only declared ones are
-	// known.
+	// Detect asks the drivers of coprocessors. If it is nil, only declared coprocessors are used.
 	Detect func(context.Context) gpus.Report
-	// Meter reads the sensors of GPUs; nil means that they are not known.
+	// Meter reads the sensors of GPUs. If it is nil, their readings are unknown.
 	Meter usage.Meter
-	// Confine keeps applications away from what is not theirs. The program must
-	// call sandbox.Main first of all.
+	// Confine keeps applications away from other files and programs. The program must call
+	// sandbox.Main first of all.
 	Confine bool
 	// Modules has WebAssembly applications run. The program must call
 	// wasmhost.Main early.
 	Modules bool
 	// Watch has files that people edit read again when they change.
 	Watch bool
-	// Computer, if it is not nil, stands in for this one.
+	// Computer, if it is not nil, replaces this computer.
 	Computer *Computer
 }
 
-// An Agent runs in one data directory. Only New, Run and Close are for its maker; what
-// the embedded API has may be called from anywhere while Run runs.
+// An Agent runs in one data directory. Only New, Run and Close are reserved for its creator. The
+// embedded API may be called from anywhere while Run runs.
 type Agent struct {
 	*api.API
 
@@ -99,8 +98,8 @@ type Agent struct {
 	logFlags *logflag.Switches
 	way      proxied // how projects are reached
 	kept     keeping
-	bounded  string      // what the system bounds of each task
-	found    gpus.Report // what the drivers said
+	bounded  string      // limits that the system enforces for each task
+	found    gpus.Report // by the drivers
 
 	suspended suspended
 
@@ -151,7 +150,7 @@ func New(cfg Config) (_ *Agent, err error) {
 	return a, nil
 }
 
-// join makes the components and has them know each other.
+// join makes the components and connects them with each other.
 func (a *Agent) join(journal *control.Journal) (err error) {
 	c := a.core
 	a.ledger, a.uptime, a.disk = &usage.Ledger{Core: c}, &usage.Uptime{Core: c}, &usage.Disk{Core: c}
@@ -200,7 +199,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	return nil
 }
 
-// adopt has settings take effect that may while the agent runs.
+// adopt applies the settings that may change while the agent runs.
 func (a *Agent) adopt(s settings.Settings) error {
 	if err := a.way.set(s); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A device for which the project had no work is asked for in a request that is made for the CPUs,
-// and waits no longer for that when there is none again.
+// A device for which the project had no work is included in a request that is made for the CPUs. If
+// there is none again, its wait does not grow.
 func TestADeviceThatWaitsIsAskedForAlong(t *testing.T) {
 	t.Parallel()
 	const fake = resource.Kind("fake")

@@ -15,8 +15,8 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// crowded is an agent that runs with as many tasks as one project may have here,
-// half of which wait for a file; the others could run if computing were allowed.
+// crowded returns a running agent with as many tasks as one project may have here. Half of them
+// wait for a file. The others could run if computing were allowed.
 func crowded(b *testing.B) *agent.Agent {
 	b.Helper()
 	w := &world{dir: b.TempDir(), url: benchURL}
@@ -62,8 +62,8 @@ func crowded(b *testing.B) *agent.Agent {
 	return a
 }
 
-// BenchmarkStatus10000 is what a person waits for, the loop's own work after each
-// event included, and what the agent takes meanwhile.
+// BenchmarkStatus10000 measures the time that a person waits for, including the loop's own work
+// after each event, and the agent's use of memory.
 func BenchmarkStatus10000(b *testing.B) {
 	a := crowded(b)
 	b.ReportAllocs()
@@ -79,8 +79,8 @@ func BenchmarkStatus10000(b *testing.B) {
 	b.ReportMetric(float64(m.Sys)/1e6, "MB-of-system")
 }
 
-// BenchmarkStep10000 is what the loop does after an event, and the pass that the
-// event makes before.
+// BenchmarkStep10000 measures the loop's work after an event, and the pass before it that the event
+// causes.
 func BenchmarkStep10000(b *testing.B) {
 	a := crowded(b)
 	b.ReportAllocs()

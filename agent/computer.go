@@ -10,17 +10,17 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A Computer stands in for the one that the agent runs on, in simulations of many
-// computers whose time is virtual and whose chance is a seed's.
+// A Computer replaces the one that the agent runs on, in simulations of many computers with virtual
+// time and seeded randomness.
 type Computer struct {
-	Info protocol.HostInfo // its name, processors, memory and so on; speeds are in the state
+	Info protocol.HostInfo // its name, processors, memory and so on (speeds are in the state)
 	// Applications returns what runs applications below a data directory and reports
 	// events as an [executor.Executor] does.
 	Applications func(dataDir string, report func(executor.Event)) life.Applications
 	Rand         *mrand.Rand // the agent's alone from then on
-	// Tick is how long the loop may sleep, how old may be what is known of the disk,
-	// and how much of debts and uptime a kill may cost. The agent's own minute is for
-	// laptops that sleep and clocks that jump; virtual ones cost less with hours.
+	// Tick is the maximum time that the loop sleeps, the maximum age of the measurement of the
+	// disk, and the amount of debts and uptime that a kill may cost. The agent's own minute is for
+	// laptops that sleep and clocks that jump. Virtual computers cost less with hours.
 	Tick time.Duration
 }
 
@@ -44,7 +44,7 @@ func (a *Agent) applications() (life.Applications, error) {
 	return e, err
 }
 
-// group has applications run in control groups of their own, where that can be.
+// group runs each application in a separate control group, if possible.
 func (a *Agent) group(e *executor.Executor) {
 	bounded, err := e.UseControlGroups()
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *Agent) group(e *executor.Executor) {
 	a.bounded = bounded
 }
 
-// probe describes the computer, but for its speeds.
+// probe describes the computer, except for its speeds.
 func (c Config) probe() protocol.HostInfo {
 	if c.Computer != nil {
 		return c.Computer.Info
@@ -71,8 +71,8 @@ func (c Config) rand() *mrand.Rand {
 	return mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64()))
 }
 
-// tick is the longest the loop sleeps: laptops do, and clocks jump. What is measured
-// or saved now and then need not be so more often.
+// tick returns the maximum time that the loop sleeps, since laptops sleep and clocks jump. Periodic
+// measurements and saves need not be more frequent.
 func (c Config) tick() time.Duration {
 	if c.Computer != nil {
 		return c.Computer.Tick

@@ -21,7 +21,7 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// A task for a declared coprocessor is asked for, is told its device by its arguments and
+// A task for a declared coprocessor is requested, gets its device by its arguments and
 // init_data.xml, and is reported.
 func TestATaskOnACoprocessor(t *testing.T) {
 	t.Parallel()
@@ -86,8 +86,8 @@ func TestATaskOnACoprocessor(t *testing.T) {
 	}
 }
 
-// A device that a driver offers is told to projects in full, and its task to use it by
-// OpenCL. When the driver no longer offers it, the task waits and says why.
+// A device that a driver offers is described to projects in full, and its task is directed to it by
+// OpenCL. When the driver no longer offers it, the task waits and gives the reason.
 func TestATaskOnAFoundDevice(t *testing.T) {
 	t.Parallel()
 	const program = "#!/bin/sh\ngrep gpu_ init_data.xml >&2\nsleep 1000\n"
@@ -146,7 +146,7 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 		t.Errorf("BOINC's tools see %+v, %v", v.Coprocs, err)
 	}
 
-	// Once it is not heard, which changes nothing.
+	// Once it does not answer, which changes nothing.
 	silent := gpus.Report{OpenCL: gpus.Answer{Failure: "The driver hangs."}}
 	now.Store(&silent)
 	if got := w.a.FindDevices(t.Context()); got.OpenCL.Failure == "" {
@@ -163,7 +163,7 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 	await("Running")
 }
 
-// Without the device, a task that needs it waits and says so.
+// Without the device, a task that needs it waits and gives the reason.
 func TestATaskWhoseDeviceIsGone(t *testing.T) {
 	t.Parallel()
 	rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
@@ -187,9 +187,8 @@ func TestATaskWhoseDeviceIsGone(t *testing.T) {
 	}
 }
 
-// Settings about coprocessors take effect when they are read again, as BOINC's tools have
-// the agent do: what was declared is taken off, what was found is left alone, and nobody says
-// that a driver failed.
+// Settings about coprocessors take effect when they are read again, as BOINC's tools make the agent
+// do. A declared device is removed, a found one stays, and no failure of a driver is reported.
 func TestSettingsOfCoprocessorsAreReadAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), nil)

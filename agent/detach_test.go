@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A detach and an attach are whole, whoever has account files read at the same time: no
-// file is taken for one that was lost.
+// A detach and an attach are atomic, even if account files are read at the same time: no file
+// counts as lost.
 func TestDetachingWhileFilesAreRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)

@@ -8,7 +8,8 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 )
 
-// detect asks the drivers; nothing is known where nobody can, or where no answer counts.
+// detect asks the drivers. It returns an empty report if it cannot ask them, or if their answer
+// would not count.
 func (a *Agent) detect(ctx context.Context, s settings.Settings) gpus.Report {
 	if a.cfg.Detect == nil || !gpus.Wanted(s) {
 		return gpus.Report{}
@@ -24,7 +25,7 @@ func (a *Agent) knowDevices(ctx context.Context) {
 	a.tellDevices()
 }
 
-// tellDevices logs what tasks may use and what they may not.
+// tellDevices logs the devices that tasks may use and those that they may not.
 func (a *Agent) tellDevices() {
 	for _, g := range a.core.Coprocs.Groups {
 		numbers := make([]int, len(g.Devices))
@@ -43,16 +44,16 @@ func (a *Agent) tellDevices() {
 	}
 }
 
-// FindDevices looks for the computer's coprocessors again and has tasks use what is there
-// now. It returns what was found. What a driver offered before counts if it is not heard
+// FindDevices looks for the computer's coprocessors again and lets tasks use those that are there
+// now. It returns the report. The previous devices of a driver still count if it does not answer
 // this time. It may be called while Run runs.
 func (a *Agent) FindDevices(ctx context.Context) gpus.Report {
 	var s settings.Settings
 	_ = a.core.See(ctx, func() { s = a.core.Settings })
 	r := a.detect(ctx, s)
-	_ = a.core.Do(ctx, func() error { // one that ends needs no devices
+	_ = a.core.Do(ctx, func() error { // an agent that ends needs no devices
 		before := a.core.Coprocs
-		if gpus.Wanted(a.core.Settings) { // or else nobody was asked
+		if gpus.Wanted(a.core.Settings) { // otherwise no driver was asked
 			a.found = r.After(a.found)
 		}
 		a.core.Coprocs = gpus.Join(a.core.Settings, a.found).After(before, time.Now())

@@ -16,8 +16,8 @@ import (
 
 const eventsURL = demoURL + "work_events"
 
-// A teller is a project without work that offers to tell of some. How it answers those who wait,
-// each test says.
+// A teller is a project without work that offers to announce new work. Each test sets how it
+// answers those who wait.
 type teller struct {
 	*peer
 	mu     sync.Mutex
@@ -47,7 +47,7 @@ func events(r *http.Request, body io.ReadCloser) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r, Body: body, Header: http.Header{"Content-Type": {"text/event-stream"}}}
 }
 
-// quiet is a stream on which nothing comes but signs of life, until the request is given up.
+// quiet returns a stream that brings nothing but signs of life, until the request is given up.
 func quiet(r *http.Request) (*http.Response, *io.PipeWriter) {
 	pr, pw := io.Pipe()
 	go func() {
@@ -88,13 +88,13 @@ func (p *peer) sessions() int {
 	return len(p.requests)
 }
 
-// An agent that got no work waits for it on one connection, and asks as soon as the project tells
-// that there is some: when the request delay is over, and not before.
+// An agent that got no work waits for it on one connection. It asks as soon as the project
+// announces some, once the request delay is over, and not before.
 func TestAnAgentHearsOfNewWork(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name         string
-		delay, after time.Duration // the request delay; when the event comes
+		delay, after time.Duration // the request delay, and the time of the event
 		want         time.Duration // when the agent asks
 	}{
 		{"during the wait after no work", 7 * time.Second, time.Minute, time.Minute},
@@ -210,7 +210,7 @@ func TestEventsAreOfTheProjectsOwnServers(t *testing.T) {
 	}
 }
 
-// Nobody listens for work that is not wanted.
+// The agent does not listen for work that is not wanted.
 func TestListeningEndsWithTheWish(t *testing.T) {
 	t.Parallel()
 	w, p := listening(t, eventsURL, 7*time.Second)

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// TestATaskThatFailsIsExplained has a recorded job fail in each way that there is, with
-// real programs and files, and looks what people are told while its project is left alone.
+// TestATaskThatFailsIsExplained makes a recorded job fail in every possible way, with real programs
+// and files, and checks what people read while its project is left alone.
 func TestATaskThatFailsIsExplained(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
@@ -96,7 +96,7 @@ func TestATaskThatFailsIsExplained(t *testing.T) {
 	}
 }
 
-// plainWorld is one with the recorded job of one input file, computed by a program.
+// plainWorld returns a world with the recorded job of one input file, computed by a program.
 func plainWorld(t *testing.T, program string) *world {
 	t.Helper()
 	rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
@@ -106,7 +106,7 @@ func plainWorld(t *testing.T, program string) *world {
 	return newWorld(t, demoURL, answers, nil)
 }
 
-// failing waits until a task has failed, and returns what people are told.
+// failing waits until a task has failed, and returns what people read.
 func (w *world) failing(t *testing.T) *control.Failing {
 	t.Helper()
 	var p control.Project

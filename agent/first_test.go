@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 )
 
-// gone is a server that cannot be reached; one contact makes three short attempts.
+// gone returns a server that cannot be reached. One contact makes three short attempts.
 func gone(contacts int) (all []answer) {
 	for range 3 * contacts {
 		all = append(all, answer{code: 0})
@@ -16,8 +16,8 @@ func gone(contacts int) (all []answer) {
 	return all
 }
 
-// A project that is attached while its server is down is found soon after it is back, and
-// the wait is told with its cause and its end.
+// A project that is attached while its server is down is found soon after it is back. Meanwhile the
+// wait is shown with its cause and its end.
 func TestAProjectAttachedDuringAnOutageIsFoundSoon(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL, answer{code: 200, body: []byte("<scheduler_reply><hostid>1</hostid></scheduler_reply>")})
@@ -34,7 +34,7 @@ func TestAProjectAttachedDuringAnOutageIsFoundSoon(t *testing.T) {
 	})
 }
 
-// One whose server never answers is asked every hour for a day, and then as BOINC's rules say.
+// A project whose server never answers is asked every hour for a day, and then by BOINC's rules.
 func TestAProjectThatNeverAnswersIsAskedLess(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL)
@@ -53,8 +53,8 @@ func TestAProjectThatNeverAnswersIsAskedLess(t *testing.T) {
 	})
 }
 
-// A person who updates a project while its page is to be fetched first wants an answer of
-// the project: the page is not enough.
+// If a person updates a project while its page is to be fetched first, that person wants an answer
+// of the project: the page is not enough.
 func TestUpdateGoesOnToTheScheduler(t *testing.T) {
 	t.Parallel()
 	reply := answer{code: 200, body: []byte("<scheduler_reply><hostid>1</hostid><request_delay>86400</request_delay></scheduler_reply>")}

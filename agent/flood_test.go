@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// flood is a reply with n tasks that wait for one file, whatever was asked for.
+// flood returns a reply with n tasks that wait for one file, whatever was asked for.
 func flood(n int) answer {
 	r := protocol.SchedulerReply{HostID: 1, ProjectName: "Flood"}
 	r.Apps = []protocol.App{{Name: "app"}}
@@ -33,7 +33,7 @@ func flood(n int) answer {
 	return answer{code: 200, body: r.Encode()}
 }
 
-// saves is how many times a state file was written.
+// saves returns the number of times that a state file was written.
 func saves(t *testing.T, dir string) (n int) {
 	t.Helper()
 	db, err := bbolt.Open(filepath.Join(dir, "state.db"), 0o600, &bbolt.Options{ReadOnly: true})
@@ -48,8 +48,8 @@ func saves(t *testing.T, dir string) (n int) {
 	return n
 }
 
-// TestAFloodOfTasks sends an agent far more than it asked for, all of which waits
-// for a file that cannot be had.
+// TestAFloodOfTasks sends an agent far more tasks than it asked for. All of them wait for a file
+// that cannot be downloaded.
 func TestAFloodOfTasks(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL, flood(50_000))
@@ -81,7 +81,7 @@ func TestAFloodOfTasks(t *testing.T) {
 	}
 }
 
-// TestABoundOfEachProject has a project send and send until there is no more room.
+// TestABoundOfEachProject lets a project send tasks until there is no more room.
 func TestABoundOfEachProject(t *testing.T) {
 	t.Parallel()
 	held := func(db *state.DB, tx *state.Tx) {

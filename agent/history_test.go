@@ -19,7 +19,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// history is all of it that an agent shows.
+// history returns the whole history that an agent shows.
 func (w *world) history(t *testing.T) []control.HistoryTask {
 	t.Helper()
 	h, err := w.a.History(t.Context(), control.HistoryQuery{})
@@ -29,8 +29,8 @@ func (w *world) history(t *testing.T) []control.HistoryTask {
 	return h.Tasks
 }
 
-// timeline is what it shows of what the computer did, the earliest first, with times from
-// the bubble's midnight on.
+// timeline returns the computer's activities, the earliest first, with times since the bubble's
+// midnight.
 func (w *world) timeline(t *testing.T) (all []string) {
 	t.Helper()
 	v, err := w.a.Timeline(t.Context(), control.HistoryQuery{})
@@ -112,7 +112,7 @@ func TestTasksThatRanAreInTheHistory(t *testing.T) {
 	}
 }
 
-// Whoever gave a task up that never ran is named.
+// For an aborted task that never ran, the history has who aborted it.
 func TestTasksThatWereAbortedAreInTheHistory(t *testing.T) {
 	t.Parallel()
 	midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the bubble's clock starts then

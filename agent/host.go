@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// knowHost looks at the computer, and gives it an identity and measured speeds
-// if it has none yet.
+// knowHost reads the computer's properties, and gives it an identity and measured speeds if it does
+// not have them yet.
 func (a *Agent) knowHost() error {
 	a.core.Host = a.cfg.probe()
 	h, known := a.core.DB.Hosts.Get(state.Self)
@@ -36,7 +36,7 @@ func (a *Agent) knowHost() error {
 		a.core.Log.Info("computer measured", "gflops_per_cpu", s.Fpops/1e9, "giops_per_cpu", s.Iops/1e9)
 	}
 	a.core.Host.HostCPID, a.core.Host.Fpops, a.core.Host.Iops, a.core.Host.Calculated = h.CPID, h.Fpops, h.Iops, h.Measured
-	a.core.Host.Membw = 1e9 // what BOINC's clients send; nothing reads it
+	a.core.Host.Membw = 1e9 // the value that BOINC's clients send, which nothing reads
 	a.rules.Probed = a.core.Host
 	a.rules.NameHost()
 	return a.core.DB.Update(func(tx *state.Tx) {

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// What tools say of the computer is told to projects, who are asked to answer in the
-// language of the tools, and outlasts the agent.
+// Properties of the computer that tools set are sent to projects, and survive the agent. Projects
+// are asked to answer in the language of the tools.
 func TestChangeHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, "http://127.0.0.1:18080/demo_cgi/"), nil)
@@ -53,8 +53,8 @@ func TestChangeHost(t *testing.T) {
 	})
 }
 
-// A data directory that was copied from another computer makes a new host of this
-// one, once, and keeps its tasks; on the same computer nothing changes.
+// A data directory that was copied from another computer makes a new host of this one, once, and
+// keeps its tasks. On the same computer nothing changes.
 func TestCopiedDataDirectory(t *testing.T) {
 	t.Parallel()
 	if hostinfo.Machine() == "" {
@@ -93,7 +93,7 @@ func TestCopiedDataDirectory(t *testing.T) {
 	}
 }
 
-// Tools that look at the disk see what it holds now when they look again.
+// Tools that look at the disk see its current use when they look again.
 func TestToolsSeeTheDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), waiting)

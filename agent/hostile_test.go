@@ -29,9 +29,9 @@ type crowd struct {
 
 const hostileURL = "http://127.0.0.1:18060/hostile/"
 
-// A wild answer comes for whatever was asked.
+// A wild answer is sent no matter what was asked.
 type wild struct {
-	code   int // 0: no connection; -1: none, and the connection stays
+	code   int // 0: no connection, -1: no reply, and the connection stays
 	body   string
 	target string // of a redirect
 	pace   time.Duration
@@ -91,7 +91,7 @@ func (p *paced) Read(b []byte) (int, error) {
 	}
 }
 
-// honest answers for the others, who have no work.
+// honest answers for the other projects, which have no work.
 func (c *crowd) honest(r *http.Request, body []byte) wild {
 	switch kindOf(r) {
 	case sched:
@@ -106,7 +106,7 @@ func (c *crowd) honest(r *http.Request, body []byte) wild {
 	return wild{code: 200, body: "<!-- <scheduler>" + r.URL.String() + "cgi</scheduler> -->"}
 }
 
-// anyAnswers are those of a hostile project.
+// anyAnswers returns the answers of a hostile project.
 func anyAnswers(t *rapid.T) (all []wild) {
 	number := rapid.SampledFrom([]string{"0", "-1", "1e308", "nan", "inf", "1e-9", "86400", "99999999999999999999", "0x7fffffffffffffff"})
 	for range rapid.IntRange(1, 12).Draw(t, "answers") {
@@ -156,7 +156,7 @@ func anyAnswers(t *rapid.T) (all []wild) {
 	return append([]wild{{code: 200, body: "<!-- <scheduler>" + hostileURL + "cgi</scheduler> -->"}}, all...)
 }
 
-// visit runs an agent for half a day with the crowd, and returns what became of it.
+// visit runs an agent for half a day with the crowd, and returns the crowd afterwards.
 func visit(t *testing.T, hostile []wild) *crowd {
 	t.Helper()
 	c := &crowd{asked: make(map[string][]time.Time), reports: make(map[string]time.Time), hostile: hostile}
@@ -178,9 +178,9 @@ func visit(t *testing.T, hostile []wild) *crowd {
 	return c
 }
 
-// TestNoProjectDisturbsOthers plays half a day with two honest projects, once alone
-// and then with one that answers anything: the honest ones are asked as often, but
-// for chance, and reported to as early.
+// TestNoProjectDisturbsOthers plays half a day with two honest projects, once alone and then with
+// one that answers anything. The honest ones are asked as often, except for random differences, and
+// reported to as early.
 func TestNoProjectDisturbsOthers(t *testing.T) {
 	t.Parallel()
 	const bench, demo = "00000000000000000000000000000001", "k1"
@@ -190,7 +190,7 @@ func TestNoProjectDisturbsOthers(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		answers := anyAnswers(rt)
 		if runs++; runs > 3 && os.Getenv("HOSTILE_LONG") == "" {
-			return // each costs a data directory; HOSTILE_LONG=1 plays them all
+			return // each costs a data directory (HOSTILE_LONG=1 plays them all)
 		}
 		c := visit(t, answers)
 		for _, key := range []string{bench, demo} {

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/agent/core"
 )
 
-// keepState makes copies of the state: at the start, every hour, and when a project
-// gives this computer another id, which nobody else knows.
+// keepState makes copies of the state: at the start, every hour, and when a project gives this
+// computer another id, which exists nowhere else.
 func (a *Agent) keepState(now time.Time, w *core.Waker) {
 	var list strings.Builder
 	for u, p := range a.core.DB.Projects.All() {
@@ -25,17 +25,17 @@ func (a *Agent) keepState(now time.Time, w *core.Waker) {
 	go func() { a.core.Post(stateCopied{keep()}) }()
 }
 
-// keepEvery is how old the copy of the state may be.
+// keepEvery is the maximum age of the copy of the state.
 const keepEvery = time.Hour
 
-// A keeping is what is known of the copy of the state.
+// A keeping describes the copy of the state.
 type keeping struct {
 	at   time.Time
 	ids  string
 	busy bool
 }
 
-// tellRepair tells what was done about a damaged state file.
+// tellRepair logs how a damaged state file was repaired.
 func (a *Agent) tellRepair() {
 	r := a.core.DB.Repaired
 	switch {

@@ -67,7 +67,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	}
 }
 
-// handle has the component take in an event whose it is.
+// handle passes an event to its component.
 func (a *Agent) handle(e core.Event) {
 	switch e := e.(type) {
 	case core.Asked:
@@ -120,9 +120,9 @@ func (a *Agent) step(now time.Time) time.Time {
 	return w.At
 }
 
-// idle reports whether nothing is left to do: no result is held, no
-// conversation is under way, and every project has been asked for work since
-// the agent started and had none, or is not to be asked.
+// idle reports whether nothing is left to do: there are no results and no conversation is in
+// progress. Every project has been asked for work since the agent started and had none, or is not
+// to be asked.
 func (a *Agent) idle() bool {
 	if !a.life.Idle() || !a.talk.Idle() {
 		return false

@@ -21,7 +21,7 @@ const (
 	chosenURL  = "http://127.0.0.1:18091/chosen/"
 )
 
-// managerReply is a reply with one account.
+// managerReply returns a reply with one account.
 func managerReply(t *testing.T, key *protocol.PrivateKey, url, account, rest string) answer {
 	t.Helper()
 	sig, err := key.SignText(url)
@@ -56,7 +56,7 @@ func signingKey(t *testing.T, name string) *protocol.PrivateKey {
 	return key
 }
 
-// find returns what is shown of a project, false if it is not there.
+// find returns a project as it is shown, or false if it is not there.
 func find(s control.Status, url string) (control.Project, bool) {
 	for _, p := range s.Projects {
 		if p.MasterURL == url && !p.Disconnected {
@@ -66,8 +66,8 @@ func find(s control.Status, url string) (control.Project, bool) {
 	return control.Project{}, false
 }
 
-// TestManager follows an account manager through its word, its silence, a restart
-// and its change of mind.
+// TestManager follows an account manager through its instructions, its silence, a restart and its
+// change of mind.
 func TestManager(t *testing.T) {
 	t.Parallel()
 	key := signingKey(t, "code_sign_private")
@@ -99,7 +99,7 @@ func TestManager(t *testing.T) {
 		if !strings.Contains(w.told[0], "<name>Ann</name>\n<password_hash>hash</password_hash>") || strings.Contains(w.told[0], "account_key") {
 			t.Errorf("told at first: %s", w.told[0])
 		}
-		// A person's word holds over the manager's until that changes its mind.
+		// A person's setting takes precedence over the manager's until the manager changes its own.
 		if err := w.a.SteerProject(t.Context(), chosenURL, control.ResumeProject); err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestManager(t *testing.T) {
 	})
 }
 
-// TestLeaveManager checks what is left of a manager that is left.
+// TestLeaveManager checks the state after leaving a manager.
 func TestLeaveManager(t *testing.T) {
 	t.Parallel()
 	key := signingKey(t, "code_sign_private")
@@ -195,8 +195,8 @@ func TestLeaveManager(t *testing.T) {
 	}
 }
 
-// TestManagerRefuses checks that nothing is kept of a manager that would not have
-// the account, and that its reason is told.
+// TestManagerRefuses checks that nothing is kept about a manager that refused the account, and that
+// its reason is shown.
 func TestManagerRefuses(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
@@ -219,8 +219,8 @@ func TestManagerRefuses(t *testing.T) {
 	})
 }
 
-// TestDiskShare checks that account managers and tools hear the same of
-// how much disk a project may take.
+// TestDiskShare checks that account managers and tools get the same number for the disk that a
+// project may take.
 func TestDiskShare(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
@@ -250,7 +250,7 @@ func TestDiskShare(t *testing.T) {
 	})
 }
 
-// TestAManagersWildWord has a manager say what no file may hold.
+// TestAManagersWildWord lets a manager send values that no file may contain.
 func TestAManagersWildWord(t *testing.T) {
 	t.Parallel()
 	key := signingKey(t, "code_sign_private")
@@ -272,8 +272,8 @@ func TestAManagersWildWord(t *testing.T) {
 	}
 }
 
-// TestPreferencesFromTheFuture has a project send preferences that were changed
-// tomorrow, and more of them later: those of others count all the same.
+// TestPreferencesFromTheFuture lets a project send preferences that were changed tomorrow, and
+// later more of them. Those of other projects count all the same.
 func TestPreferencesFromTheFuture(t *testing.T) {
 	t.Parallel()
 	reply := func(mod int64, cpus string) answer {

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// The agent asks once a day for newer versions, tells of one, and asks again
-// sooner when it got no answer. With the network off it does not ask.
+// The agent asks once a day for newer versions, reports one, and asks again sooner if it got no
+// answer. With the network off it does not ask.
 func TestNewerVersions(t *testing.T) {
 	t.Parallel()
 	describes := func(version string) answer {

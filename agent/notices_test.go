@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// telling is a reply that names a feed and says something that wants attention.
+// telling returns a reply that names a feed and has messages that need attention.
 func telling(feedURL string, said ...string) answer {
 	r := protocol.SchedulerReply{HostID: 7, ProjectName: "Demo", RequestDelay: 30 * time.Second, NextRPCDelay: time.Hour}
 	if feedURL != "" {
@@ -24,8 +24,8 @@ func telling(feedURL string, said ...string) answer {
 	return answer{code: 200, body: r.Encode()}
 }
 
-// rss is a feed with items of the given titles, the first the newest, written at the
-// bubble's beginning of time.
+// rss returns a feed with items of the given titles, the first the newest, written at the bubble's
+// beginning of time.
 func rss(titles ...string) answer {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0"?><rss version="2.0"><channel><title>Demo</title>`)
@@ -38,7 +38,7 @@ func rss(titles ...string) answer {
 	return answer{code: http.StatusOK, body: []byte(b.String())}
 }
 
-// notices are those that the agent shows, in one line.
+// notices returns the notices that the agent shows, in one line.
 func (w *world) notices(t *testing.T) string {
 	t.Helper()
 	all, err := w.a.Notices(t.Context(), "")
@@ -52,10 +52,10 @@ func (w *world) notices(t *testing.T) string {
 	return strings.Join(texts, "|")
 }
 
-const feedURL = demoURL + "download/news.xml" // the peer knows downloads by their names
+const feedURL = demoURL + "download/news.xml" // the peer identifies downloads by their names
 
-// News reach the volunteer as text, are read as often as the project says and not while
-// the network may not be used, and outlast a restart.
+// News reach the volunteer as text. They are read as often as the project asks, but not while the
+// network may not be used. They survive a restart.
 func TestNews(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL, telling(feedURL))
@@ -110,8 +110,8 @@ func TestNews(t *testing.T) {
 	})
 }
 
-// A feed at an address that is none of the web is not read, one that the project drops
-// takes its news along, and so does a project that is left.
+// A feed with an address outside the web is not read. If the project drops a feed or is detached,
+// the news disappear.
 func TestFeedsComeAndGo(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, w *world){
@@ -144,7 +144,7 @@ func TestFeedsComeAndGo(t *testing.T) {
 	}
 }
 
-// A message that wants attention is a notice until a request for work brings none.
+// A message that needs attention is a notice until a request for work brings none.
 func TestSchedulerNotices(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL, telling("", "You need 24 GB more disk space."), telling("", "You need 3 GB more disk space."), telling(""))
@@ -171,7 +171,7 @@ func TestSchedulerNotices(t *testing.T) {
 	})
 }
 
-// A project's links are kept until it tells others, and only those to the web.
+// A project's links are kept until it sends others. Only those to the web are kept.
 func TestGUIURLs(t *testing.T) {
 	t.Parallel()
 	page := func(name, url string) string {
@@ -196,7 +196,7 @@ func TestGUIURLs(t *testing.T) {
 	})
 }
 
-// What is no feed costs nothing but a later attempt.
+// A file that is not a feed costs nothing but a later attempt.
 func TestNotAFeed(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]answer{
@@ -220,8 +220,8 @@ func TestNotAFeed(t *testing.T) {
 	}
 }
 
-// An account manager may want no notices of projects: then none are shown, nor fetched, until
-// it wants them again.
+// An account manager can disable notices of projects. They are then neither shown nor fetched until
+// it enables them again.
 func TestAManagerWantsNoNotices(t *testing.T) {
 	t.Parallel()
 	key := signingKey(t, "code_sign_private")

@@ -52,7 +52,8 @@ func ballast(t *testing.T, dir string) (remove func()) {
 	}
 }
 
-// TestAFullDiskIsSaid has a file not fit on the disk, and come once there is room.
+// TestAFullDiskIsSaid downloads a file that does not fit on the disk, and arrives once there is
+// room.
 func TestAFullDiskIsSaid(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL)
@@ -72,13 +73,14 @@ func TestAFullDiskIsSaid(t *testing.T) {
 		remove()
 		for n := 0; n < 600 && len(w.after(t, time.Minute).Transfers) > 0; n++ {
 		}
-		if s := w.after(t, 0); len(s.Transfers) > 0 || s.Tasks[0].State == "downloading" { // it has no program, so it goes no further
+		if s := w.after(t, 0); len(s.Transfers) > 0 || s.Tasks[0].State == "downloading" { // without a program it goes no further
 			t.Errorf("with room: %+v, %+v", s.Transfers, s.Tasks)
 		}
 	})
 }
 
-// TestATaskThatCannotBeStartedYet has a slot not be made, and looks what people read.
+// TestATaskThatCannotBeStartedYet prevents a slot from being made, and checks the text that people
+// read.
 func TestATaskThatCannotBeStartedYet(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -118,7 +120,7 @@ func TestATaskThatCannotBeStartedYet(t *testing.T) {
 	}
 }
 
-// TestAProgramThatMayNotRun is on a file system without programs.
+// TestAProgramThatMayNotRun uses a file system that does not allow running programs.
 func TestAProgramThatMayNotRun(t *testing.T) {
 	t.Parallel()
 	w := plainWorld(t, plainProgram)

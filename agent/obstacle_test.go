@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// raw is what a sentence for people has none of: addresses, paths, and how errors read.
+// raw matches texts that must not occur in a sentence for people: addresses, paths, and raw errors.
 var raw = regexp.MustCompile(`https?://|/tmp/|\.\.part|(open|mkdir|read|write|download|upload) \S+:|\b(EOF|errno|syscall)\b`)
 
 // downloading puts a task into the state that waits for its only input file.
@@ -29,8 +29,8 @@ func downloading(db *state.DB, tx *state.Tx) {
 	db.Results.Put(tx, state.Key(demoURL, "w_0"), r)
 }
 
-// TestWhyAFileWaits has transfers fail for reasons that pass, and looks what people read of
-// it: a cause, a cure, and nothing that only the log should have.
+// TestWhyAFileWaits makes transfers fail for temporary reasons, and checks the text that people
+// read: a cause, a cure, and nothing that belongs only into the log.
 func TestWhyAFileWaits(t *testing.T) {
 	t.Parallel()
 	refusal := answer{code: 200, body: []byte("<data_server_reply>\n<status>1</status>\n<message>no room here</message>\n</data_server_reply>\n")}

@@ -28,8 +28,8 @@ const ownInfo = `<app_info>
 </app_info>
 `
 
-// ownWorld is a world whose volunteer has a program of their own. The project sends a task
-// for it, a program of its own, and an input that cannot be had, so that the task waits.
+// ownWorld returns a world whose volunteer has their own program. The project sends a task for it,
+// its own program, and an input that cannot be downloaded, so the task waits.
 func ownWorld(t *testing.T) *world {
 	platform, _ := hostinfo.Platform()
 	r := protocol.SchedulerReply{HostID: 7, ProjectName: "Demo", RequestDelay: 30 * time.Second, NoRscApps: []string{"CPU"}}
@@ -110,7 +110,7 @@ func TestOwnPrograms(t *testing.T) {
 	}
 }
 
-// A task whose version is taken away is aborted and reported, and says why. Files stay.
+// A task whose version is removed is aborted and reported with the reason. Files stay.
 func TestOwnProgramsThatGo(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -156,7 +156,7 @@ func TestOwnProgramsThatGo(t *testing.T) {
 	}
 }
 
-// A slip changes nothing, and is told with the line and what to do.
+// A mistake changes nothing, and is reported with the line and the remedy.
 func TestASlipInAppInfo(t *testing.T) {
 	t.Parallel()
 	w := ownWorld(t)
@@ -218,7 +218,7 @@ func TestOwnProgramsThatAreMissing(t *testing.T) {
 	}
 }
 
-// A project that is reset or left takes its files with it, and none of the volunteer's.
+// If a project is reset or detached, its files are removed, but not the volunteer's.
 func TestOwnProgramsOutlastTheProject(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(ctx context.Context, w *world) error{

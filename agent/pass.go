@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// decide makes a pass: the policies look and say what to do. Debts are taken over
-// at once; the rest is for the components to act on.
+// decide makes a pass: the policies read a snapshot and return a plan. Debts are updated at once.
+// The components act on the rest.
 func (a *Agent) decide(now time.Time) decide.Decision {
 	a.life.Account(now)
 	d := decide.Decide(a.Facts(now).Snapshot())
@@ -33,7 +33,7 @@ func (a *Agent) decide(now time.Time) decide.Decision {
 	return d
 }
 
-// doing is what the computer does by a decision.
+// doing returns the computer's activity according to a decision.
 func doing(d decide.Decision) usage.Doing {
 	if is := d.Snapshot.Compute; is.Denied() {
 		return usage.Doing{Activity: state.Suspended, Code: is.Code, Why: is.Why}
@@ -46,7 +46,7 @@ func doing(d decide.Decision) usage.Doing {
 	return usage.Doing{Activity: state.Waiting}
 }
 
-// logChanges logs what was decided differently from the last time.
+// logChanges logs the differences from the last decision.
 func (a *Agent) logChanges(before, d decide.Decision) {
 	a.suspended.log(a.core.Log, before.Snapshot, d.Snapshot)
 	if d.Drained() && (!before.Drained() || before.Snapshot.Drain != d.Snapshot.Drain) {
@@ -79,7 +79,7 @@ func (a *Agent) logChanges(before, d decide.Decision) {
 // set. starling simulate --replay reads it.
 const (
 	decisionsFile    = "decisions.jsonl"
-	maxDecisionsFile = 64 << 20 // bytes; then the file before is replaced
+	maxDecisionsFile = 64 << 20 // bytes, then the file before is replaced
 )
 
 // record appends a pass to the journal of decisions.

@@ -59,10 +59,10 @@ type peer struct {
 	raw      []byte // the last of them, as it came
 	language string // of the last of them
 	asked    map[string]int
-	told     []string // what the account manager was told
+	told     []string // requests that the account manager received
 }
 
-// kinds of requests; downloads go by file name
+// Kinds of requests. Downloads are identified by file name.
 const (
 	master = "master"
 	sched  = "scheduler"
@@ -180,8 +180,8 @@ const (
 	benchURL = "http://127.0.0.1:8180/bench/"
 )
 
-// newWorld prepares a data directory; fill, which may be nil, puts more into its
-// state. It must be called outside the bubble: what is measured needs real time.
+// newWorld prepares a data directory. fill, which may be nil, puts more into its state. It must be
+// called outside the bubble, since measuring needs real time.
 func newWorld(t *testing.T, masterURL string, answers map[string][]answer, fill func(*state.DB, *state.Tx)) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), url: masterURL, peer: &peer{answers: answers, asked: make(map[string]int)}}
@@ -258,7 +258,7 @@ func (w *world) start(t *testing.T) {
 	}
 }
 
-// after lets time pass and returns what the agent then shows.
+// after lets time pass and returns the agent's status.
 func (w *world) after(t *testing.T, d time.Duration) control.Status {
 	t.Helper()
 	time.Sleep(d)

@@ -11,8 +11,9 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// Computing stops while a number from outside is beyond its limit, says so in the volunteer's words,
-// and goes on when it has come back; a source that is gone is a complaint and stops nothing.
+// Computing stops while a number from outside is beyond its limit, with a reason in the volunteer's
+// words, and resumes when the number is back within it. A source that is gone causes a complaint
+// and stops nothing.
 func TestPowerLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), nil)

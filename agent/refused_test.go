@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A server that tells when its refusal ends is believed, and what it tells of the computer and
-// of its own address reaches the volunteer.
+// If a server sends the end of its refusal, the agent uses it. The server's messages about the
+// computer and about its own address reach the volunteer.
 func TestWhatARefusalTells(t *testing.T) {
 	t.Parallel()
 	idle := func(db *state.DB, tx *state.Tx) {

@@ -45,7 +45,7 @@ func TestUpstreamSendsWorkWithABadSignature(t *testing.T) {
 				t.Errorf("reported %s: state %v, exit status %d, %q", r.Name, r.State, r.ExitStatus, r.StderrOut)
 			}
 		}
-		// 07 acknowledges the first only; the other is reported again.
+		// 07 acknowledges the first only. The other is reported again.
 		third := w.request(t, 2)
 		if len(third.Results) != 1 || third.Results[0].Name != "tt_1118_0" || third.RPCSeqno != 1 {
 			t.Errorf("third contact: seqno %d, reports %+v", third.RPCSeqno, third.Results)
@@ -213,8 +213,7 @@ func TestKeyRotation(t *testing.T) {
 	})
 }
 
-// finished puts a project and a result whose output waits to be uploaded; its
-// file is made by newWorld.
+// finished puts a project and a result whose output waits to be uploaded. newWorld makes its file.
 func finished(db *state.DB, tx *state.Tx) {
 	db.Projects.Put(tx, benchURL, state.Project{
 		MasterURL: benchURL, SchedulerURLs: []string{benchURL + "cgi"}, HostID: 111, RPCSeqno: 1,
@@ -288,13 +287,13 @@ func TestUploadsAsUpstreamAnswersThem(t *testing.T) {
 
 func TestDefectiveWorkIsReportedWithTheReason(t *testing.T) {
 	t.Parallel()
-	// Each of the recorded replies has one defect; BOINC's client drops many of
-	// these jobs without a word.
+	// Each of the recorded replies has one defect. BOINC's client drops many of these jobs without
+	// a message.
 	for capture, want := range map[string]string{
 		"005": "no version 100 of application", // no app and no app version
 		"006": "no version 999 of application", // a version that was not sent
 		"008": "did not describe file",         // no file_info for the input
-		"010": "HTTP 404",                      // no platform and version: allowed; the files are not there
+		"010": "HTTP 404",                      // without platform and version: allowed, but the files are not there
 		"022": "character '%'",                 // a file name that BOINC refuses
 		"026": "application file has no signature",
 		"034": "which this computer does not support", // foreign platform

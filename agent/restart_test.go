@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// A message of an application that an agent was killed with is sent by the next
-// one, again and again until a server says that it has it.
+// If an agent is killed while it has a message of an application, the next one sends the message,
+// again and again until a server acknowledges it.
 func TestMessagesOutliveTheAgent(t *testing.T) {
 	t.Parallel()
 	reply := recorded(t, "debian-7.20.5/keys/006-scheduler.response.http")
@@ -47,8 +47,8 @@ func TestMessagesOutliveTheAgent(t *testing.T) {
 	}
 }
 
-// Computing pauses while the folder is larger than the preferences allow, and goes
-// on when it is not.
+// Computing pauses while the folder is larger than the preferences allow, and resumes when it is
+// not.
 func TestDiskQuota(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), nil)

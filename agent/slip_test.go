@@ -20,7 +20,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// waiting puts a project into the state whose task waits for a file that nobody has.
+// waiting puts a project into the state whose task waits for a file that does not exist.
 func waiting(db *state.DB, tx *state.Tx) {
 	db.Projects.Put(tx, demoURL, state.Project{
 		MasterURL: demoURL, SchedulerURLs: []string{demoURL + "cgi"}, HostID: 111, RPCSeqno: 1,
@@ -33,7 +33,7 @@ func waiting(db *state.DB, tx *state.Tx) {
 	})
 }
 
-// away takes the world's account file away and returns how it comes back.
+// away moves the world's account file away and returns a function that restores it.
 func (w *world) away(t *testing.T) (back func()) {
 	t.Helper()
 	path := settings.AccountPath(w.dir, w.url)
@@ -125,8 +125,8 @@ func TestAccountFileThatStaysAway(t *testing.T) {
 	})
 }
 
-// All account files gone at once, with their folder or without, and a folder that is
-// none are no wish to detach either.
+// If all account files are gone at once, with their folder or without, or if the folder is not a
+// folder, that is not a request to detach either.
 func TestAccountsFolderIsAway(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(dir string) error{
@@ -154,8 +154,8 @@ func TestAccountsFolderIsAway(t *testing.T) {
 	}
 }
 
-// What is detached or reset can be taken back for some minutes, and is done after
-// them, also when the agent is restarted meanwhile.
+// A detach or reset can be undone for some minutes. Then it is carried out, even if the agent is
+// restarted meanwhile.
 func TestDetachAndResetCanBeUndone(t *testing.T) {
 	t.Parallel()
 	for what, begin := range map[string]func(w *world) error{
@@ -200,8 +200,8 @@ func TestDetachAndResetCanBeUndone(t *testing.T) {
 	}
 }
 
-// Attached again in time, a project has its tasks; with another account's key the
-// first one's are given up.
+// If a project is attached again in time, it keeps its tasks. With the key of another account, the
+// tasks of the first are given up.
 func TestAttachedAgain(t *testing.T) {
 	t.Parallel()
 	for key, tasks := range map[protocol.Authenticator]int{"00000000000000000000000000000001": 1, "2": 0} {
@@ -265,7 +265,7 @@ func TestSavesByRename(t *testing.T) {
 		move(hidden, path)
 		see(false)
 	}
-	for range 10 { // too short to be seen, but for those who ask at the wrong instant
+	for range 10 { // too short to be noticed, except at the wrong instant
 		move(path, hidden)
 		if err := a.Reload(ctx); err != nil {
 			t.Fatal(err)

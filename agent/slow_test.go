@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// slow is a project whose scheduler drips beside one that answers.
+// slow is a transport with a project whose scheduler drips, next to one that answers.
 type slow struct {
 	http.RoundTripper
 	asked []time.Time
@@ -46,9 +46,8 @@ func (d drip) Read(p []byte) (int, error) {
 	}
 }
 
-// TestASlowServerIsWaitedForAlone attaches a project whose scheduler takes for ever
-// to answer beside one that answers: the other is asked all the same, and meanwhile
-// the reason is told.
+// TestASlowServerIsWaitedForAlone attaches a project whose scheduler takes forever to answer, next
+// to one that answers. The other is asked all the same, and meanwhile the reason is shown.
 func TestASlowServerIsWaitedForAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: []byte("<scheduler_reply><hostid>1</hostid></scheduler_reply>")}), nil)
@@ -70,7 +69,7 @@ func TestASlowServerIsWaitedForAlone(t *testing.T) {
 		if p, _ := find(s, slowURL); p.WorkCode != string(workfetch.Conversing) || !strings.Contains(p.Work, "In contact") {
 			t.Errorf("of the slow one: %s %s", p.WorkCode, p.Work)
 		}
-		// A person who leaves the project does not wait for it either.
+		// Detaching the project does not wait for it either.
 		if err := w.a.Detach(t.Context(), slowURL); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +82,8 @@ func TestASlowServerIsWaitedForAlone(t *testing.T) {
 	})
 }
 
-// stalled is a project whose files come in drops, beside one whose files come.
+// stalled is a transport with a project whose files arrive in drops, next to one whose files
+// arrive.
 type stalled struct{ http.RoundTripper }
 
 func (s stalled) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -110,8 +110,8 @@ func (d drops) Read(p []byte) (int, error) {
 	}
 }
 
-// Files that hardly move keep other projects' files from nothing, although all the
-// transfers that may be under way at once are theirs.
+// Files that hardly move do not delay other projects' files, even if they fill all simultaneous
+// transfers.
 func TestStalledTransfersKeepNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	wants := func(db *state.DB, tx *state.Tx, project, md5 string, size float64) {

@@ -23,21 +23,21 @@ func stored(name string) protocol.FileInfo {
 	return protocol.FileInfo{Name: name, NBytes: 5, MD5: md5Hello, Sticky: true, DownloadURLs: []string{demoURL + "download/" + name}}
 }
 
-// orders is a reply that has an agent do something with files, and come back in a minute.
+// orders returns a reply that makes an agent handle files and return in a minute.
 func orders(files []protocol.FileInfo, deleted ...string) answer {
 	r := protocol.SchedulerReply{RequestDelay: 30 * time.Second, NextRPCDelay: time.Minute, DeleteFiles: deleted}
 	r.Files = files
 	return answer{code: 200, body: r.Encode()}
 }
 
-// first is orders for an agent that has no host id yet.
+// first returns orders for an agent without a host id.
 func first(files ...protocol.FileInfo) answer {
 	a := orders(files)
 	a.body = []byte(strings.Replace(string(a.body), "<scheduler_reply>", "<scheduler_reply><hostid>7</hostid><project_name>Demo</project_name>", 1))
 	return a
 }
 
-// here is a project's record as of an agent that has been in contact, and its stored files.
+// here returns the record of a project after contact, with its stored files.
 func here(files ...state.File) func(*state.DB, *state.Tx) {
 	return func(db *state.DB, tx *state.Tx) {
 		db.Projects.Put(tx, demoURL, state.Project{MasterURL: demoURL, Name: "Demo", SchedulerURLs: []string{demoURL + "cgi"}, HostID: 7, AttachedAt: time.Unix(1e9, 0), Contact: state.Contact{Initialized: true}})
@@ -54,7 +54,7 @@ func (w *world) lies(name string) bool {
 	return err == nil
 }
 
-// listed is what the last request says of stored files: their names, sizes and states.
+// listed returns the stored files in the last request: their names, sizes and states.
 func (w *world) listed() (all string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,8 +64,8 @@ func (w *world) listed() (all string) {
 	return all
 }
 
-// A project has an agent fetch a file that belongs to no task, keep it, upload it and
-// remove it; an agent that is killed in between goes on.
+// A project can make an agent fetch a file that belongs to no task, keep it, upload it and remove
+// it. An agent that is killed in between continues.
 func TestFileOrders(t *testing.T) {
 	t.Parallel()
 	get := stored("archive")
@@ -86,7 +86,7 @@ func TestFileOrders(t *testing.T) {
 	if n := len(w.requests[0].Files); n != 0 {
 		t.Fatalf("%d files are listed at first", n)
 	}
-	w.run(func(t *testing.T) { // the next agent goes on
+	w.run(func(t *testing.T) { // the next agent continues
 		failing := func(s control.Status) bool {
 			return len(s.Transfers) == 1 && s.Transfers[0].Upload && s.Transfers[0].Trouble != ""
 		}
@@ -126,7 +126,7 @@ func TestFileOrders(t *testing.T) {
 	}
 }
 
-// What an agent does not follow has a reason, is told to the server, and is not tried
+// Orders that an agent does not follow have a reason, are reported to the server, and are not tried
 // again and again.
 func TestRefusedOrders(t *testing.T) {
 	t.Parallel()
@@ -170,7 +170,7 @@ func TestRefusedOrders(t *testing.T) {
 	}
 }
 
-// topLevelFiles are the lines of a request that list stored files.
+// topLevelFiles returns the lines of a request that list stored files.
 func topLevelFiles(request []byte) (text string) {
 	inside := false
 	for line := range strings.Lines(string(request)) {
@@ -206,8 +206,8 @@ func (w *world) account(a settings.Account) {
 	}
 }
 
-// Files that an older version kept for ever are taken up: their lifetimes begin, and
-// what nobody has any more is not listed.
+// Files that an older version kept forever are adopted: their lifetimes begin, and missing ones are
+// not listed.
 func TestStoredFilesOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	info := func(name string, lifetime time.Duration) state.File {
@@ -235,7 +235,7 @@ func TestStoredFilesOfAnOlderVersion(t *testing.T) {
 	})
 }
 
-// The volunteer's limit holds from when it is set; the file that was used last stays.
+// The volunteer's limit applies from the time when it is set. The file that was used last stays.
 func TestStorageLimit(t *testing.T) {
 	t.Parallel()
 	var files []state.File
@@ -277,7 +277,7 @@ func TestAFileIsUsedUntilItsTaskIsForgotten(t *testing.T) {
 	})
 	w.file("mine", "hello")
 	w.file("other", "hello")
-	w.run(func(t *testing.T) { w.after(t, time.Minute) }) // the workunit has no result
+	w.run(func(t *testing.T) { w.after(t, time.Minute) }) // the workunit does not have a result
 	if err := os.WriteFile(filepath.Join(w.dir, "prefs.toml"), []byte("max_sticky_gb = 0.000000007\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestAFileIsUsedUntilItsTaskIsForgotten(t *testing.T) {
 	}
 }
 
-// When the disk is full, stored files make room, and computing goes on.
+// When the disk is full, stored files make room, and computing resumes.
 func TestFullDiskLetsStoredFilesGo(t *testing.T) {
 	t.Parallel()
 	big := state.File{FileInfo: stored("big"), Local: state.FilePresent}
@@ -305,7 +305,7 @@ func TestFullDiskLetsStoredFilesGo(t *testing.T) {
 	})
 }
 
-// A person who aborts the transfer of what a project ordered has that for a day.
+// If a person aborts a transfer that a project ordered, it stays aborted for a day.
 func TestAbortedOrder(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, demoURL, orders([]protocol.FileInfo{stored("archive")}))

@@ -10,13 +10,13 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// suspended is since when computing and the use of the network have been suspended;
-// zero: they are not.
+// suspended has the times since when computing and the use of the network have been suspended. A
+// zero time means not suspended.
 type suspended struct{ computing, network time.Time }
 
-// log says when something is suspended and why, when the cause is another one, and when
-// it is resumed: a volunteer who asks in the morning what happened in the night finds the
-// answer in the log as it is by default.
+// log logs when something is suspended and why, when the cause changes, and when it is resumed. A
+// volunteer who wants to find out in the morning what happened during the night finds the answer in
+// the log at its default level.
 func (s *suspended) log(l *slog.Logger, before, d decide.Snapshot) {
 	l = l.With(logflag.Key, logflag.Task)
 	is, now := d.Compute, d.Now
@@ -43,7 +43,7 @@ func (s *suspended) log(l *slog.Logger, before, d decide.Snapshot) {
 	}
 }
 
-// until is why something is suspended and, if that is known, for how long.
+// until returns why something is suspended and, if that is known, for how long.
 func until(is prefs.Permission, now time.Time) []any {
 	attrs := []any{"code", is.Code, "why", is.Why}
 	if !is.Until.IsZero() {

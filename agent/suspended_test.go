@@ -14,12 +14,12 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// What the agent did not do, and why and for how long, is in the log as it is by default:
-// once, however often it is decided.
+// Pauses of the agent, their reasons and durations are in the log at its default level, once, no
+// matter how often they are decided.
 func TestSuspensionsAreLogged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), nil)
-	// The bubble's clock starts at midnight, UTC; preferences are of the local time.
+	// The bubble's clock starts at midnight, UTC. Preferences use local time.
 	_, east := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Local().Zone()
 	at := func(hour float64) float64 { return math.Mod(hour+float64(east)/3600+24, 24) }
 	hours := fmt.Sprintf("start_hour = %v\nend_hour = %v\n", at(2), at(5))

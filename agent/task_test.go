@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// Many tasks are suspended, resumed or aborted with one request; those that have gone are
+// Many tasks are suspended, resumed or aborted with one request. Those that no longer exist are
 // left out.
 func TestManyTasksAtOnce(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,8 @@ func TestManyTasksAtOnce(t *testing.T) {
 	})
 }
 
-// What an application has written so far is shown, whatever it puts in the file's place.
+// The output that an application has written so far is shown, no matter what it puts in the file's
+// place.
 func TestStderrOfATask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), func(db *state.DB, tx *state.Tx) {
@@ -100,7 +101,7 @@ func TestStderrOfATask(t *testing.T) {
 	})
 }
 
-// What a project wishes for all of its tasks is remembered.
+// A project's wishes for all of its tasks are remembered.
 func TestAProjectsWishes(t *testing.T) {
 	t.Parallel()
 	reply := answer{code: 200, body: []byte("<scheduler_reply><strict_memory_bound/><non_cpu_intensive/><request_delay>86400</request_delay></scheduler_reply>")}

@@ -50,8 +50,8 @@ func TestTroubleHasAStartAndAnEnd(t *testing.T) {
 	})
 }
 
-// That tasks need what this computer lacks is said until a request for work brings another
-// answer: one that only reports learns nothing of it.
+// That this computer lacks something tasks need is shown until a request for work brings another
+// answer. A request that only reports brings no news about it.
 func TestWhatTasksNeedIsSaidUntilWorkIsAskedFor(t *testing.T) {
 	t.Parallel()
 	const need = `<message priority="low">Tasks of upper need Podman or Docker, which this computer does not offer</message>`

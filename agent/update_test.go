@@ -8,8 +8,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A person who has a project contacted, or resumes it, wants work from it now, however
-// long ago it had none.
+// If a person updates or resumes a project, it is asked for work now, however long ago it had none.
 func TestUpdateAsksForWork(t *testing.T) {
 	t.Parallel()
 	for _, action := range []control.ProjectAction{control.UpdateProject, control.ResumeProject, control.AllowMoreWork} {
@@ -42,8 +41,8 @@ func TestUpdateAsksForWork(t *testing.T) {
 	}
 }
 
-// Whoever has a project contacted twice within seconds, and is told by the server to wait
-// some, does not wait ten minutes for work. Other refusals with a code are shown at once.
+// If a person updates a project twice within seconds, and the server wants a short pause, work is
+// not delayed by ten minutes. Other refusals with a code are shown at once.
 func TestAHastyUpdate(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// knowVirtualization looks for what can run virtual machines and containers, if the volunteer
-// lets projects use it. It returns why some of it cannot be used.
+// knowVirtualization looks for programs that run virtual machines and containers, if the volunteer
+// lets projects use them. It returns why some of them cannot be used.
 func (a *Agent) knowVirtualization(ctx context.Context) (unusable []string) {
 	s, h := a.core.Settings, &a.core.Host
 	if !s.Virtualization || a.cfg.Computer != nil {

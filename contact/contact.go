@@ -22,13 +22,13 @@ const (
 	// days is found within hours, at the price of three requests a day more.
 	MasterFetchInterval = 6 * time.Hour
 	MaxRequestDelay     = 28 * 24 * time.Hour // more than any server means
-	// MinInterval is the least time between two contacts, whatever a server
-	// says: one that acknowledges nothing must not be asked without end.
+	// MinInterval is the minimum time between two contacts, no matter what a server asks for.
+	// Without it, a server that acknowledges nothing would be contacted endlessly.
 	MinInterval = 5 * time.Second
 )
 
-// A State is what decides when a project may be contacted again. The
-// functions below take one and return the next; the caller makes it durable.
+// A State determines when a project may be contacted again. The functions below take one and return
+// the next. The caller saves it.
 type State struct {
 	Failures       int       `json:"failures,omitempty"`        // of scheduler RPCs since the last success or master fetch
 	MasterFailures int       `json:"master_failures,omitempty"` // of master fetches since the last success
@@ -39,14 +39,14 @@ type State struct {
 	New bool `json:"new,omitempty"`
 }
 
-// NewFor is how long a project that has never answered is tried in the rhythm of
-// firstWaits. Whoever attaches one during an outage of minutes looks at it meanwhile;
-// BOINC's client is silent for a day after three attempts.
+// NewFor is the time for which a project that has never answered is tried at the intervals of
+// firstWaits. A volunteer who attaches a project during an outage of minutes is watching it.
+// BOINC's client waits for a day after three attempts.
 const NewFor = 24 * time.Hour
 
-// firstWaits are the waits after the first failures in a row; the last holds for those that
-// follow. They are shortened by chance by up to a quarter, so that many who attach at once
-// do not come back at once.
+// firstWaits are the waits after the first failures in a row. The last one is used for all later
+// failures. Each is shortened at random by up to a quarter, so that many agents that attach at once
+// do not return at once.
 var firstWaits = []time.Duration{
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour,
 }
@@ -56,9 +56,8 @@ func firstWait(failures int, rng *rand.Rand) time.Duration {
 	return time.Duration(float64(wait) * (0.75 + rng.Float64()/4))
 }
 
-// Failed is the contact after a session in which no scheduler answered. After
-// MasterFetchPeriod of them the master page is fetched again, at once: the
-// schedulers may have moved.
+// Failed returns the state after a session in which no scheduler answered. After MasterFetchPeriod
+// of them the master page is fetched again, at once: the schedulers may have moved.
 func (c State) Failed(now time.Time, rng *rand.Rand) State {
 	c.Failures++
 	if c.Failures >= MasterFetchPeriod {
@@ -75,8 +74,8 @@ func (c State) Failed(now time.Time, rng *rand.Rand) State {
 	return c
 }
 
-// MasterFailed is the contact after a master page that could not be fetched or
-// named no scheduler.
+// MasterFailed returns the state after a master page that could not be fetched or named no
+// scheduler.
 func (c State) MasterFailed(now time.Time, rng *rand.Rand) State {
 	c.MasterFailures++
 	c.FetchMaster = true
@@ -91,8 +90,8 @@ func (c State) MasterFailed(now time.Time, rng *rand.Rand) State {
 	return c
 }
 
-// MasterFetched is the contact after the master page was read. New scheduler
-// URLs clear all failures.
+// MasterFetched returns the state after the master page was read. New scheduler URLs clear all
+// failures.
 func (c State) MasterFetched(newURLs bool) State {
 	c.FetchMaster, c.MasterFailures = false, 0
 	if newURLs {
@@ -102,7 +101,7 @@ func (c State) MasterFetched(newURLs bool) State {
 	return c
 }
 
-// Succeeded is the contact after a reply that asked for requestDelay.
+// Succeeded returns the state after a reply that asked for requestDelay.
 func (c State) Succeeded(now time.Time, requestDelay time.Duration) State {
 	c.Failures, c.MasterFailures = 0, 0
 	c.MinRPCTime = now.Add(max(MinInterval, min(requestDelay, MaxRequestDelay)))

@@ -20,8 +20,8 @@ func TestTransitions(t *testing.T) {
 		name string
 		from contact.State
 		move func(contact.State) contact.State
-		want contact.State    // but for MinRPCTime
-		wait [2]time.Duration // least and most from now on; at(-1): at once
+		want contact.State    // except for MinRPCTime
+		wait [2]time.Duration // minimum and maximum from now on (at(-1): at once)
 	}{
 		{
 			"first failure",
@@ -137,8 +137,8 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// Whatever happens in whatever order, a project is never contacted without a
-// wait but for the two reasons there are, and never left alone for ever.
+// Whatever happens in whatever order, a project is never contacted without a wait, except for the
+// two legitimate reasons, and never left alone forever.
 func TestAlwaysWaitsAndAlwaysComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))

@@ -12,15 +12,14 @@ const (
 	uploadGraceDelay = 5 * time.Minute // a result about to be uploaded is waited for
 )
 
-// Finished is what the decision to report needs to know of a result that is
-// ready to be reported.
+// Finished is the input of the decision to report, about a result that is ready to be reported.
 type Finished struct {
 	Deadline    time.Time
 	Completed   time.Time
 	Received    time.Time // when the host got it
 	Immediately bool
-	// OnUntilDeadline is how long the computer will be on before the deadline, by its habit; 0:
-	// not known.
+	// OnUntilDeadline is the time for which the computer will be on before the deadline, by its
+	// habit (0 if unknown).
 	OnUntilDeadline time.Duration
 }
 
@@ -31,17 +30,16 @@ type Backlog struct {
 	NothingElse bool // no other project has work here
 	NoMoreWork  bool // the volunteer wants no new work
 	Eager       bool // results are reported as soon as they are ready
-	// LastUpload is the start of the youngest upload under way; zero: none.
+	// LastUpload is the start of the latest upload in progress (zero if none).
 	LastUpload time.Time
-	// OnFrac is the part of the time that the computer is on; 0 means 1. One that
-	// is off most of the time needs longer to come by a session to ride on.
+	// OnFrac is the part of the time that the computer is on (0 means 1). If it is off most of the
+	// time, it takes longer until another reason for a session turns up.
 	OnFrac float64
 }
 
-// Due tells whether results must be reported now rather than with the
-// next request for work, and why. It differs from BOINC's client in one thing:
-// when nothing else of the project is left on the host there is nothing to wait
-// for.
+// Due reports whether results must be reported now rather than with the next request for work, and
+// why. It differs from BOINC's client in one way: when nothing else of the project is left on the
+// host, it does not wait.
 func Due(b Backlog, now time.Time) (reason string, due bool) {
 	if len(b.Ready) == 0 {
 		return "", false
@@ -78,10 +76,9 @@ func Due(b Backlog, now time.Time) (reason string, due bool) {
 	return "", false
 }
 
-// cushion is how long before its deadline a result is reported at the latest: a
-// twelfth of the time its project gives, at most a day. With a fixed day, as in
-// BOINC's client, each result of a project with short deadlines costs a session
-// of its own.
+// cushion returns the minimum time before its deadline at which a result is reported: a twelfth of
+// the time that its project allows, at most a day. With a fixed day, as in BOINC's client, each
+// result of a project with short deadlines would cost a separate session.
 func cushion(r Finished) time.Duration {
 	if r.Received.IsZero() {
 		return deadlineCushion

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A server that ends connections at once, or tells of work that is not there, is left alone for ever
-// longer; one whose connections last or that has work is come back to soon.
+// If a server ends connections at once, or announces work that does not exist, the pauses grow. If
+// its connections last or it has work, the agent reconnects soon.
 func TestConnectionsForEvents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, next := range map[string]func(contact.Events, time.Time) contact.Events{

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A TroubleCode tells one cause of trouble with a project's servers from another. They
-// are in the state on disk and in JSON: what is there stays what it is.
+// A TroubleCode identifies the cause of trouble with a project's servers. The codes are in the
+// state on disk and in JSON, so existing ones must not change.
 type TroubleCode string
 
-// The causes. Those of the first group lie on the way to the server or in the server;
-// those of the second are a server's considered answer.
+// The causes. In the first group the trouble is on the way to the server or in the server. In the
+// second, the server has deliberately answered so.
 const (
 	Offline           TroubleCode = "network_unreachable"
 	NameUnknown       TroubleCode = "name_not_resolved"
@@ -47,13 +47,13 @@ const (
 	Moved             TroubleCode = "project_moved"
 )
 
-// A Trouble is why the last contact with a project brought nothing usable, or why the
-// project refuses this computer. The zero value is none. It outlives restarts.
+// A Trouble is the reason why the last contact with a project brought nothing usable, or why the
+// project refuses this computer. The zero value means no trouble. It survives restarts.
 type Trouble struct {
 	Code TroubleCode `json:"code,omitempty"`
-	// About is what the sentence names: a host, an HTTP status, the project's words.
+	// About is the host, HTTP status or project message that the sentence names.
 	About string `json:"about,omitempty"`
-	// Detail is the error as the program met it: for those who look for it.
+	// Detail is the original error, for experts.
 	Detail string    `json:"detail,omitempty"`
 	Since  time.Time `json:"since,omitzero"` // the first contact in a row with this code
 }
@@ -61,8 +61,8 @@ type Trouble struct {
 // Is reports whether there is any.
 func (t Trouble) Is() bool { return t.Code != "" }
 
-// After is the trouble at a time, given what there was before: the same goes back to
-// its first contact.
+// After returns the trouble at a time, given the trouble before it. If it is the same, the time of
+// its first contact is kept.
 func (t Trouble) After(before Trouble, now time.Time) Trouble {
 	if t.Since = now; t.Code == before.Code && !before.Since.IsZero() {
 		t.Since = before.Since
@@ -84,12 +84,12 @@ func (t Trouble) Refusal() bool {
 // another request does not end it.
 func (t Trouble) OfWork() bool { return t.Code == NoVirtualBox || t.Code == NoContainers }
 
-// A Saying is what people read of a cause: one sentence, and what they can do. %s stands
-// for About in the sentence, and for the project's address in the cure.
+// A Saying is the text for people about a cause: one sentence and the remedy. %s is replaced by
+// About in the sentence, and by the project's address in the cure.
 type Saying struct {
 	Code  TroubleCode
 	Cause string
-	// Unnamed is the sentence when About is not known; "": the cause names nothing.
+	// Unnamed is the sentence if About is not known. It is "" if the cause names nothing.
 	Unnamed string
 	Cure    string
 }
@@ -147,7 +147,7 @@ func (t Trouble) saying() Saying {
 	return Saying{Code: t.Code, Cause: "The last contact failed.", Cure: wait}
 }
 
-// Cause says in one sentence what is wrong; "" if nothing is.
+// Cause returns a sentence about the trouble, or "" if there is none.
 func (t Trouble) Cause() string {
 	s := t.saying()
 	switch {
@@ -165,7 +165,7 @@ func (t Trouble) Cause() string {
 	return text
 }
 
-// Cure says what a person can do about it; "" if nothing is wrong.
+// Cure returns the remedy, or "" if nothing is wrong.
 func (t Trouble) Cure(masterURL string) string {
 	if !t.Is() {
 		return ""
@@ -173,8 +173,8 @@ func (t Trouble) Cure(masterURL string) string {
 	return fmt.Sprintf(t.saying().Cure, masterURL)
 }
 
-// Remedy says what a person can do about it, when it is a file that cannot be moved: to
-// contact the project now does not help then. It is "" if nothing is wrong.
+// Remedy returns the remedy for a file that cannot be transferred: contacting the project now does
+// not help then. It returns "" if nothing is wrong.
 func (t Trouble) Remedy() string {
 	if !t.Is() {
 		return ""
@@ -212,8 +212,8 @@ var worded = []struct {
 	{"docker not present", NoContainers},
 }
 
-// Refused finds in a reply that the project refuses this computer or its account: by the codes of
-// its refusals, and if none of them means that, by its messages. It returns no trouble otherwise.
+// Refused looks for a refusal of this computer or its account in a reply: in the codes of its
+// refusals, and if none of them means that, in its messages. It returns no trouble otherwise.
 func Refused(codes, messages []string) Trouble {
 	for _, c := range codes {
 		if code, ok := coded[c]; ok {

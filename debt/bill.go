@@ -2,10 +2,10 @@ package debt
 
 import "time"
 
-// A Bill is what one process of a task has to pay for. Its project says how many CPUs it uses
-// (the claim), and the computer measures it: it pays for what it claims as long as it runs, and
-// for what it used beyond. So a claim that is too low gets a project nothing, and one that is too
-// high keeps others from the CPUs and is paid for. The zero value is of a process that has just
+// A Bill is the amount that one process of a task has to pay. Its project states the number of CPUs
+// that it uses (the claim), and the computer measures it. It pays for its claim as long as it runs,
+// and for any use beyond. So a claim that is too low gains a project nothing. A claim that is too
+// high keeps others from the CPUs and is paid for. The zero value is for a process that has just
 // started. It is not safe for concurrent use.
 type Bill struct {
 	ran, used time.Duration
@@ -13,16 +13,16 @@ type Bill struct {
 	beyond    float64
 }
 
-// A Charge is what a project pays for an interval, in seconds of a CPU, and what that rests on.
+// A Charge is the amount that a project pays for an interval, in seconds of a CPU, and its basis.
 type Charge struct {
 	Claimed float64       // by its claim
-	Beyond  float64       // for what was used beyond it
+	Beyond  float64       // for the use beyond it
 	Used    time.Duration // CPU time in the interval
 }
 
-// Add takes in that the process ran for so long since the last time, by a claim of so many CPUs,
-// and has used so much CPU time since it started, on a computer with so many CPUs: more than all
-// of these can do is no measurement.
+// Add adds that the process ran for so long since the last call, with a claim of so many CPUs, and
+// has used so much CPU time since it started, on a computer with so many CPUs. More CPU time than
+// all of these can deliver is not accepted as a measurement.
 func (b *Bill) Add(claim float64, ran, used time.Duration, cpus int) Charge {
 	ran = max(ran, 0)
 	b.ran += ran

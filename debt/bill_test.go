@@ -45,8 +45,7 @@ func TestATaskPaysForWhatItUses(t *testing.T) {
 	}
 }
 
-// Whatever is claimed, a task pays for what it has used, and never for more than that and its
-// claim.
+// Whatever its claim, a task pays for its use, and never for more than that and its claim.
 func TestNoClaimSavesAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const cpus = 8

@@ -1,17 +1,17 @@
 package debt
 
-// Claims shares out what the computer did in an interval, the sum of what the projects that
-// count got: to each of them in proportion to
-// its resource share of the whole, as far as the kinds of processors that it has work for
-// go. What one cannot have for want of such work the others have, again by their shares.
+// Claims divides the computing of an interval, the sum of what the projects that count got, among
+// these projects. Each gets a part in proportion to its resource share of the whole, as far as the
+// kinds of processors permit for which it has work. If a project cannot get its part for lack of
+// such work, the others get it, again by their shares.
 //
-// Where shares cannot be kept over the whole computer, that is the nearest to them: nobody's
-// claim, relative to its share, could be larger but for one that is smaller already. So two
-// projects for the CPUs share these by their shares, however much a third gets of a GPU.
+// If shares cannot be kept over the whole computer, the result is the closest to them: no claim,
+// relative to its share, could be larger except at the expense of one that is already smaller. So
+// two projects for the CPUs divide these by their shares, however much a third gets of a GPU.
 //
 // Source: progressive filling, as in Bertsekas and Gallager, Data Networks, 6.5.2, for a
-// polymatroid: the next to be full are the kinds with the least work for the shares of those
-// that have work for nothing else.
+// polymatroid: the next to be full are the kinds with the least work for the shares of those that
+// have work for nothing else.
 func Claims(ps []Project) []float64 {
 	claims := make([]float64, len(ps))
 	var work PerKind // that was done of each kind
@@ -35,7 +35,7 @@ func Claims(ps []Project) []float64 {
 	for left != 0 && len(open) > 0 {
 		full, done, shares := tightest(ps, open, work, left)
 		if shares == 0 {
-			break // nobody has work for what is left
+			break // no project has work for the rest
 		}
 		rest := open[:0]
 		for _, i := range open {
@@ -52,7 +52,7 @@ func Claims(ps []Project) []float64 {
 	return claims
 }
 
-// kinds are those that the project has work for, as bits.
+// kinds returns the kinds that the project has work for, as bits.
 func (p *Project) kinds() (bits uint) {
 	for k := range p.Used {
 		if p.has(k) {

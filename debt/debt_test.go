@@ -59,7 +59,7 @@ func TestAProjectTheVolunteerStoppedHasNoClaim(t *testing.T) {
 
 func TestClaimsAreBounded(t *testing.T) {
 	ps := []debt.Project{{Share: 1, Counts: true}, {Share: 1, Counts: true}, {Share: 2, Counts: true}}
-	for range 365 * 24 { // a year in which the first has no work at all
+	for range 365 * 24 { // a year in which the first never has work
 		ps[1].Used[0], ps[2].Used[0] = 1200, 2400
 		for i, d := range debt.Settle(ps, time.Hour, debt.PerKind{1}) {
 			ps[i].Debt = d
@@ -68,7 +68,7 @@ func TestClaimsAreBounded(t *testing.T) {
 	if bound := debt.Horizon.Seconds(); !near(ps[0].Debt, bound) {
 		t.Errorf("owed %v after a year, want the bound %v", ps[0].Debt, bound)
 	}
-	// The others, who got everything in the ratio of their shares, are even.
+	// The others got everything in the ratio of their shares, so their debts are even.
 	if r := ps[2].Debt / ps[1].Debt; math.Abs(r-2) > 0.01 {
 		t.Errorf("the others owe %v and %v", ps[1].Debt, ps[2].Debt)
 	}
@@ -112,8 +112,8 @@ func TestDebtsSumToZeroWithinBounds(t *testing.T) {
 	})
 }
 
-// Shares hold over the whole computer where they can; where they cannot, those that have
-// work for the same processors still share these by their shares.
+// Shares apply to the whole computer if possible. Otherwise the projects with work for the same
+// processors still divide these by their shares.
 func TestKindsOfProcessors(t *testing.T) {
 	const cpus, gpus = 0, 1
 	only := func(k int, share float64) debt.Project {

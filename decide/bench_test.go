@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// many is a computer with three projects and n tasks: most can run, some wait for
-// files, are sent or reported, and deadlines are anything from hours to months off.
+// many returns a computer with three projects and n tasks: most can run, some wait for files, are
+// sent or reported, and deadlines are anything from hours to months off.
 func many(n int) decide.Snapshot {
 	s := decide.Snapshot{Now: now, Elapsed: time.Second, CPUs: 16, Memory: 64 << 30, Low: 3 * time.Hour, High: 15 * time.Hour, Slice: time.Hour}
 	for i := range 3 {
@@ -33,7 +33,7 @@ func many(n int) decide.Snapshot {
 	return s
 }
 
-// BenchmarkPass10000 is a pass with as many tasks as one project may have here.
+// BenchmarkPass10000 measures a pass with as many tasks as one project may have here.
 func BenchmarkPass10000(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 20_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

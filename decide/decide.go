@@ -1,10 +1,10 @@
-// Package decide makes one pass of all the agent's decisions: the debt of each project, the results
-// that run, the project that is asked for work, the servers that are contacted and why, and the
-// reasons against everything else. It is policy: a Snapshot in, a Plan out, and the same Snapshot
-// always gives the same Plan. The daemon and the simulator make their decisions here and nowhere
+// Package decide makes one pass of all the agent's decisions: how much each project is owed, which
+// results run, which project is asked for work, which servers are contacted and why, and why
+// everything else is not done. It is policy: a Snapshot in, a Plan out, and the same snapshot
+// always gives the same plan. The daemon and the simulator make their decisions here and nowhere
 // else.
 //
-// It joins the parts: debt, jobsched, contact, and workfetch, which uses jobsched's jobs.
+// It combines debt, jobsched, contact, and workfetch, which uses jobsched's jobs.
 package decide
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A Plan has the decisions of a pass.
+// A Plan is the result of a pass.
 type Plan struct {
 	Projects []ProjectPlan `json:"projects"`          // of Snapshot.Projects, in their order
 	Results  []ResultPlan  `json:"results,omitempty"` // of Snapshot.Results, in their order
@@ -35,7 +35,7 @@ type Plan struct {
 	Again   time.Time     `json:"again"`             // when to decide again if nothing happens before
 }
 
-// A CoprocPlan has the decisions about one kind of coprocessor.
+// A CoprocPlan is the decision for one kind of coprocessor.
 type CoprocPlan struct {
 	Kind resource.Kind `json:"kind"`
 	Busy time.Duration `json:"busy,omitempty"` // as of a Plan
@@ -51,30 +51,30 @@ func (p *Plan) BusyOf(k resource.Kind) time.Duration {
 	return 0
 }
 
-// A ProjectPlan has the decisions about one project.
+// A ProjectPlan is the decision for one project.
 type ProjectPlan struct {
 	Debt    float64          `json:"debt"` // CPU-seconds that it is owed now
 	Fetch   workfetch.Reason `json:"fetch"`
 	Session Session          `json:"session"`
-	// Await is set if the agent has no reason to contact the project's servers, and they had no
-	// work the last time. If they offer to announce new work, the agent listens.
+	// Await is set if nothing is to be done with its servers, and they had no work when they were
+	// asked. If they announce new work, the agent listens.
 	Await bool `json:"await,omitempty"`
 }
 
-// A ResultPlan has the decisions about one result.
+// A ResultPlan is the decision for one result.
 type ResultPlan struct {
 	jobsched.Reason
 	Remaining time.Duration `json:"remaining,omitempty"` // estimated computing time left
-	// Late is the least time by which it will miss its deadline, or 0 if it can be in time.
+	// Late is the minimum time by which it will miss its deadline. 0 means that it can be in time.
 	Late time.Duration `json:"late,omitempty"`
 	// GiveUp: its deadline passed before it was started. Computing it would only
 	// take time from others.
 	GiveUp bool `json:"give_up,omitempty"`
 }
 
-// Lateness returns a sentence that a task missed its deadline or will miss it, and a cure, or "" if
-// the task can be in time. late is the least time by which it is late. cpus is the limit on the
-// CPUs that tasks may use.
+// Lateness returns a sentence about a task that missed its deadline or will miss it, and the
+// remedy. Both are "" if it can be in time. late is the minimum time by which it misses its
+// deadline. cpus is the preference that limits the CPUs for tasks.
 func Lateness(task string, late time.Duration, deadline, now time.Time, cpus prefs.Bound) (text, cure string) {
 	switch {
 	case late <= 0:
@@ -132,11 +132,11 @@ func (p *pass) wake(t time.Time) {
 	}
 }
 
-// sort puts the results in the order that all policies use, once: by deadline, age and name. It
-// first sorts plain numbers made of a deadline's second and a place in the list, which is several
-// times as fast as comparing results, and then compares results with the same second.
+// sort puts the results into the order that all policies want, once: by deadline, age and name. It
+// sorts plain numbers, made of a deadline's second and an index, several times as fast as results.
+// Results with the same second are then compared.
 func (p *pass) sort() {
-	const far = 1 << 36 // seconds, after which all are compared (beyond the year 4000)
+	const far = 1 << 36 // in seconds: beyond the year 4000 all are compared
 	shift := bits.Len(uint(len(p.Results)))
 	places := make([]int64, len(p.Results))
 	for i := range p.Results {
@@ -183,8 +183,8 @@ func (p *pass) settle() {
 	}
 }
 
-// kind is the place in the ledger of the k-th kind of coprocessor. Those beyond the last
-// share it.
+// kind returns the index in the ledger of the k-th kind of coprocessor. Those beyond the last share
+// it.
 func kind(k int) int { return min(k+1, debt.MaxKinds-1) }
 
 // jobs describes results to jobsched and workfetch, with their indices.
@@ -208,7 +208,7 @@ func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
 	return jobs, index
 }
 
-// run has jobsched choose what runs.
+// run lets jobsched choose the tasks that run.
 func (p *pass) run() {
 	for i := range p.Results {
 		r, plan := &p.Results[i], &p.plan.Results[i]
@@ -260,7 +260,7 @@ func (p *pass) run() {
 	p.wake(again)
 }
 
-// explain adds the peculiarities of a result to the reason why it runs or does not.
+// explain adds a result's peculiarities to the reason for which it runs or does not run.
 func (p *pass) explain(r *Result, why *jobsched.Reason) {
 	url := p.URL(*r)
 	if why.Run() || why.Code == jobsched.NoCPU {
@@ -286,12 +286,11 @@ func (p *pass) overdrawn(project int) bool {
 	return p.plan.Projects[project].Debt <= -part*p.ledger[project].Bound(p.sizes)
 }
 
-// stuckAfter is the maximum time for which a result may wait for its files and still count as
-// queued.
+// stuckAfter is the maximum time that a result may wait for its files and still count as queued.
 const stuckAfter = 6 * time.Hour
 
-// stuck reports whether a result cannot start, now or soon. Such a result keeps no CPU busy, so it
-// must not keep other work from being fetched either.
+// stuck reports whether a result cannot start, now or soon. Its computing would not keep a CPU
+// busy, so it does not keep the agent from fetching other work either.
 func (p *pass) stuck(i int) bool {
 	r := &p.Results[i]
 	switch {
@@ -305,7 +304,7 @@ func (p *pass) stuck(i int) bool {
 	return false
 }
 
-// fetch has workfetch choose whom to ask.
+// fetch lets workfetch choose the project to ask.
 func (p *pass) fetch() {
 	jobs, _ := p.jobs(func(i int) bool {
 		r := &p.Results[i]
@@ -362,12 +361,12 @@ func (p *pass) fetch() {
 	}
 }
 
-// patience is the time for which a request for work keeps others from being sent, since its answer
-// changes the amount that is missing. A server that takes longer loses its turn: others are asked
-// as if its answer were empty.
+// patience is the time for which a request for work keeps other projects from being asked, since
+// its answer changes how much work is missing. A server that takes longer loses its turn: others
+// are asked as if it sent nothing.
 const patience = 30 * time.Second
 
-// barred is a reason to fetch work, unless nothing may be fetched at all.
+// barred returns a reason to fetch work, unless nothing may be fetched at all.
 func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 	switch {
 	case p.Drain.On():
@@ -389,7 +388,7 @@ func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 	return r
 }
 
-// contact decides with which projects to hold a session, at most one with each. No project waits
+// contact decides with which projects to start a session, at most one with each. No project waits
 // for another's slow server.
 func (p *pass) contact() {
 	backlogs := p.backlogs()

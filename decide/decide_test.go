@@ -20,7 +20,7 @@ import (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// snapshot is a computer with two projects and nothing to do, changed.
+// snapshot returns a computer with two projects and nothing to do, changed.
 func snapshot(change func(*decide.Snapshot)) decide.Snapshot {
 	s := decide.Snapshot{
 		Now: now, Elapsed: time.Minute, CPUs: 2, Low: time.Hour, High: 10 * time.Hour, Slice: time.Hour,
@@ -79,8 +79,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// While a session is in progress nobody else is asked for work, since its answer
-// changes what is missing; but results are reported.
+// While a session for work is in progress, no other project is asked for work, since its answer
+// changes how much is missing. Results are still reported.
 func TestOneRequestForWorkAtATime(t *testing.T) {
 	s := snapshot(func(s *decide.Snapshot) {
 		s.Projects[0].Talking, s.Projects[0].ForWork, s.Projects[0].TalkingSince = true, true, now.Add(-29*time.Second)
@@ -108,8 +108,8 @@ func TestOneRequestForWorkAtATime(t *testing.T) {
 	}
 }
 
-// A task that needs little CPU time runs beside those that fill the CPUs. It is no work that is
-// queued for them, and a project of such tasks neither owes nor is owed anything.
+// A task that needs little CPU time runs in addition to those that fill the CPUs. It does not count
+// as work queued for the CPUs, and a project of such tasks neither owes nor is owed anything.
 func TestTasksThatNeedLittleCPUTimeTakeNothingFromOthers(t *testing.T) {
 	without := snapshot(func(s *decide.Snapshot) { s.Projects[0].Debt = 0 })
 	with := snapshot(func(s *decide.Snapshot) {
@@ -152,8 +152,8 @@ func TestAResultNotStartedByItsDeadlineIsGivenUp(t *testing.T) {
 	}
 }
 
-// The same snapshot gives the same plan, also after it went through a file; no
-// snapshot panics; every refusal has its reason; nobody is contacted too early.
+// The same snapshot gives the same plan, also after it was written to a file and read again. No
+// snapshot panics. Every refusal has its reason. No project is contacted too early.
 func TestAnySnapshot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anySnapshot(t)
@@ -267,7 +267,8 @@ func TestReplayTellsADifference(t *testing.T) {
 	}
 }
 
-// What limits the CPUs of a late task is named; where nothing does, no limit is to be raised.
+// The cure names the preference that limits the CPUs of a late task. Without such a limit, it does
+// not suggest raising one.
 func TestLateness(t *testing.T) {
 	for key, more := range map[string]string{"": "allow more time (", "max_cpus": "allow more CPUs (max_cpus) or more time ("} {
 		text, cure := decide.Lateness("wu_0", 72*time.Hour, now.Add(time.Hour), now, prefs.Bound{Key: key})

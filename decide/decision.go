@@ -1,11 +1,11 @@
 package decide
 
-// A Decision is a pass whose plans are found by name. The zero value is an empty pass. It is for
-// one goroutine.
+// A Decision is a pass whose plans are found by name. The zero value has no plans. It must not be
+// used by several goroutines at once.
 type Decision struct {
 	Record
 	projects map[string]int           // index by master URL
-	results  func() map[[2]string]int // likewise by master URL and name, made on first use
+	results  func() map[[2]string]int // likewise by master URL and name, made when first asked for
 }
 
 // Decide makes a pass.
@@ -30,10 +30,10 @@ func Decide(s Snapshot) Decision {
 	return d
 }
 
-// URL is the master URL of a result's project.
+// URL returns the master URL of a result's project.
 func (s Snapshot) URL(r Result) string { return s.Projects[r.Project].URL }
 
-// Project returns the decisions about a project, or the zero value if the project was added later.
+// Project returns the decision for a project, or the zero value if the project was attached later.
 func (d Decision) Project(url string) ProjectPlan {
 	if i, ok := d.projects[url]; ok {
 		return d.Plan.Projects[i]
@@ -41,8 +41,8 @@ func (d Decision) Project(url string) ProjectPlan {
 	return ProjectPlan{}
 }
 
-// Result returns the snapshot of a result and the decisions about it. ok is false if the pass did
-// not have the result.
+// Result returns a result as the pass saw it and the decision for it. ok is false if the pass did
+// not see it.
 func (d Decision) Result(url, name string) (seen Result, plan ResultPlan, ok bool) {
 	if d.results == nil {
 		return Result{}, ResultPlan{}, false

@@ -10,10 +10,10 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A Drain is a person's request that the computer finish its work: no work is fetched, no further
-// task starts, and finished tasks are reported at once.
+// A Drain is a person's request to finish all work: no work is fetched, no further task starts, and
+// finished tasks are reported at once.
 type Drain struct {
-	Scope DrainScope `json:"scope"` // "" without a request
+	Scope DrainScope `json:"scope"` // "" if there is no such request
 	Since time.Time  `json:"since,omitzero"`
 }
 
@@ -36,8 +36,7 @@ const CancelDrain = "starling drain --cancel"
 // Draining is the code of results that do not run because of a drain.
 const Draining jobsched.Code = "draining"
 
-// drained returns the reason why a drain keeps a result from running. Its code is "" if the result
-// may run.
+// drained returns why a drain keeps a result from running. Its code is "" if none does.
 func (p *pass) drained(r *Result) jobsched.Reason {
 	switch {
 	case !p.Drain.On() || p.Drain.Scope == DrainAll || r.Finishes || !r.computing() || p.idles(r):
@@ -55,23 +54,23 @@ func (p *pass) idles(r *Result) bool {
 	return r.Suspended || of.Suspended || of.Leaving
 }
 
-// noFetch is why a drain keeps work from being fetched.
+// noFetch returns why a drain keeps work from being fetched.
 func (p *pass) noFetch() workfetch.Reason {
 	return workfetch.Reason{Code: workfetch.Draining, Text: "Not fetching new work, because you asked for this computer to finish its work.", Cure: "Fetch work again with: " + CancelDrain}
 }
 
-// A DrainPlan is the remaining work of a drain.
+// A DrainPlan is the work that a drain still waits for.
 type DrainPlan struct {
 	Computing int           `json:"computing,omitempty"` // tasks to be computed
 	Uploading int           `json:"uploading,omitempty"` // tasks whose files are to be uploaded
 	Reporting int           `json:"reporting,omitempty"` // tasks to be reported
-	Left      time.Duration `json:"left,omitempty"`      // estimated time until the last is computed, or 0 if unknown
+	Left      time.Duration `json:"left,omitempty"`      // estimated time until the last is computed (0 if unknown)
 }
 
-// Done reports whether the drain is complete.
+// Done reports whether a drain has nothing left to wait for.
 func (d DrainPlan) Done() bool { return d.Computing+d.Uploading+d.Reporting == 0 }
 
-// Drained reports whether a person asked for a drain and it is complete.
+// Drained reports whether a person asked for a drain and it is done.
 func (r Record) Drained() bool { return r.Snapshot.Drain.On() && r.Plan.Drain.Done() }
 
 // String returns the remaining work as a part of a sentence: "2 tasks to compute (about 4 min), 1
@@ -92,7 +91,7 @@ func (d DrainPlan) String() string {
 	return strings.Join(list, ", ")
 }
 
-// drain counts the remaining work of a drain.
+// drain counts the tasks that a drain still waits for.
 func (p *pass) drain() {
 	if !p.Drain.On() {
 		return
@@ -114,6 +113,6 @@ func (p *pass) drain() {
 		}
 	}
 	if d.Left = max(d.Left, sum/cpus); p.Drain.Scope == DrainCheckpoint {
-		d.Left = 0 // the time of an application's next checkpoint is unknown
+		d.Left = 0 // applications do not announce their next checkpoint
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// draining is a computer with a task in each state, and a drain.
+// draining returns a computer with a task in each state, and a drain.
 func draining(scope decide.DrainScope, change func(*decide.Snapshot)) decide.Snapshot {
 	return snapshot(func(s *decide.Snapshot) {
 		s.Drain = decide.Drain{Scope: scope, Since: now.Add(-time.Minute)}

@@ -30,7 +30,7 @@ func TestATaskThatCanNeverRunKeepsNoWorkAway(t *testing.T) {
 	}
 }
 
-// The limit on CPU time is said of the tasks that it is for, and of no other.
+// The limit on CPU time is mentioned for the tasks to which it applies, and for no others.
 func TestTheLimitOnCPUTimeIsSaidWhereItHolds(t *testing.T) {
 	p := prefs.Default()
 	p.CPUUsageLimit, p.NiuCPUUsageLimit = 10, 100

@@ -17,15 +17,15 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A hostile project sends tasks of which nothing that it says need be true.
+// A hostile project sends tasks with arbitrary, possibly false, properties.
 type hostile struct {
-	stated   time.Duration // how long it says that one computes
-	really   time.Duration // and how long it does
+	stated   time.Duration // computing time of a task, as stated
+	really   time.Duration // the real computing time
 	deadline time.Duration // from sending
-	fraction float64       // what its applications say is done
-	cpus     float64       // that it says one uses
-	uses     float64       // and that one uses as long as they are free
-	light    bool          // it says that one needs little CPU time
+	fraction float64       // the progress that its applications report
+	cpus     float64       // that a task uses, as stated
+	uses     float64       // that it really uses as long as they are free
+	light    bool          // it claims that a task needs little CPU time
 	memory   int64
 	each     int // tasks in an answer, wanted or not
 }
@@ -53,7 +53,7 @@ func anyHostile(t *rapid.T) hostile {
 	return h
 }
 
-// task is one that is held, and what only its project knows of it.
+// A task is one on this computer, together with facts that only its project knows.
 type task struct {
 	decide.Result
 	left time.Duration
@@ -189,8 +189,8 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// TestAHostileProjectTakesNoMoreThanItsDebt has a project send whatever tasks it
-// likes: the others get their shares, but for the time that it may owe.
+// TestAHostileProjectTakesNoMoreThanItsDebt lets a project send arbitrary tasks. The others get
+// their shares, except for the time that the hostile project may owe.
 func TestAHostileProjectTakesNoMoreThanItsDebt(t *testing.T) {
 	const days = 24
 	quiet := compute(days, nil)
@@ -201,16 +201,16 @@ func TestAHostileProjectTakesNoMoreThanItsDebt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := anyHostile(t)
 		if runs++; runs > 12 && os.Getenv("HOSTILE_LONG") == "" {
-			return // each is 24 days; HOSTILE_LONG=1 plays them all
+			return // each is 24 days (HOSTILE_LONG=1 plays them all)
 		}
 		got := compute(days, &h)
 		fair := 2 * days * 24 * time.Hour / 3
 		least := 2*fair - 2*debt.Overdraft - 2*24*time.Hour
-		if h.uses > 1 { // it slows down what runs beside it, which pays for its CPU all the same
+		if h.uses > 1 { // it slows down the tasks next to it, whose projects pay for their CPUs all the same
 			least -= debt.Overdraft * 2 / 3
 		}
 		if h.light {
-			least -= days * 24 * time.Hour / 4 // so much is believed to be little
+			least -= days * 24 * time.Hour / 4 // so much use still counts as little
 		}
 		if honest := got[0] + got[1]; honest < least {
 			t.Fatalf("%+v: the honest projects got %v of %v, want %v at least", h, honest, 2*fair, least)

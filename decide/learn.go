@@ -9,13 +9,14 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A learnt is what results have shown of a project's estimates for one kind of processor.
+// A learnt has the facts learned from results about a project's estimates for one kind of
+// processor.
 type learnt struct {
 	correction float64 // of stated times
 	proved     bool    // they have met a real result
 }
 
-// learntOf returns the learned estimates of a project's work for a kind of processor.
+// learntOf returns the facts learned from a project's results for a kind of processor.
 func (p *pass) learntOf(project int, k resource.Kind) *learnt {
 	if k == resource.CPU {
 		return &p.learnt[project]
@@ -31,7 +32,7 @@ func (p *pass) learntOf(project int, k resource.Kind) *learnt {
 	return of[project]
 }
 
-// estimate sets the remaining computing time of each result.
+// estimate sets the computing time that each result has left.
 func (p *pass) estimate() {
 	p.learnt, p.others = make([]learnt, len(p.Projects)), make(map[resource.Kind][]*learnt)
 	for i, pr := range p.Projects {
@@ -70,8 +71,9 @@ func (p *pass) estimate() {
 	}
 }
 
-// spread is the time over which so much computing is spread by the volunteer's limit on the
-// time of CPUs. Of two limits, in use and idle, the higher counts: which holds when is not known.
+// spread returns the time over which the volunteer's limit on CPU time spreads so much computing.
+// Of the two limits, in use and idle, the higher counts, since it is unknown which of them will
+// apply at what time.
 func (p *pass) spread(unthrottled bool, computing time.Duration) time.Duration {
 	if most := p.Duty.Most; !unthrottled && most > 0 && most < 100 {
 		return time.Duration(min(float64(computing)*100/most, float64(longest)))
@@ -79,10 +81,10 @@ func (p *pass) spread(unthrottled bool, computing time.Duration) time.Duration {
 	return computing
 }
 
-// longest is the maximum of all estimated times.
+// longest is the maximum of all estimates.
 const longest = 100 * 365 * 24 * time.Hour
 
-// stream returns the state of a project's work for one kind of processor.
+// stream describes a project's work for one kind of processor to workfetch.
 func (p *pass) stream(project int, of Stream, l learnt, k resource.Kind) workfetch.Stream {
 	v := workfetch.Stream{
 		NoApps: of.NoApps, Excluded: of.Excluded, Backoff: of.Backoff, BackoffWhy: of.BackoffWhy, Latency: of.Latency, Devices: of.Devices,
@@ -101,8 +103,8 @@ func (p *pass) stream(project int, of Stream, l learnt, k resource.Kind) workfet
 	return v
 }
 
-// waits returns the reason why the first of a project's tasks for a kind of processor does not run.
-// Its code is "" if one runs or the project has none.
+// waits returns why the first of a project's tasks for a kind of processor does not run. The code
+// is "" if one runs or the project has no such task.
 func (p *pass) waits(project int, k resource.Kind) (id string, why jobsched.Reason) {
 	for _, i := range p.order {
 		r := &p.Results[i]

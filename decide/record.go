@@ -16,8 +16,8 @@ type Record struct {
 // ErrDiffers is returned by Replay when the decisions are other ones.
 var ErrDiffers = errors.New("the decision differs")
 
-// Replay decides a record's snapshot again and compares the plans. It returns the new one. If they
-// differ, the error wraps ErrDiffers and names the first difference.
+// Replay decides a record's snapshot again and compares the plans. It returns the new plan. The
+// error wraps ErrDiffers and names the first difference.
 func Replay(r Record) (Plan, error) {
 	again := Pass(r.Snapshot)
 	was, err := json.Marshal(r.Plan)
@@ -38,5 +38,5 @@ func Replay(r Record) (Plan, error) {
 	return again, nil
 }
 
-// near is the text around a difference.
+// near returns the text around a difference.
 func near(b []byte, i int) []byte { return b[max(0, i-40):min(len(b), i+60)] }

@@ -8,11 +8,11 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A Session is a conversation to start with a project's servers, or why none is.
+// A Session is a conversation to start with a project's servers, or the reason why none is started.
 type Session struct {
 	Kind  Kind      `json:"kind"`
 	Why   string    `json:"why"`            // for people: why, or why not
-	Until time.Time `json:"until,omitzero"` // None: the time when that changes, zero if unknown
+	Until time.Time `json:"until,omitzero"` // None: when it changes (zero if unknown)
 }
 
 // A Kind of session.

@@ -27,14 +27,14 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A situation is one that people meet: its code, what they read, and what they can do.
+// A situation is one that people encounter: its code, the text that they read, and the remedy.
 type situation struct{ code, text, cure string }
 
 // document is the list of all situations, which the tests below keep.
 const document = "../docs/situations.md"
 
-// TestSituations provokes every reason that the policies give, and writes down what people
-// read of it: docs/situations.md is what came of it, and complete. UPDATE=1 writes it.
+// TestSituations provokes every reason that the policies give and collects the texts that people
+// read. docs/situations.md is the result, and it is complete. UPDATE=1 writes it.
 func TestSituations(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Situations\n\n" +
@@ -97,7 +97,7 @@ func cell(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "|", "\\|"), "\n", " ")
 }
 
-// keys are the codes of a list that is itself the declaration.
+// keys returns the codes of a list that is itself the declaration.
 func keys(list []situation) (all []string) {
 	for _, s := range list {
 		all = append(all, s.code)
@@ -161,7 +161,7 @@ func obstacles() (list []situation) {
 	return list
 }
 
-// requests has each reason about work given by a pass.
+// requests makes a pass give each reason about work.
 func requests(t *testing.T) (list []situation) {
 	queued := func(s *decide.Snapshot, n int, change func(*decide.Result)) {
 		for i := range n {
@@ -258,7 +258,7 @@ func requests(t *testing.T) (list []situation) {
 	return list
 }
 
-// refusals are the reasons of a server, with amounts that fit each unit.
+// refusals returns the reasons of a server, with amounts that fit each unit.
 func refusals() (list []situation) {
 	for _, code := range protocol.RefusalCodes {
 		r := workfetch.Refused{Code: workfetch.RefusedCode(code), App: "upper", Need: 9, Have: 8}
@@ -285,7 +285,7 @@ func refusals() (list []situation) {
 	return list
 }
 
-// tasks has each reason about a task given by a pass: of the last of them.
+// tasks makes a pass give each reason about a task, the last one of the pass.
 func tasks(t *testing.T) (list []situation) {
 	const me = "w1_0"
 	for _, x := range []struct {
@@ -388,7 +388,7 @@ func tasks(t *testing.T) (list []situation) {
 	return list
 }
 
-// gpus are n NVIDIA GPUs with 4 GB each.
+// gpus returns n NVIDIA GPUs with 4 GB each.
 func gpus(n int, use prefs.Permission) []decide.Pool {
 	p := decide.Pool{Pool: resource.Pool{Kind: resource.NVIDIA, Weight: 100}, Compute: use}
 	for i := range n {
@@ -500,7 +500,7 @@ func ineffective() (list []situation) {
 	return list
 }
 
-// codes are the values of the constants of a type that a package declares.
+// codes returns the values of the constants of a type that a package declares.
 func codes(t *testing.T, dir, typ string) (all []string) {
 	t.Helper()
 	constants(t, dir, ".go", func(spec *ast.ValueSpec, value string) {
@@ -521,7 +521,8 @@ func codes(t *testing.T, dir, typ string) (all []string) {
 	return all
 }
 
-// permissions are the codes of what the preferences forbid: the strings of prefs/allow.go.
+// permissions returns the codes of everything that the preferences forbid: the strings of
+// prefs/allow.go.
 func permissions(t *testing.T) (all []string) {
 	t.Helper()
 	constants(t, "../prefs", "allow.go", func(spec *ast.ValueSpec, value string) {

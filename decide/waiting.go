@@ -10,14 +10,15 @@ import (
 	"github.com/starling-grid/starling/obstacle"
 )
 
-// A Transfer is a file transfer that failed and is tried again.
+// A Transfer is a file transfer that failed and will be tried again.
 type Transfer struct {
 	File string    `json:"file"`
 	Next time.Time `json:"next"` // the next attempt
 	obstacle.Obstacle
 }
 
-// after returns the sentence about the wait of a result, followed by the reason for it.
+// after returns a sentence that names the files a result waits for, followed by the reason for the
+// wait.
 func (t Transfer) after(sentence string, now time.Time) string {
 	if t.File == "" {
 		return sentence
@@ -25,11 +26,12 @@ func (t Transfer) after(sentence string, now time.Time) string {
 	return fmt.Sprintf("%s %s Trying %s again %s.", sentence, cmp.Or(t.Cause(), "The transfer failed."), t.File, words.When(t.Next, now))
 }
 
-// BeliedCure is the cure for tasks that need more CPU time than their project declares.
+// BeliedCure is the remedy for tasks of a project that need more CPU time than it claims.
 const BeliedCure = "Ask the project to correct its application. The tasks run beside others again once they use less than a tenth of a CPU. " +
 	"To fetch no more of them: starling nomorework %s"
 
-// belied returns the addition to a result's reason if its project's declaration is not believed.
+// belied returns a sentence to add to a result's reason if its project's claim of low CPU use is
+// ignored.
 func (r *Result) belied() string {
 	if r.Belied <= 0 {
 		return ""
@@ -37,8 +39,8 @@ func (r *Result) belied() string {
 	return fmt.Sprintf(" Its project says that its tasks need little CPU time, but they used %.2g CPUs on average, so they take turns with others.", r.Belied)
 }
 
-// expected is the computing time that a task may take before its silence is worth a word, and
-// stuck how many times its estimate it takes before it may never end.
+// expected is the computing time that a task may take before its missing progress is worth
+// mentioning. After stuck times its estimate it may never end.
 const (
 	expected = time.Minute
 	stuck    = 5
@@ -49,8 +51,8 @@ func (r *Result) overdue() bool {
 	return r.Fraction == 0 && r.Elapsed > stuck*max(r.Stated, expected)
 }
 
-// silence returns the consequences for a running task that does not report its progress, or "" if
-// it does or need not yet.
+// silence returns the consequence, for a running task, of reporting no progress. It is "" if the
+// task reports progress, or need not yet.
 func (r *Result) silence() string {
 	switch {
 	case r.overdue():
@@ -61,8 +63,9 @@ func (r *Result) silence() string {
 	return ""
 }
 
-// Cure returns the cure for an obstacle to the result's files or its start, or for a false
-// declaration of its project, given the project's URL. It returns "" if nothing needs to be done.
+// Cure returns the remedy for the obstacle to the result's files or to its start, or for its
+// project's false claim about CPU time, given the project's URL. It is "" if nothing needs to be
+// done.
 func (r *Result) Cure(project string) string {
 	cure := cmp.Or(r.Transfer.Cure(), r.Obstacle.Cure())
 	if cure == "" && r.Belied > 0 {
@@ -73,8 +76,8 @@ func (r *Result) Cure(project string) string {
 
 const seeFiles = "See the files with: starling transfers"
 
-// Waiting returns the reason why a result waits for its files, with the cause if an attempt failed.
-// It returns a reason without code for all other results.
+// Waiting returns the reason for which a result waits for its files to be transferred, and why that
+// takes so long if an attempt failed. It returns a reason without code for all other results.
 func (r *Result) Waiting(now time.Time) jobsched.Reason {
 	switch r.Phase {
 	case Fetching:

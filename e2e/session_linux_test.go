@@ -53,7 +53,7 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 	bus.Serve(name, "/org/freedesktop/login1", iface, logind{})
 	lock := bus.Properties(name, "/org/freedesktop/login1/session/auto", "org.freedesktop.login1.Session", map[string]any{"Id": "c7", "LockedHint": false})
 
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_if_user_active = false\nidle_time_to_run = 0.2\n", "")
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_if_user_active = false\nidle_time_to_run = 0.5\n", "")
 	if err != nil {
 		t.Fatal(err)
 	}

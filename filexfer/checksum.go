@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// ErrChecksum says that a file's content is not what the project described.
+// ErrChecksum means that a file's content does not match the project's description.
 var ErrChecksum = errors.New("checksum mismatch")
 
 func md5Of(r io.Reader) (string, error) {

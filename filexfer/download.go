@@ -18,12 +18,12 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A Download says which file is wanted, and what makes it the right one.
+// A Download describes the wanted file, and the properties by which it is verified.
 type Download struct {
 	Dir        *os.Root // the project's folder
 	Name       string   // physical name, checked by protocol.ValidFileName
 	URLs       []string
-	Gzipped    bool   // what the URLs give is gzip of the file
+	Gzipped    bool   // the URLs return gzip of the file
 	NBytes     int64  // 0: unknown, then the transfer cannot be resumed
 	MD5        string // "" unknown
 	Executable bool
@@ -33,9 +33,9 @@ type Download struct {
 	Key       string // text of the project's code signing key
 }
 
-// partName is where a file's content is gathered. It is no valid file name, so
-// that a project cannot name a file of its own like another's part and have it
-// overwritten after it was checked.
+// partName returns the name under which a file's content is collected. It is not a valid file name,
+// so that a project cannot give another file the name of a part and have it overwritten after it
+// was checked.
 func partName(name string) string {
 	const suffix, longest = "..part", 255
 	if len(name)+len(suffix) > longest {
@@ -45,8 +45,8 @@ func partName(name string) string {
 	return name + suffix
 }
 
-// Remove deletes a file and what an unfinished download of it left. That
-// neither is there is no error.
+// Remove deletes a file and the remains of an unfinished download of it. It is not an error if
+// neither exists.
 func Remove(dir *os.Root, name string) error {
 	var errs []error
 	for _, n := range []string{name, partName(name)} {
@@ -57,7 +57,7 @@ func Remove(dir *os.Root, name string) error {
 	return errors.Join(errs...)
 }
 
-// maxUnknown bounds a file whose size the project did not tell.
+// maxUnknown is the maximum size of a file whose size the project did not state.
 const maxUnknown = 16 << 30
 
 // Download fetches a file, tries one URL after the other, continues where an
@@ -95,9 +95,9 @@ func (d Download) fail(url string, num int, err error) *Error {
 	return &Error{Op: "download", Name: d.Name, URL: url, Num: num, Err: err}
 }
 
-// obtain fetches and checks the file. When what an earlier attempt left turns
-// out to be no part of it, the file is fetched once more, from its beginning:
-// the old part may be an error page, or torn by a power cut.
+// obtain fetches and checks the file. If the remains of an earlier attempt turn out not to be a
+// part of it, the file is fetched once more, from its beginning. The old part may be an error page,
+// or torn by a power cut.
 func (c *Client) obtain(ctx context.Context, d Download, url string, progress func(int64)) *Error {
 	resumed, err := c.fetch(ctx, d, url, progress)
 	if err == nil {
@@ -115,8 +115,8 @@ func (c *Client) obtain(ctx context.Context, d Download, url string, progress fu
 	return err
 }
 
-// fetch appends what is missing of the part file, and removes the file when it
-// cannot be continued. resumed reports whether there was a part to resume from.
+// fetch appends the missing rest to the part file, and removes the file if it cannot be continued.
+// resumed reports whether there was a part to resume from.
 func (c *Client) fetch(ctx context.Context, d Download, url string, progress func(int64)) (resumed bool, _ *Error) {
 	part := partName(d.Name)
 	have := int64(0)
@@ -162,7 +162,7 @@ func (c *Client) get(ctx context.Context, d Download, url string, have int64, pr
 	case resp.StatusCode == http.StatusOK:
 		have = 0
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		_ = d.Dir.Remove(part) // our idea of the file was wrong; start over
+		_ = d.Dir.Remove(part) // our idea of the file was wrong, so start over
 		return d.fail(url, 0, &StatusError{resp.StatusCode})
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout:
 		return d.fail(url, 0, &StatusError{resp.StatusCode})
@@ -197,7 +197,7 @@ func (d Download) store(part string, offset int64, body io.Reader) (err error) {
 	}
 	limit := int64(maxUnknown)
 	if d.NBytes > 0 {
-		limit = d.NBytes - offset + 1 // one byte too many is enough to know
+		limit = d.NBytes - offset + 1 // one byte too many is enough to detect that
 	}
 	n, err := io.Copy(f, io.LimitReader(body, limit))
 	if err != nil {
@@ -230,8 +230,8 @@ func (d Download) accept(url string) *Error {
 	return nil
 }
 
-// Check tells whether the file in the folder is the one described. The error is
-// an *Error with BOINC's number for what is wrong.
+// Check returns an error unless the file in the folder is the one described. It is an *Error with
+// BOINC's number for the fault.
 func (d Download) Check() error {
 	if err := d.check(d.Name); err != nil {
 		return err
@@ -269,8 +269,8 @@ func (d Download) check(name string) *Error {
 	return nil
 }
 
-// verify checks the signature, which covers the whole content; a checksum beside
-// it would add nothing.
+// verify checks the signature, which covers the whole content. A checksum in addition would add
+// nothing.
 func (d Download) verify(f io.Reader) *Error {
 	if d.Signature == "" {
 		return d.fail("", protocol.ErrNumNoSignature, errors.New("application file has no signature"))

@@ -61,8 +61,8 @@ func TestWhatIsNotTheFileIsNotKept(t *testing.T) {
 		d     filexfer.Download
 		given []byte
 		num   int
-		text  string // in the error; "" means that the file is good
-		kept  bool   // a part, to go on from
+		text  string // in the error ("" means that the file is good)
+		kept  bool   // a part, to resume from
 	}{
 		{"good", described, content, 0, "", false},
 		{"good, nothing known of it", filexfer.Download{}, content, 0, "", false},
@@ -105,7 +105,7 @@ func TestWhatIsNotTheFileIsNotKept(t *testing.T) {
 				st, err := dir.Stat("file_1")
 				executable := err == nil && st.Mode()&0o111 != 0
 				if runtime.GOOS == "windows" {
-					executable = d.Executable // there, a name says so
+					executable = d.Executable // on Windows the name determines that
 				}
 				if err != nil || executable != d.Executable {
 					t.Errorf("mode %v, %v; want executable %v", st.Mode(), err, d.Executable)

@@ -1,10 +1,9 @@
-// Package filexfer moves one file at a time between the host and a project's
-// data servers, and lets nothing through that is not what the project
-// described: size, checksum and, for application files, the signature by the
-// project's key are checked before a file gets its name.
+// Package filexfer transfers one file at a time between the host and a project's data servers. It
+// rejects files that do not match the project's description: size, checksum and, for application
+// files, the signature by the project's key are checked before a file gets its name.
 //
-// It keeps no state between calls. Which files are wanted, how many at once and
-// when to try again after a failure is decided by the agent.
+// It keeps no state between calls. The agent decides which files are wanted, how many at once and
+// when to try again after a failure.
 package filexfer
 
 import (
@@ -19,8 +18,8 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Stall is how long a transfer may go without least bytes before it is cut off: one
-// that drips holds up others as one that stands does.
+// Stall is the time after which a transfer is cut off if it has moved fewer than least bytes. A
+// transfer that drips delays others just as one that stands still.
 //
 // Source: BOINC client, http_transfer_timeout.
 const (
@@ -33,7 +32,7 @@ const (
 type Client struct {
 	HTTP      *retryablehttp.Client
 	UserAgent string
-	Down, Up  *Pace // how fast downloads and uploads may go; nil: as fast as can be
+	Down, Up  *Pace // how fast downloads and uploads may go (nil: as fast as can be)
 }
 
 // An Error is a transfer that did not succeed.
@@ -41,7 +40,7 @@ type Error struct {
 	Op   string // "download" or "upload"
 	Name string
 	URL  string // "" when it failed before or after the network
-	Num  int    // BOINC's error number, for reports; 0 for transient trouble
+	Num  int    // BOINC's error number, for reports (0 for transient trouble)
 	Err  error
 }
 
@@ -64,13 +63,13 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP %d %s", e.Code, http.StatusText(e.Code))
 }
 
-// Errors for those who tell causes apart.
+// Errors for callers that distinguish causes.
 var (
-	// ErrStalled says that hardly any data moved for as long as Stall.
+	// ErrStalled means that hardly any data moved for as long as Stall.
 	ErrStalled = errors.New("transfer stalled: hardly any data for 5 minutes")
-	// ErrCut says that the connection ended before the whole file was there.
+	// ErrCut means that the connection ended before the whole file was there.
 	ErrCut = errors.New("connection ended")
-	// ErrNoURL says that the project gave no address for the file.
+	// ErrNoURL means that the project gave no address for the file.
 	ErrNoURL = errors.New("the project gave no URL")
 )
 

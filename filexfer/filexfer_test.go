@@ -18,7 +18,7 @@ import (
 	"github.com/starling-grid/starling/filexfer"
 )
 
-// client makes a client as the agent's, but for its waits.
+// client makes a client like the agent's, except for its waits.
 func client(transport http.RoundTripper) *filexfer.Client {
 	c := retryablehttp.NewClient()
 	if transport != nil {
@@ -31,7 +31,7 @@ func client(transport http.RoundTripper) *filexfer.Client {
 	return &filexfer.Client{HTTP: c, UserAgent: "test"}
 }
 
-// A site is a data server that writes down what it was asked.
+// A site is a data server that records its requests.
 type site struct {
 	URL string
 
@@ -83,7 +83,7 @@ func folder(t *testing.T, files map[string][]byte) *os.Root {
 	return root
 }
 
-// names lists what is in a folder.
+// names lists the contents of a folder.
 func names(t *testing.T, dir *os.Root) []string {
 	t.Helper()
 	entries, err := fs.ReadDir(dir.FS(), ".")
@@ -106,7 +106,7 @@ func vector(t *testing.T, name string) string {
 	return string(b)
 }
 
-// noise is content without repetitions, always the same.
+// noise returns content without repetitions, always the same.
 func noise(n int) []byte {
 	rng := rand.NewChaCha8([32]byte{1})
 	b := make([]byte, n)

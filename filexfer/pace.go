@@ -16,7 +16,7 @@ type Pace struct{ limiter *rate.Limiter }
 // NewPace returns a Pace without a bound.
 func NewPace() *Pace { return &Pace{rate.NewLimiter(rate.Inf, piece)} }
 
-// Set bounds the pace, in bytes a second; 0 or less lifts the bound.
+// Set bounds the pace, in bytes a second. 0 or less removes the bound.
 func (p *Pace) Set(bytesPerSecond float64) {
 	if bytesPerSecond <= 0 {
 		p.limiter.SetLimit(rate.Inf)
@@ -27,7 +27,7 @@ func (p *Pace) Set(bytesPerSecond float64) {
 	p.limiter.SetBurst(int(max(1, min(bytesPerSecond, piece))))
 }
 
-// most is how many of n bytes may be moved at once.
+// most returns how many of n bytes may be transferred at once.
 func (p *Pace) most(n int) int {
 	if p == nil {
 		return n

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Two transfers share a pace; one that is slower than a stall is still no stall.
+// Two transfers share a pace. A pace that is slower than a stall does not count as a stall.
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPace()

@@ -31,7 +31,7 @@ const askSize = 8192
 const maxReply = 64 << 10
 
 // A RefusedError is a data server's answer that it does not take a file.
-type RefusedError struct{ Message string } // in the server's words; "": it gave none
+type RefusedError struct{ Message string } // in the server's words ("": it gave none)
 
 func (e *RefusedError) Error() string {
 	return "rejected by the file upload server: " + e.Message
@@ -106,7 +106,7 @@ func (u Upload) judge(url string, r protocol.UploadReply) *Error {
 	return u.fail(url, num, &RefusedError{r.Message})
 }
 
-// ask posts a request that has no data.
+// ask posts a request without data.
 func (c *Client) ask(ctx context.Context, url string, r protocol.UploadRequest) (protocol.UploadReply, error) {
 	ctx, _, stop := watch(ctx, nil, nil)
 	defer stop()

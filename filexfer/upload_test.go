@@ -18,15 +18,15 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A handler is a file upload handler as BOINC's: it appends at the offset and
-// believes only what has arrived.
+// A handler is a file upload handler like BOINC's: it appends at the offset and only relies on the
+// data that has arrived.
 type handler struct {
 	t *testing.T
 
 	mu    sync.Mutex // a connection that is cut orders nothing
 	files map[string][]byte
 	heads []protocol.UploadRequest
-	takes int // bytes of each attempt, then the connection is cut; 0: all
+	takes int // bytes of each attempt, then the connection is cut (0: all)
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func TestUpload(t *testing.T) {
 		retry   bool
 		urls    int
 		asked   bool // the server is asked how much it has
-		sent    int  // bytes; -1: nothing is sent
+		sent    int  // bytes (-1: nothing is sent)
 	}{
 		{"small", 8191, 0, false, 1, false, 8191},
 		{"empty", 0, 0, false, 1, false, 0},
@@ -156,7 +156,7 @@ func TestAnswersToUploads(t *testing.T) {
 		code int
 		body string
 		num  int
-		text string // in the error; "" means success
+		text string // in the error ("" means success)
 	}{
 		{"taken", 200, refusal(0, ""), 0, ""},
 		{"transient", 200, refusal(1, "disk is full"), 0, "rejected by the file upload server: disk is full"},
@@ -176,7 +176,7 @@ func TestAnswersToUploads(t *testing.T) {
 				_, _ = io.WriteString(w, tt.body)
 			})
 			dir := folder(t, map[string][]byte{"out": []byte("x")})
-			for _, retry := range []bool{false, true} { // the same holds for answers to the size query
+			for _, retry := range []bool{false, true} { // the same applies to answers to the size query
 				err := client(nil).Upload(t.Context(), filexfer.Upload{Dir: dir, Name: "out", URLs: []string{s.URL}, Retry: retry}, nil)
 				if tt.text == "" {
 					if err != nil {
@@ -290,8 +290,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A server that answers before it has read all leaves the transport reading
-// the first attempt's body while the second begins.
+// A server that answers before it has read everything leaves the transport reading the first
+// attempt's body while the second starts.
 func TestAnswerBeforeTheBodyIsRead(t *testing.T) {
 	content := noise(4 << 20)
 	h := newHandler(t)

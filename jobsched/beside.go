@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// runBeside runs the jobs that need little CPU time, one of each project. They wait for memory and
-// limits, but not for CPUs, deadlines or debts.
+// runBeside lets the jobs run that need little CPU time, one of each project. They wait for memory
+// and limits, but not for a CPU, a deadline or a debt.
 //
-// Different from BOINC, whose client runs all that it has: its servers send one of each
-// application, but a server that sent many could fill the computer with them.
+// Different from BOINC, whose client runs all such jobs: its servers send one of each application,
+// but a server that sent many could fill the computer with them.
 func (c *chooser) runBeside(jobs []int) {
 	slices.SortFunc(jobs, func(a, b int) int {
 		x, y := &c.Jobs[a], &c.Jobs[b]

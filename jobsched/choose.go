@@ -34,7 +34,7 @@ func Choose(s Snapshot) (reasons []Reason, again time.Time) {
 	return c.reasons, c.again
 }
 
-// choose has some of the jobs run.
+// choose decides which of the jobs run.
 func (c *chooser) choose(jobs []int) {
 	c.markDanger(jobs)
 	c.runUrgent(jobs)
@@ -44,8 +44,7 @@ func (c *chooser) choose(jobs []int) {
 
 func (c *chooser) undecided(i int) bool { return c.reasons[i].Code == "" }
 
-// barred returns the reason why a job cannot run, regardless of the others. Its code is "" if the
-// job can run.
+// barred returns why a job cannot run no matter what else does. Its code is "" if the job can run.
 func (c *chooser) barred(i int) Reason {
 	j := c.Jobs[i]
 	switch p := c.Projects[j.Project]; {
@@ -72,7 +71,7 @@ func (c *chooser) barred(i int) Reason {
 	return Reason{}
 }
 
-// barredOn returns the reason why a job cannot run on a coprocessor, regardless of the others.
+// barredOn returns why a job cannot run on a coprocessor no matter what else does.
 func (c *chooser) barredOn(j Job) Reason {
 	if b, _ := c.free.Lacks(j.Usage, nil); b == resource.Missing {
 		return missing(j, resource.Find(c.pools, j.Kind()), c.Absent)
@@ -88,7 +87,7 @@ func (c *chooser) barredOn(j Job) Reason {
 type chooser struct {
 	Snapshot
 	reasons []Reason
-	waiting []int // jobs that may run; those with a code are decided
+	waiting []int // jobs that may run (those with a code are decided)
 	free    *resource.Capacity
 	pools   []resource.Pool
 	charge  []float64       // seconds of a CPU that this pass has promised each project
@@ -113,7 +112,7 @@ func newChooser(s Snapshot) *chooser {
 }
 
 // split divides the waiting jobs into those on coprocessors, those on the CPUs alone and those that
-// run in addition to them, and notes the devices in use.
+// run in addition to them. It also reserves the devices that are in use.
 func (c *chooser) split() (coprocs, cpus, beside []int) {
 	cpus = make([]int, 0, len(c.waiting))
 	for _, i := range c.waiting {
@@ -136,7 +135,7 @@ func (c *chooser) wake(t time.Time) {
 	}
 }
 
-// run assigns a job the resources that it uses, if they are free.
+// run starts a job if the resources that it uses are free.
 func (c *chooser) run(i int, code Code, text string) bool {
 	if c.lacks(i) {
 		return false
@@ -169,7 +168,7 @@ func (c *chooser) markDangerOn(on Processors, index []int) {
 		j := &c.Jobs[index[k]]
 		limit := c.Slice
 		if j.Urgent {
-			limit += c.Slice // a job in danger stays urgent until it is well out of danger
+			limit += c.Slice // once in danger, a job stays urgent until the relief is clear
 		}
 		if l.Slack < limit {
 			for m := k; m >= 0 && !c.reasons[index[m]].Urgent; m = all[m].Behind {
@@ -206,7 +205,7 @@ func (c *chooser) keepRunning(jobs []int) {
 		}
 		end := c.Now.Add(c.Slice - j.Ran)
 		if j.Unsaved && !c.Now.Before(end) {
-			end = end.Add(c.Slice) // wait for a checkpoint, but not for ever
+			end = end.Add(c.Slice) // wait for a checkpoint, but not forever
 		}
 		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, RunDebt, "Running.") {
 			c.wake(end)
@@ -214,8 +213,8 @@ func (c *chooser) keepRunning(jobs []int) {
 	}
 }
 
-// runByDebt assigns the remaining CPUs to the projects that are owed most. Each runs its own jobs
-// in their order.
+// runByDebt gives the remaining resources to the projects that are owed most. Each of them runs its
+// own jobs in their order.
 func (c *chooser) runByDebt(jobs []int) {
 	queues := make([][]int, len(c.Projects))
 	for _, i := range jobs {
@@ -229,7 +228,7 @@ func (c *chooser) runByDebt(jobs []int) {
 	for {
 		best := -1
 		for p, q := range queues {
-			// A resource that a job lacks now will not become free later in this pass.
+			// A resource that a job lacks now stays unavailable in this pass.
 			for len(q) > 0 && c.lacks(q[0]) {
 				q = q[1:]
 			}
@@ -273,7 +272,7 @@ func (c *chooser) better(a, b int) bool {
 	return c.compareOwn(a, b) < 0
 }
 
-// compareOwn is the order in which a project's jobs run.
+// compareOwn orders a project's jobs by when they run.
 func (c *chooser) compareOwn(a, b int) int {
 	x, y := &c.Jobs[a], &c.Jobs[b]
 	return cmp.Or(
@@ -283,8 +282,8 @@ func (c *chooser) compareOwn(a, b int) int {
 	)
 }
 
-// claim returns the debt to a job's project after the assignments of this pass. A running job has a
-// little more, so that equal claims do not take turns.
+// claim returns the time that a job's project is owed, minus the time that this pass has already
+// assigned to it. A running job has a little more, so that equal claims do not alternate.
 func (c *chooser) claim(i int) float64 {
 	j := c.Jobs[i]
 	d := c.Projects[j.Project].Debt - c.charge[j.Project]
@@ -294,8 +293,8 @@ func (c *chooser) claim(i int) float64 {
 	return d
 }
 
-// turn is for how long a job has its CPUs if it gets them now, in seconds: a time
-// slice, or less if it is finished before.
+// turn returns the time for which a job has its CPUs if it gets them now, in seconds: a time slice,
+// or less if it is finished before.
 func (c *chooser) turn(i int) float64 {
 	return min(c.Slice, max(c.Jobs[i].Remaining, time.Second)).Seconds()
 }

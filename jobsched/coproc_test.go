@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// gpu makes a job of so many GPUs, beside so many CPUs.
+// gpu makes a job that uses count GPUs and cpus CPUs.
 func gpu(count, cpus float64, j jobsched.Job) jobsched.Job {
 	j.Usage = resource.Usage{CPUs: cpus, Coproc: &resource.Coproc{Kind: resource.NVIDIA, Count: count}}
 	if j.Deadline.IsZero() {
@@ -19,7 +19,7 @@ func gpu(count, cpus float64, j jobsched.Job) jobsched.Job {
 	return j
 }
 
-// on has a job run on devices.
+// on makes a job run on devices.
 func on(j jobsched.Job, devices ...int) jobsched.Job {
 	j.Coproc.On, j.Running, j.Started = devices, true, true
 	return j
@@ -122,8 +122,8 @@ func TestCoprocessorsThatMayNotBeUsed(t *testing.T) {
 	}
 }
 
-// A volunteer's own exclude_gpu is named, with how many it is about; too little memory is not
-// taken for it.
+// A volunteer's own exclude_gpu is named, with the number of GPUs it applies to. Too little memory
+// is not mistaken for it.
 func TestExcludedGPUsAreNamed(t *testing.T) {
 	for _, tt := range []struct {
 		except     []int
@@ -147,7 +147,7 @@ func TestExcludedGPUsAreNamed(t *testing.T) {
 	}
 }
 
-// What keeps a kind from being there is told where nobody knows of a device of it.
+// If no device of a kind was found, the reason includes the cause.
 func TestWhyThereIsNoDevice(t *testing.T) {
 	absent := []resource.Absent{{Kind: resource.ATI, Why: "Not this."}, {Kind: resource.NVIDIA, Why: "Its driver is missing."}}
 	for devices, want := range map[int]string{
@@ -164,7 +164,7 @@ func TestWhyThereIsNoDevice(t *testing.T) {
 	}
 }
 
-// A job of half a device takes half of its time, and one of two begins when both are free.
+// A job of half a device takes half of its time. A job of two devices starts when both are free.
 func TestLaxityOfDevices(t *testing.T) {
 	two := jobsched.Processors{Kind: resource.NVIDIA, Now: now, Count: 2}
 	job := func(count float64, h int) jobsched.Job {

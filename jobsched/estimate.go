@@ -2,11 +2,11 @@ package jobsched
 
 import "time"
 
-// An Estimator learns the real duration of a project's results, relative to the server's statement.
-// The zero value has no data. It is a value to be stored.
+// An Estimator learns the real computing times of a project's results, relative to the times that
+// its server states. The zero value has no data. It is a value that can be stored.
 type Estimator struct {
 	Results int     `json:"results,omitempty"` // finished results it has seen
-	Ratio   float64 `json:"ratio,omitempty"`   // actual over stated computing time; meaningless without results
+	Ratio   float64 `json:"ratio,omitempty"`   // actual over stated computing time, meaningless without results
 }
 
 // Finished learns from a finished result, ratio being its actual over its stated
@@ -27,8 +27,8 @@ func (e Estimator) Finished(ratio float64) Estimator {
 	return e
 }
 
-// Correction returns the factor for stated computing times. Before the first result is finished it
-// is running, the factor by the progress of running results, or 0 without such progress.
+// Correction returns the factor for stated computing times. Before the first result is finished, it
+// is running: the ratio by the progress of the running results, or 0 if there is none.
 func (e Estimator) Correction(running float64) float64 {
 	if e.Results > 0 {
 		return e.Ratio
@@ -36,9 +36,9 @@ func (e Estimator) Correction(running float64) float64 {
 	return max(running, 1)
 }
 
-// Remaining returns the remaining computing time of a result, from its estimate as a whole, the
-// time it has run and the fraction that it reports as done. Its own progress counts more the
-// further it is, and an overrun counts early.
+// Remaining returns the computing time that a result has left, given its estimate as a whole, the
+// time it has run and its reported progress. The progress counts the more the further it is. An
+// overrun counts early.
 func Remaining(estimate, elapsed time.Duration, fraction float64) time.Duration {
 	if fraction <= 0 || elapsed <= 0 {
 		return max(estimate-elapsed, estimate/20)
@@ -54,8 +54,8 @@ func Remaining(estimate, elapsed time.Duration, fraction float64) time.Duration 
 	return time.Duration(left * float64(time.Second))
 }
 
-// Guess returns the fraction, below 1, that is done of a task that does not report it: half at the
-// estimated time, always rising, never all.
+// Guess returns the progress, below 1, of a task that does not report it. It is half at the
+// estimated time, always rises, and never reaches the end.
 //
 // Source: BOINC client/app.cpp, ACTIVE_TASK::fraction done of applications that report none.
 func Guess(elapsed, estimated time.Duration) float64 {

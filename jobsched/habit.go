@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// A Habit has the hours at which a computer usually computes: the fraction of each hour, for the 24
-// hours of a working day and then of a day at the weekend, in local time. Any other number of
-// entries means that the habit is unknown.
+// A Habit has the hours at which a computer usually computes: the part of each hour that it spends
+// computing, for the 24 hours of a working day followed by the 24 hours of a day at the weekend, in
+// local time. A slice with any other number of entries is not a habit.
 //
-// A computer that is on only in the evenings can do a task of six hours within 60 hours if it
-// begins at six, and not if it begins at ten. Its average of five hours a day does not show that
+// A computer that is only on in the evenings can do a task of six hours within 60 hours if it
+// starts at six, but not if it starts at ten. Its average, five hours a day, does not show the
 // difference.
 type Habit []float64
 
-// HabitHours is the number of entries of a Habit.
+// HabitHours is the number of entries in a Habit.
 const HabitHours = 48
 
-// HabitHour is the entry for a moment.
+// HabitHour returns the entry for a moment.
 func HabitHour(t time.Time) int {
 	if d := t.Weekday(); d == time.Saturday || d == time.Sunday {
 		return 24 + t.Hour()
@@ -25,17 +25,18 @@ func HabitHour(t time.Time) int {
 	return t.Hour()
 }
 
-// hoursOfWeek is the number of hours after which the habit repeats.
+// hoursOfWeek is the number of hours considered. After that they repeat.
 const hoursOfWeek = 7 * 24
 
-// A clock computes the time at which an amount of computing will have been done, from a moment on.
+// A clock computes the time until a given amount of computing is done.
 type clock struct {
 	frac  float64         // used without a habit
 	first time.Duration   // until the next full hour
 	done  []time.Duration // computing until the end of the first hour, and of each after it for a week
 }
 
-// newClock returns the clock of a habit. Without one, the fraction frac of any time is computing.
+// newClock returns the clock of a habit. Without a habit, a part frac of any time is spent
+// computing.
 func newClock(now time.Time, h Habit, frac float64) clock {
 	if frac <= 0 || frac > 1 {
 		frac = 1
@@ -61,14 +62,14 @@ func newClock(now time.Time, h Habit, frac float64) clock {
 		c.done[i] = sum
 		hour = hour.Add(time.Hour)
 	}
-	if sum-c.done[0] < time.Minute { // it is hardly ever on, so the habit is not used
+	if sum-c.done[0] < time.Minute { // it is hardly ever on, so the habit is useless
 		c.done = nil
 	}
 	return c
 }
 
-// slack returns the time that a job, which is done after so much computing, could wait. With a
-// habit it is computing time before the deadline, otherwise it is time.
+// slack returns how long a job that is done after so much work could wait. With a habit it is
+// measured in computing time before the deadline, otherwise in time.
 func (c *clock) slack(deadline, work, margin time.Duration) time.Duration {
 	if c.done == nil {
 		return deadline - c.until(work) - margin
@@ -94,7 +95,7 @@ func (c *clock) by(wall time.Duration) time.Duration {
 	return sum + before + time.Duration(float64(c.done[i]-before)*float64(wall-begin)/float64(length))
 }
 
-// A Clock computes the time for which a computer will compute, by its habit.
+// A Clock computes how much a computer will compute, by its habit.
 type Clock struct{ clock clock }
 
 // NewClock returns the clock of a computer that computes a part onFrac of the time. ok is false if

@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// evenings is the habit of a computer that is on from 18:00 to 23:00, and at weekends from 10:00.
+// evenings returns the habit of a computer that is on from 18:00 to 23:00, and at weekends from
+// 10:00.
 func evenings() Habit {
 	h := make(Habit, HabitHours)
 	for i := range 24 {
@@ -60,7 +61,7 @@ func TestClockProperties(t *testing.T) {
 		c := newClock(now, h, rapid.Float64Range(0.01, 0.99).Draw(t, "frac"))
 		a := time.Duration(rapid.Int64Range(0, int64(forever)).Draw(t, "work"))
 		b := a + time.Duration(rapid.Int64Range(0, int64(48*time.Hour)).Draw(t, "more"))
-		// What is done when so much is done is that, but for rounding, unless it takes for ever.
+		// until and by are inverse to each other except for rounding, unless it takes forever.
 		if u := c.until(a); u < forever && c.done != nil {
 			if back := c.by(u); back-a > time.Second || a-back > time.Second {
 				t.Fatalf("%v takes %v, in which %v is done", a, u, back)

@@ -1,15 +1,14 @@
-// Package jobsched decides which results run now, with a reason for every other one. It is policy:
-// values in, values out.
+// Package jobsched decides which results run now, and returns the reason why every other one does
+// not. It is policy: values in, values out.
 //
-// Results whose deadline is in danger run first, earliest deadline first. All other CPUs are
-// assigned to the projects that are owed most. A deadline is in danger when the computer, if it did
-// nothing but meet deadlines, would meet this one with less than a time slice to spare. So
-// deadlines bend the shares as late and as little as they can, and debt straightens them
-// afterwards.
+// Results whose deadline is in danger run first, earliest deadline first. The other CPUs work for the
+// projects that are owed most. A deadline is in danger if the computer would meet it with less than
+// a time slice to spare when it did nothing but meet deadlines. So deadlines distort the shares as
+// late and as little as possible, and debt corrects them afterwards.
 //
-// Jobs on coprocessors are chosen first, by the same rules, since a device that is idle for want of
-// a part of a CPU is the greater loss. Jobs that need little CPU time run in addition to all of
-// them, one of each project.
+// Results on coprocessors are chosen first, by the same rules, since a device that is idle for lack
+// of a part of a CPU is the greater loss. Results that need little CPU time run in addition to all
+// others, one of each project.
 package jobsched
 
 import (
@@ -24,19 +23,19 @@ import (
 type Snapshot struct {
 	Now      time.Time
 	CPUs     int               // that may be used
-	CPUBound prefs.Bound       // limits CPUs; zero: jobs may use all, or not known
-	Memory   int64             // bytes that the jobs may use; 0: no limit
-	Bound    prefs.Bound       // what limits Memory; zero: not known
+	CPUBound prefs.Bound       // limits CPUs (zero: jobs may use all, or not known)
+	Memory   int64             // bytes that the jobs may use (0: no limit)
+	Bound    prefs.Bound       // limits Memory (zero if unknown)
 	Slice    time.Duration     // switch interval: how long a result runs before another project's may take its CPU
-	OnFrac   float64           // part of the time that the computer computes; 0 means 1
-	Habit    Habit             // when that is, if it is known; of coprocessors as well
+	OnFrac   float64           // part of the time that the computer computes (0 means 1)
+	Habit    Habit             // when that is, if it is known (also used for coprocessors)
 	Coprocs  []Pool            // that tasks may use
-	Absent   []resource.Absent // kinds of coprocessors that tasks may use none of, and why
+	Absent   []resource.Absent // kinds of coprocessors of which tasks may use no device, and why
 	Limits   []Limit
 	Projects []Project
 	Jobs     []Job
 
-	AllMemory int64 // bytes that the computer has; 0: not known
+	AllMemory int64 // bytes that the computer has (0 if unknown)
 
 	Compute prefs.Permission // may anything run now?
 	Network prefs.Permission // may the network be used now?
@@ -45,11 +44,11 @@ type Snapshot struct {
 // A Pool is the coprocessors of one kind.
 type Pool struct {
 	resource.Pool
-	OnFrac  float64          // part of the time that they compute; 0 means 1
+	OnFrac  float64          // part of the time that they compute (0 means 1)
 	Compute prefs.Permission // may tasks use them now?
 }
 
-// Processors returns those of each kind, the CPUs first.
+// Processors returns the processors of each kind, the CPUs first.
 func (s *Snapshot) Processors() []Processors {
 	all := []Processors{{Now: s.Now, Kind: resource.CPU, Count: s.CPUs, OnFrac: s.OnFrac, Habit: s.Habit}}
 	for _, p := range s.Coprocs {
@@ -58,18 +57,18 @@ func (s *Snapshot) Processors() []Processors {
 	return all
 }
 
-// A Limit is the maximum number of some jobs that run at once.
+// A Limit is the maximum number of some jobs that may run at once.
 type Limit struct {
-	Name string `json:"name"` // for people: the setting and its subject
+	Name string `json:"name"` // for people: the setting and the tasks it applies to
 	Max  int    `json:"max"`
 }
 
 // A Project is the input of the decision about one project.
 type Project struct {
 	URL  string
-	Debt float64 // seconds of a CPU, see package debt; positive: it is owed
-	// Unreachable is set if its servers have not answered for a while. Its results may be computed
-	// in vain, so it is last.
+	Debt float64 // seconds of a CPU, see package debt (positive: it is owed)
+	// Unreachable is set if its servers have not answered for a while. Computing for it may be in
+	// vain, so it comes after all others.
 	Unreachable bool
 	Suspended   bool // by the volunteer
 	// Overdrawn: it owes so much that its deadlines no longer count.
@@ -93,10 +92,10 @@ type Job struct {
 	Unsaved   bool
 	Suspended bool              // by the volunteer
 	NotBefore time.Time         // the application asked to be started no earlier
-	Suspect   bool              // it ran when the agent crashed, and NotBefore is the time of the next try
+	Suspect   bool              // it ran when the agent crashed, and is tried again at NotBefore
 	SetAside  bool              // it did more than once
 	Network   bool              // it runs only while the network may be used
-	Obstacle  obstacle.Obstacle // why NotBefore, unless it is a suspect; zero: not known
+	Obstacle  obstacle.Obstacle // the reason for NotBefore, unless Suspect is set (zero if unknown)
 }
 
 // A Code identifies a reason.
@@ -120,12 +119,12 @@ const (
 	NoNetwork   Code = "network_needed"
 )
 
-// A Reason is the decision about one job, with its reason.
+// A Reason is the decision about one job, and the reason for it.
 type Reason struct {
 	Code   Code      `json:"code"`
 	Text   string    `json:"text"`             // one sentence for people
-	Cure   string    `json:"cure,omitempty"`   // what a person can do; "": nothing needs to be done
-	Until  time.Time `json:"until,omitzero"`   // when it changes; zero: not known
+	Cure   string    `json:"cure,omitempty"`   // the remedy ("" if nothing needs to be done)
+	Until  time.Time `json:"until,omitzero"`   // when it changes (zero if unknown)
 	Urgent bool      `json:"urgent,omitempty"` // its deadline is in danger
 	On     []int     `json:"on,omitempty"`     // numbers of the devices that it runs on
 }

@@ -19,10 +19,11 @@ func late(hours float64) time.Time { return now.Add(time.Duration(hours * float6
 
 var far = late(1000)
 
-// light is what a task uses that needs little CPU time.
+// light is the usage of a task that needs little CPU time.
 var light = resource.Usage{NonCPUIntensive: true}
 
-// What needs little CPU time waits for what everything waits for, and makes nothing late.
+// Tasks that need little CPU time wait for the same conditions as all tasks, and do not make others
+// late.
 func TestTasksThatNeedLittleCPUTime(t *testing.T) {
 	day := jobsched.Job{ID: "a", Deadline: late(1), Remaining: 24 * time.Hour, Usage: light}
 	s := jobsched.Snapshot{Now: now, CPUs: 1, Slice: slice, Memory: 1e9, Projects: []jobsched.Project{{}}, Jobs: []jobsched.Job{day, {ID: "b", Deadline: late(2), Remaining: time.Hour}}}
@@ -320,7 +321,7 @@ func TestMemoryAndLimits(t *testing.T) {
 		Limits:   []jobsched.Limit{{Name: "max_concurrent of app x", Max: 1}},
 		Jobs: []jobsched.Job{
 			{ID: "a", Usage: resource.Usage{Memory: 60 << 20}, Deadline: far},
-			{ID: "b", Usage: resource.Usage{Memory: 60 << 20}, Deadline: far}, // too large beside a, whose claim is as good
+			{ID: "b", Usage: resource.Usage{Memory: 60 << 20}, Deadline: far}, // too large next to a, whose claim is as good
 			{ID: "c", Project: 1, Usage: resource.Usage{Memory: 30 << 20}, Under: []int{0}, Deadline: far},
 			{ID: "d", Project: 1, Under: []int{0}, Deadline: far},
 		},
@@ -347,8 +348,9 @@ func TestMemoryAndLimits(t *testing.T) {
 	}
 }
 
-// A cure that cannot help is none: what needs more than there is can never run here, and what
-// needs several CPUs at once says so.
+// A cure that cannot help is not offered. The reason of a task that needs more than the computer
+// has is that it can never run here. The reason of a task that needs several CPUs at once mentions
+// them.
 func TestNeedsAreComparedWithWhatThereIs(t *testing.T) {
 	s := jobsched.Snapshot{
 		Now: now, CPUs: 2, CPUBound: prefs.Bound{Text: "max_cpus = 2", Cure: "To allow more CPUs, set max_cpus higher."}, Slice: time.Hour, Memory: 12e9, AllMemory: 25e9, Bound: prefs.Bound{Text: "ram_max_used_idle_pct = 50", Cure: "Set ram_max_used_idle_pct higher."},

@@ -2,23 +2,24 @@ package jobsched
 
 import "time"
 
-// certain is by how much a job must be late to be called so: estimates are wrong by a
-// tenth or so.
+// certain returns the minimum time by which a job must be late to count as late: estimates are
+// wrong by a tenth or so.
 func certain(remaining time.Duration) time.Duration { return time.Minute + remaining/10 }
 
-// InVain reports whether a job would miss its deadline even if it started now and were the only
-// one, by the habit of the computer. It returns false without a habit.
+// InVain reports whether a job would miss its deadline even if it were started now and the computer
+// did nothing else, by the habit of the computer. Without a habit it returns false, since that
+// would be a rash conclusion.
 func (on Processors) InVain(j Job) bool {
 	clock := newClock(on.Now, on.Habit, on.OnFrac)
 	return clock.done != nil && clock.until(min(j.Remaining, forever)) > j.Deadline.Sub(on.Now)
 }
 
-// Late returns, for each job, the least time by which it will miss its deadline, in any order of
-// execution. It is 0 if the job can be in time, if that is not certain, or if it computes on
-// another kind of processor.
+// Late returns, for each job, the minimum time by which it will miss its deadline, no matter which
+// jobs run first. It is 0 if the job can be in time, if a statement would be rash, or if the job
+// computes on something else.
 //
-// Jobs that cannot be in time even alone are computed when nothing else is left to do, so they do
-// not delay others.
+// Jobs that could not be in time even alone are computed when nothing else is left to do, so they
+// do not make others late.
 func (on Processors) Late(jobs []Job) []time.Duration {
 	clock := newClock(on.Now, on.Habit, on.OnFrac)
 	late := make([]time.Duration, len(jobs))

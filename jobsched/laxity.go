@@ -8,31 +8,31 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// Margin returns the time before its deadline by which a result should be finished: time to report
-// it, and an allowance for errors of estimates, which are about a tenth. On a computer with a known
-// habit it is time in which the computer is on: a result that is finished as it is switched off is
-// reported a day later.
+// Margin returns the time before its deadline at which a result should be finished: time to report
+// it, and an allowance for estimates, which are wrong by a tenth or so. For a computer with a known
+// habit this is time during which it is on, because a result that is finished as the computer is
+// switched off is reported a day later.
 func Margin(remaining time.Duration) time.Duration {
 	return 15*time.Minute + remaining/5
 }
 
 // A Laxity is the time that a job could wait and still be in time.
 type Laxity struct {
-	Slack  time.Duration // of computing where the habit is known; negative: it can no longer be in time, or hardly
-	Behind int           // index of the job before it on its CPU, or -1
+	Slack  time.Duration // of computing where the habit is known (negative: it can no longer be in time, or hardly)
+	Behind int           // index of the job that its CPU does before it (-1 if none)
 }
 
-// Processors is all processors of one kind, from now on. Its methods consider only jobs that
-// compute on them.
+// Processors are the processors of one kind, from now on. Its methods consider only the jobs that
+// compute on this kind. Other jobs neither count nor compete with them.
 type Processors struct {
 	Now    time.Time
 	Kind   resource.Kind
 	Count  int     // less than 1 counts as 1
-	OnFrac float64 // part of the time that they compute; what is not in (0, 1] means 1
+	OnFrac float64 // part of the time that they compute (values outside (0, 1] mean 1)
 	Habit  Habit   // when that is, if it is known
 }
 
-// of are the indices of the jobs that compute on them and keep others from doing so.
+// of returns the indices of the jobs that compute on them and keep others from doing so.
 func (on Processors) of(jobs []Job) []int {
 	index := make([]int, 0, len(jobs))
 	for i := range jobs {
@@ -45,8 +45,9 @@ func (on Processors) of(jobs []Job) []int {
 
 // Laxities returns the slack of the jobs with the given indices in the schedule that does nothing
 // but meet deadlines: earliest deadline first, each job on the processor that is free first. With
-// jobs of one processor and exact estimates that schedule meets every deadline that can be met by
-// list scheduling in that order. The result, and Behind in it, are in the order of index.
+// jobs of one processor and exact estimates, that schedule meets every deadline that can be met by
+// list scheduling in that order. The returned slice has the order of index, and Behind is a
+// position in index.
 func (on Processors) Laxities(jobs []Job, index []int) []Laxity {
 	order := make([]int, len(index))
 	for k := range order {
@@ -85,13 +86,13 @@ func (e *edf) clone() *edf {
 	return &c
 }
 
-// forever is the maximum of all durations. Sums of two of it do not overflow.
+// forever is the maximum of all times. The sum of two of it does not overflow.
 const forever = 100 * 365 * 24 * time.Hour
 
 // add appends a job, which must not have an earlier deadline than those before. A job that uses a
-// part of a device takes that part of the device's time. A job of several devices begins when
-// enough of them are free. A job counts for one CPU, however many it uses, because it is not known
-// which are free at the same time.
+// part of a device takes that part of the device's time. A job that uses several devices starts
+// when enough of them are free. A job counts as using one CPU, however many it uses, since it is
+// not known which CPUs will be free for it together.
 func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
 	takes, devices := min(j.Remaining, forever), 1
 	if d := j.Devices(); 0 < d && d < 1 {
@@ -108,7 +109,7 @@ func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
 	return e.clock.slack(j.Deadline.Sub(e.Now), end, Margin(j.Remaining)), behind
 }
 
-// free are the n processors that are free first, in that order, until it is called again.
+// free returns the n processors that are free first, in that order, until it is called again.
 func (e *edf) free(n int) []int {
 	if e.next = e.next[:0]; n == 1 {
 		first := 0
@@ -173,8 +174,8 @@ func (on Processors) Fits(jobs []Job, extra Job, most int, spare time.Duration) 
 	return low
 }
 
-// BusyTime returns the time until a processor is free of jobs whose deadlines are in danger.
-// Servers get it, so that they send no job that would have to wait too long.
+// BusyTime returns the time until a processor is free of jobs whose deadlines are in danger. It is
+// sent to servers, so that they do not send jobs that would have to wait too long.
 func (on Processors) BusyTime(jobs []Job) time.Duration {
 	index := on.of(jobs)
 	var urgent []time.Duration // how long each computes

@@ -21,7 +21,7 @@ type want struct {
 	unreachable bool
 }
 
-// codes has the reasons for lacking a resource.
+// codes are the reasons for each missing resource.
 var codes = map[resource.Bound]Code{
 	resource.CPUs: NoCPU, resource.Memory: NoMemory, resource.Limit: Limited, resource.Devices: NoGPU, resource.Missing: GPUMissing,
 }
@@ -48,7 +48,7 @@ func (c *chooser) never(w want) bool {
 	return w.bound == resource.Memory && c.AllMemory > 0 && w.memory > c.AllMemory
 }
 
-// cure returns the cure for a want.
+// cure returns the remedy for a want.
 func (c *chooser) cure(w want, id string) string {
 	switch {
 	case c.never(w):
@@ -87,7 +87,7 @@ func (c *chooser) inWords(w want) string {
 	return busy(c.CPUs, "CPU") + " busy with tasks that have earlier deadlines or belong to projects that are owed more" + c.CPUBound.Aside() + "."
 }
 
-// busy is the start of a sentence about all processors of a kind that may be used.
+// busy returns the start of a sentence about all processors of a kind that may be used.
 func busy(n int, kind string) string {
 	if n == 1 {
 		return "The only available " + kind + " is"
@@ -95,8 +95,8 @@ func busy(n int, kind string) string {
 	return fmt.Sprintf("All %d available %ss are", n, kind)
 }
 
-// missing is the reason of a task that needs a coprocessor that the computer does not have,
-// or that the volunteer keeps from it.
+// missing returns the reason of a task that needs a coprocessor that the computer does not have, or
+// that the volunteer keeps from it.
 func missing(j Job, pool resource.Pool, absent []resource.Absent) Reason {
 	u, n := j.Usage, len(pool.Devices)
 	r := Reason{Code: GPUMissing, Cure: "If the device will not come back, abort the task: starling task abort " + j.ID}

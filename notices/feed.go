@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/internal/backoff"
 )
 
-// Bounds on how often a feed is read, whatever its project says.
+// Bounds on how often a feed is read, no matter what its project asks for.
 const (
 	LeastPoll = time.Hour
 	MostPoll  = Kept
@@ -17,16 +17,16 @@ const (
 	retry = 10 * time.Minute // after a first failure
 )
 
-// A Feed is where a project announces news.
+// A Feed is a project's source of news.
 type Feed struct {
 	URL      string
 	Poll     time.Duration // between two looks
-	Next     time.Time     // look; zero: as soon as that can be
+	Next     time.Time     // look (zero: as soon as that can be)
 	Failures int           // since the last look that went well
 }
 
-// Feeds returns the feeds of a project after a reply that names the ones in told: when
-// each is read next stays as it is. What is no address of the web is left out.
+// Feeds returns the feeds of a project after a reply that names the ones in told. The next read of
+// each stays as it is. Addresses outside the web are left out.
 func Feeds(known, told []Feed) (after []Feed) {
 	has := func(all []Feed, url string) int {
 		return slices.IndexFunc(all, func(f Feed) bool { return f.URL == url })
@@ -53,9 +53,9 @@ func Web(url string) bool {
 	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
-// Due returns which feed to read now, the one that has waited longest, and -1 for none;
-// then wake is when the first one is due, zero if there are no feeds. A clock that was set
-// back makes none wait for longer than its interval.
+// Due returns the feed to read now, the one that has waited longest, or -1. Without one, wake is
+// the time when the first is due, or zero if there are no feeds. If the clock was set back, none
+// waits longer than its interval.
 func Due(feeds []Feed, now time.Time) (i int, wake time.Time) {
 	i = -1
 	for k, f := range feeds {
@@ -72,13 +72,13 @@ func Due(feeds []Feed, now time.Time) (i int, wake time.Time) {
 	return i, wake
 }
 
-// Read is a feed after it was read.
+// Read returns the feed's state after it was read.
 func (f Feed) Read(now time.Time) Feed {
 	f.Next, f.Failures = now.Add(f.Poll), 0
 	return f
 }
 
-// Failed is a feed that could not be read.
+// Failed returns the feed's state after it could not be read.
 func (f Feed) Failed(now time.Time, rng *rand.Rand) Feed {
 	f.Next = now.Add(backoff.Delay(f.Failures, retry, f.Poll, rng))
 	f.Failures++

@@ -1,6 +1,5 @@
-// Package notices decides what a volunteer is shown of what projects announce: the items
-// of their feeds, and messages of their schedulers that want attention. It is policy:
-// values in, values out.
+// Package notices decides which announcements of projects a volunteer sees: the items of their
+// feeds, and messages of their schedulers that need attention. It is policy: values in, values out.
 //
 //	notices.go  which notices are kept
 //	feed.go     which feeds are read, and when
@@ -24,27 +23,27 @@ const (
 	MaxTitle = 300      // bytes
 	MaxHTML  = 16 << 10 // bytes
 
-	maxName = 200 // bytes of an item without guid and link that tell it from others
+	maxName = 200 // bytes of an item without guid and link that identify it
 
-	again = 7 * 24 * time.Hour // a scheduler's message that is repeated is no news before
+	again = 7 * 24 * time.Hour // a repeated message of a scheduler is not news before
 	ahead = 24 * time.Hour     // a date that is later than this from now is wrong
 )
 
 // A Notice is one announcement of a project.
 type Notice struct {
-	Seqno   int    // tells notices apart and counts up as they come, over all projects
+	Seqno   int    // identifies the notice, and increases with each new one over all projects
 	Project string // master URL
-	Feed    string // URL of the feed; "": a message of the project's scheduler
+	Feed    string // URL of the feed ("": a message of the project's scheduler)
 	GUID    string // names the item within its project
 	Title   string // "": none
-	HTML    string // of a feed; of a scheduler plain text
-	Link    string // to what there is to read; http or https; "": none
+	HTML    string // from a feed, or plain text from a scheduler
+	Link    string // to further information, http or https ("" if none)
 	Created time.Time
-	Dated   bool      // Created is the feed's word; otherwise it is Arrived
+	Dated   bool      // Created is from the feed (otherwise it is Arrived)
 	Arrived time.Time // here
 }
 
-// An Item is what a feed has, made safe to be shown and of bounded size.
+// An Item is an item of a feed, made safe to be shown and of bounded size.
 type Item struct {
 	GUID  string // "": none
 	Title string
@@ -53,8 +52,8 @@ type Item struct {
 	Date  time.Time // zero: not known
 }
 
-// Read returns the notices of a project after one of its feeds was read: what the feed no
-// longer has is withdrawn, and what is new gets numbers from next on, the oldest first.
+// Read returns the notices of a project after one of its feeds was read. Items that the feed no
+// longer has are withdrawn. New ones get numbers from next on, the oldest first.
 func Read(kept []Notice, project, feed string, items []Item, next int, now time.Time) []Notice {
 	byGUID := make(map[string]Notice)
 	var after []Notice
@@ -106,10 +105,9 @@ func noticeOf(item Item, project, feed string, now time.Time) Notice {
 	return n
 }
 
-// Said returns the notices of a project after its scheduler replied with messages that
-// want attention. Those of earlier replies stay until a request for work brings none. One
-// that says the same but for numbers, such as how much disk space is missing, is new only
-// after a week.
+// Said returns the notices of a project after its scheduler replied with messages that need
+// attention. Those of earlier replies stay until a request for work brings none. A message that
+// only differs in numbers, such as the missing disk space, is new only after a week.
 func Said(kept []Notice, project string, messages []string, forWork bool, next int, now time.Time) []Notice {
 	after := slices.Clone(kept)
 	if len(messages) == 0 {
@@ -132,7 +130,7 @@ func Said(kept []Notice, project string, messages []string, forWork bool, next i
 	return newest(after)
 }
 
-// alike reports whether two texts are the same but for digits.
+// alike reports whether two texts are the same except for digits.
 func alike(a, b string) bool { return withoutDigits(a) == withoutDigits(b) }
 
 func withoutDigits(s string) string {
@@ -144,14 +142,14 @@ func withoutDigits(s string) string {
 	}, s)
 }
 
-// Old reports whether a notice is no longer shown. An item without a date is while its
+// Old reports whether a notice is no longer shown. An item without a date is shown as long as its
 // feed has it.
 func (n Notice) Old(now time.Time) bool {
 	return (n.Dated || n.Feed == "") && now.Sub(n.Created) >= Kept
 }
 
-// Expire returns those that are still to be shown: those of the feeds that the project
-// still has, and messages.
+// Expire returns the notices that are still to be shown: messages, and those from the feeds that
+// the project still has.
 func Expire(kept []Notice, feeds []Feed, now time.Time) (after []Notice) {
 	for _, n := range kept {
 		switch {
@@ -164,7 +162,7 @@ func Expire(kept []Notice, feeds []Feed, now time.Time) (after []Notice) {
 	return after
 }
 
-// newest bounds the notices of a project; their order stays.
+// newest limits the number of notices of a project. Their order stays.
 func newest(all []Notice) []Notice {
 	if len(all) <= Most {
 		return all

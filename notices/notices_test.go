@@ -50,7 +50,7 @@ func TestRead(t *testing.T) {
 	if got := show(same); got != "2 B, 1 A" || !same[0].Arrived.Equal(now) {
 		t.Errorf("the same once more: %s, arrived %v", got, same[0].Arrived)
 	}
-	// Another feed of the project, and what its scheduler said, stay; the same item is shown once.
+	// Another feed of the project and its scheduler's messages stay. The same item is shown once.
 	both := notices.Read(append(kept, notices.Notice{Seqno: 9, Project: project, HTML: "hello", Created: now}), project, "https://p.example/other", []notices.Item{item("a", "A", 3*day), item("x", "X", day)}, 10, later)
 	if got := show(both); got != "1 A, 2 B, 9 said hello, 10 X" {
 		t.Errorf("with another feed: %s", got)

@@ -1,9 +1,8 @@
-// Package obstacle says what stands in the way of a file that is to be moved, or of a
-// task that is to be started, for now: one cause, one sentence, one cure. What stands in
-// the way of all contact with a project is for package contact, and how a task failed
-// for good is for package workfetch.
+// Package obstacle explains why, for now, a file cannot be transferred or a task cannot be started:
+// one cause, one sentence, one cure. Obstacles to all contact with a project are in package
+// contact, and final failures of tasks in package workfetch.
 //
-// It judges no errors: the agent makes codes of them.
+// It does not classify errors: the agent turns them into codes.
 package obstacle
 
 import (
@@ -13,13 +12,13 @@ import (
 	"github.com/starling-grid/starling/contact"
 )
 
-// A Code tells one obstacle from another. They are in the state on disk and in JSON:
-// what is there stays what it is. The codes of package contact for what lies between
-// this computer and a server are among them.
+// A Code identifies an obstacle. The codes are in the state on disk and in JSON, so existing ones
+// must not change. They include the codes of package contact for obstacles between this computer
+// and a server.
 type Code string
 
-// The obstacles. Those of the first group lie in this computer, those of the second in
-// what was to be moved or in who was asked for it.
+// The obstacles. Those of the first group are in this computer, those of the second in the file or
+// task, or in the server that was asked for it.
 const (
 	DiskFull       Code = "disk_full"
 	DiskFails      Code = "disk_error"
@@ -39,19 +38,19 @@ const (
 	ApplicationAsk Code = "application_waits"
 )
 
-// An Obstacle is what stands in the way of a file or a task. The zero value is none.
+// An Obstacle is the obstacle to a file or a task. The zero value means that there is none.
 type Obstacle struct {
 	Code Code `json:"code,omitempty"`
-	// About is what the sentence names: a host, an HTTP status, another's words.
+	// About is the host, the HTTP status or another program's message that the sentence names.
 	About string `json:"about,omitempty"`
 }
 
-// A Saying is what people read of an obstacle: one sentence, in which %s stands for
-// About, and what they can do.
+// A Saying is the text for people about an obstacle: one sentence, in which %s is replaced by
+// About, and the remedy.
 type Saying struct {
 	Code    Code
 	Cause   string
-	Unnamed string // the sentence when About is not known; "": it names nothing
+	Unnamed string // the sentence when About is not known ("": it names nothing)
 	Cure    string // "": nothing needs to be done
 }
 
@@ -60,7 +59,7 @@ const (
 	wait  = "Wait: the agent tries again by itself."
 )
 
-// Sayings is the closed list of obstacles, but for those of package contact.
+// Sayings is the closed list of obstacles, except those of package contact.
 var Sayings = []Saying{
 	{DiskFull, "This computer's disk is full.", "", "Free some disk space. " + again},
 	{DiskFails, "This computer's disk reports an error.", "", "Check the disk: the system's log names the error (on Linux: sudo dmesg). " + again},
@@ -82,7 +81,7 @@ var Sayings = []Saying{
 	{ApplicationAsk, "The application asked to be continued later: %s", "The application asked to be continued later.", ""},
 }
 
-// OfTrouble is the obstacle that trouble with a server is for a file.
+// OfTrouble returns the obstacle to a file that results from trouble with a server.
 func OfTrouble(t contact.Trouble) Obstacle {
 	switch t.Code {
 	case contact.UnknownTrouble:
@@ -96,7 +95,7 @@ func OfTrouble(t contact.Trouble) Obstacle {
 // Is reports whether there is one.
 func (o Obstacle) Is() bool { return o.Code != "" }
 
-// saying is that of a code; false for one of package contact.
+// saying returns the text for a code, or false for a code of package contact.
 func (o Obstacle) saying() (Saying, bool) {
 	for _, s := range Sayings {
 		if s.Code == o.Code {
@@ -106,12 +105,12 @@ func (o Obstacle) saying() (Saying, bool) {
 	return Saying{}, false
 }
 
-// trouble is the same as trouble with a server.
+// trouble returns the obstacle as trouble with a server.
 func (o Obstacle) trouble() contact.Trouble {
 	return contact.Trouble{Code: contact.TroubleCode(o.Code), About: o.About}
 }
 
-// Cause says in one sentence what stands in the way; "" if nothing does.
+// Cause returns a sentence about the obstacle, or "".
 func (o Obstacle) Cause() string {
 	s, own := o.saying()
 	switch {
@@ -131,7 +130,7 @@ func (o Obstacle) Cause() string {
 	return text
 }
 
-// Cure says what a person can do about it; "" if nothing needs to be done.
+// Cure returns the remedy, or "" if nothing needs to be done.
 func (o Obstacle) Cure() string {
 	s, own := o.saying()
 	switch {

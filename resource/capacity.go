@@ -8,19 +8,19 @@ import (
 // A Bound is what keeps a task from running.
 type Bound int
 
-// What can be bounded. None is for a task that can run.
+// Resources that can be bounded. None is for a task that can run.
 const (
 	None    Bound = iota
 	CPUs          // too few are free
 	Memory        // of the computer
 	Limit         // as many run as its limit allows
 	Devices       // no device is free that it may use
-	Missing       // the computer has no such device, or none that is large enough
+	Missing       // the computer does not have such a device, or none large enough
 )
 
-// A Capacity is what of a computer is free. Tasks take of it one after the other; those
-// on coprocessors go first, because a CPU that feeds a device belongs to it. It is not
-// safe for concurrent use.
+// A Capacity is the free part of a computer's resources. Tasks take from it one after the other.
+// Those on coprocessors are first, because a CPU that feeds a device belongs to it. It is not safe
+// for concurrent use.
 type Capacity struct {
 	cpus    int
 	used    float64 // CPUs that tasks on them take
@@ -43,8 +43,8 @@ type device struct {
 	kept   int   // tasks that run on it and have not taken their share yet
 }
 
-// NewCapacity returns what is free while nothing runs. memory is in bytes, 0 for no
-// bound; limits are how many tasks may run under each.
+// NewCapacity returns the free resources while nothing runs. memory is in bytes, 0 for no bound.
+// limits are the maximum numbers of tasks that may run under each limit.
 func NewCapacity(cpus int, memory int64, limits []int, pools []Pool) *Capacity {
 	c := &Capacity{cpus: cpus, bounded: memory > 0, memory: memory, left: limits}
 	for _, p := range pools {
@@ -57,19 +57,19 @@ func NewCapacity(cpus int, memory int64, limits []int, pools []Pool) *Capacity {
 	return c
 }
 
-// FreeCPUs is how many CPUs are free for tasks that compute on them. Parts of CPUs that
-// feed coprocessors count once they add up to a whole one: they are idle most of the
-// time, and a CPU kept free for them would be idle too.
+// FreeCPUs returns the number of CPUs that are free for tasks that compute on them. Parts of CPUs
+// that feed coprocessors count once they add up to a whole one. They are idle most of the time, and
+// a CPU kept free for them would be idle too.
 func (c *Capacity) FreeCPUs() float64 {
 	return float64(c.cpus) - math.Floor(c.feeding+1e-9) - c.used
 }
 
-// FreeMemory is how many bytes are not promised, if memory is bounded.
+// FreeMemory returns the number of bytes that are not assigned, if memory is bounded.
 func (c *Capacity) FreeMemory() int64 { return c.memory }
 
-// Lacks tells what a task cannot run for want of, and which limit if it is one. under
-// are the limits that it is under. What a task lacks now it also lacks once others have
-// taken more.
+// Lacks returns the resource for lack of which a task cannot run, and the limit if it is a limit.
+// under are the limits that apply to the task. A resource that a task lacks now is also lacking
+// after others have taken more.
 func (c *Capacity) Lacks(u Usage, under []int) (b Bound, limit int) {
 	free := c.FreeCPUs()
 	if u.Coproc == nil && !u.NonCPUIntensive && free <= 0 && len(under) == 0 {
@@ -96,8 +96,8 @@ func (c *Capacity) Lacks(u Usage, under []int) (b Bound, limit int) {
 	return None, 0
 }
 
-// Keep says beforehand that a task runs on devices, so that others rather take different
-// ones. Take ends it.
+// Keep reserves devices for a task that will run on them, so that other tasks prefer different
+// devices. Take ends the reservation.
 func (c *Capacity) Keep(u Usage) { c.mark(u, 1) }
 
 func (c *Capacity) mark(u Usage, by int) {
@@ -108,9 +108,9 @@ func (c *Capacity) mark(u Usage, by int) {
 	}
 }
 
-// Take gives a task, which lacks nothing, what it uses, and returns the numbers of its
-// devices: those that it is on already as far as they are free, since a task can only
-// change them by starting again from its last checkpoint.
+// Take assigns resources to a task that lacks nothing, and returns the numbers of its devices. They
+// are the devices that it is already on, as far as these are free, since a task can only change
+// devices by starting again from its last checkpoint.
 func (c *Capacity) Take(u Usage, under []int) (numbers []int) {
 	cores := u.cores(c.cpus)
 	c.memory -= u.Memory
@@ -133,7 +133,7 @@ func (c *Capacity) Take(u Usage, under []int) (numbers []int) {
 	return numbers
 }
 
-// count is how many devices a task is on.
+// count returns the number of devices that a task is on.
 func (c *Capacity) count(u Usage) int { return int(math.Ceil(u.Devices())) }
 
 func (c *Capacity) device(k Kind, number int) *device {
@@ -147,7 +147,7 @@ func (c *Capacity) device(k Kind, number int) *device {
 	return nil
 }
 
-// lacksDevice tells whether there are devices for a task.
+// lacksDevice returns Missing, Devices or None, depending on whether there are devices for a task.
 func (c *Capacity) lacksDevice(u Usage) Bound {
 	could, free := 0, 0
 	c.each(u, func(d *device) {
@@ -164,7 +164,7 @@ func (c *Capacity) lacksDevice(u Usage) Bound {
 	return None
 }
 
-// each goes over the devices that a task could use if nothing else ran.
+// each calls f for the devices that a task could use if nothing else ran.
 func (c *Capacity) each(u Usage, f func(d *device)) {
 	for _, p := range c.pools {
 		if p.kind != u.Coproc.Kind {

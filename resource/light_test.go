@@ -45,12 +45,12 @@ func step(on bool) float64 {
 	return 0
 }
 
-// However a project's tasks divide their time, they use no more than a quarter of a CPU for long
-// without being found out; and nobody is who used less all the time.
+// However a project's tasks distribute their use over time, they cannot use more than a quarter of
+// a CPU for long without being detected. Tasks that used less all the time are never accused.
 func TestLightTasksAreJudgedByWhatTheyUse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l resource.Light
-		var ran, free time.Duration // free: what was used while it was believed
+		var ran, free time.Duration // free: CPU time used while the claim was accepted
 		steady := true
 		for range rapid.IntRange(1, 300).Draw(t, "intervals") {
 			dt := time.Duration(rapid.Int64Range(0, int64(5*time.Minute)).Draw(t, "ran"))
@@ -76,14 +76,14 @@ func TestLightTasksAreJudgedByWhatTheyUse(t *testing.T) {
 	})
 }
 
-// What was used in one look or in several counts the same.
+// CPU use counts the same whether it is added at once or in several parts.
 func TestLightTasksAreSeenAsOftenAsOneLikes(t *testing.T) {
 	whole := resource.Light{}.Ran(8*time.Minute, 4*time.Minute)
 	var parts resource.Light
 	for range 480 {
 		parts = parts.Ran(time.Second, time.Second/2)
 	}
-	var late resource.Light // the CPU time is told a moment later than the time
+	var late resource.Light // the CPU time is added a moment later than the time
 	for range 480 {
 		late = late.Ran(time.Second, 0).Ran(0, time.Second/2)
 	}

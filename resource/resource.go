@@ -1,8 +1,8 @@
-// Package resource says what a computer computes with, what a task uses of it, and what
-// is still free. It is policy: values in, values out.
+// Package resource describes the processors of a computer, the resources that a task uses, and
+// those that are still free. It is policy: values in, values out.
 //
-// The processor is one kind of resource among others. A task computes on the CPUs alone,
-// or on coprocessors of one kind, which it feeds from a part of a CPU.
+// The CPU is one kind of processor among others. A task computes on the CPUs alone, or on
+// coprocessors of one kind, which it feeds from a part of a CPU.
 package resource
 
 import (
@@ -15,7 +15,7 @@ import (
 // generic: any name that a volunteer and a project agree on.
 type Kind string
 
-// The kinds that BOINC's peers know.
+// The kinds that other BOINC programs use.
 //
 // Source: BOINC lib/coproc.cpp, proc_type_name_xml.
 const (
@@ -26,7 +26,7 @@ const (
 	Apple  Kind = "apple_gpu"
 )
 
-// String is the kind in words for people: "NVIDIA GPU".
+// String returns the kind in words for people: "NVIDIA GPU".
 func (k Kind) String() string {
 	switch k {
 	case NVIDIA:
@@ -43,8 +43,8 @@ func (k Kind) String() string {
 
 // A Device is one coprocessor.
 type Device struct {
-	Number int   `json:"number"`           // by which applications are told which one to use
-	Memory int64 `json:"memory,omitempty"` // bytes that tasks may use; 0: it is not counted
+	Number int   `json:"number"`           // it tells applications which device to use
+	Memory int64 `json:"memory,omitempty"` // bytes that tasks may use (0: it is not counted)
 }
 
 // A Pool is the coprocessors of one kind that tasks may use.
@@ -56,7 +56,7 @@ type Pool struct {
 	Weight float64 `json:"weight,omitempty"`
 }
 
-// Factor is the weight that counts.
+// Factor returns the effective weight.
 func (p Pool) Factor() float64 {
 	if p.Weight > 0 {
 		return p.Weight
@@ -64,7 +64,7 @@ func (p Pool) Factor() float64 {
 	return 1
 }
 
-// Find returns the pool of a kind; one without devices if there is none.
+// Find returns the pool of a kind, or one without devices if there is none.
 func Find(pools []Pool, k Kind) Pool {
 	if i := slices.IndexFunc(pools, func(p Pool) bool { return p.Kind == k }); i >= 0 {
 		return pools[i]
@@ -72,8 +72,8 @@ func Find(pools []Pool, k Kind) Pool {
 	return Pool{Kind: k}
 }
 
-// Size is how much a computer computes, in CPUs, at least 1: what debts are measured
-// against.
+// Size returns the computing power of a computer, in CPUs, at least 1. Debts are measured against
+// it.
 func Size(cpus int, pools []Pool) float64 {
 	n := float64(max(cpus, 1))
 	for _, p := range pools {
@@ -82,34 +82,34 @@ func Size(cpus int, pools []Pool) float64 {
 	return n
 }
 
-// An Absent kind is one of which tasks may use no device, although they might want to.
+// An Absent kind has no device that tasks may use, although they might want one.
 type Absent struct {
 	Kind Kind   `json:"kind"`
 	Why  string `json:"why"` // sentences, and what to do
 }
 
-// A Usage is what a task uses while it runs.
+// A Usage is the resources that a task uses while it runs.
 type Usage struct {
-	CPUs   float64 `json:"cpus,omitempty"`   // 0 means 1, and none beside coprocessors
+	CPUs   float64 `json:"cpus,omitempty"`   // 0 means 1, or none if it uses coprocessors
 	Memory int64   `json:"memory,omitempty"` // bytes of the computer's
 	Coproc *Coproc `json:"coproc,omitempty"` // nil: it computes on the CPUs
-	// NonCPUIntensive: it needs so little CPU time that it runs beside the tasks that fill the
-	// CPUs. Only without a Coproc.
+	// NonCPUIntensive is set if it needs so little CPU time that it runs in addition to the tasks
+	// that fill the CPUs. Only without a Coproc.
 	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
 }
 
-// A Coproc is what a task uses of coprocessors.
+// A Coproc is a task's use of coprocessors.
 type Coproc struct {
 	Kind Kind `json:"kind"`
-	// Count is how many devices it uses: below 1 a part of one, shared with others; from
-	// 1 whole ones, in whole numbers. 0 means 1.
+	// Count is the number of devices that it uses. Below 1 it is a part of one, shared with others.
+	// From 1 it is a whole number of devices. 0 means 1.
 	Count  float64 `json:"count,omitempty"`
 	Memory int64   `json:"memory,omitempty"` // bytes on each device
 	Except []int   `json:"except,omitempty"` // numbers of devices it may not use
 	On     []int   `json:"on,omitempty"`     // it runs: the numbers of the devices it is on
 }
 
-// Kind is the kind of processor that it computes on.
+// Kind returns the kind of processor that it computes on.
 func (u Usage) Kind() Kind {
 	if u.Coproc != nil {
 		return u.Coproc.Kind
@@ -117,7 +117,7 @@ func (u Usage) Kind() Kind {
 	return CPU
 }
 
-// String is what it uses in words for people: "0.2 CPUs + 1 NVIDIA GPU (device 0)".
+// String returns the usage in words for people: "0.2 CPUs + 1 NVIDIA GPU (device 0)".
 func (u Usage) String() string {
 	if u.NonCPUIntensive {
 		return "little CPU time"
@@ -149,7 +149,7 @@ func amount(n float64, of string) string {
 	return text
 }
 
-// Devices is how many devices it uses, above 0; 0 for a task on the CPUs.
+// Devices returns the number of devices that it uses, above 0, or 0 for a task on the CPUs.
 func (u Usage) Devices() float64 {
 	switch {
 	case u.Coproc == nil:
@@ -162,9 +162,9 @@ func (u Usage) Devices() float64 {
 	return u.Coproc.Count
 }
 
-// Speed is how many CPU-seconds a second of it counts for, on a computer with so many
-// CPUs: its CPUs, or, beside coprocessors, that of the coprocessors, since its CPUs are
-// only there to feed them.
+// Speed returns the number of CPU-seconds that a second of the task counts for, on a computer with
+// so many CPUs. That is the number of its CPUs. With coprocessors it is their speed alone, since
+// its CPUs only feed them.
 func (u Usage) Speed(cpus int, pools []Pool) float64 {
 	if u.Coproc == nil {
 		return u.cores(cpus)
@@ -172,7 +172,8 @@ func (u Usage) Speed(cpus int, pools []Pool) float64 {
 	return u.Devices() * Find(pools, u.Coproc.Kind).Factor()
 }
 
-// cores is how many CPUs it gets: one that wants more than there are takes them all.
+// cores returns the number of CPUs that it gets. A task that wants more than there are takes them
+// all.
 func (u Usage) cores(cpus int) float64 {
 	if u.NonCPUIntensive {
 		return 0

@@ -10,7 +10,7 @@ import (
 
 const gpu = resource.NVIDIA
 
-// on is a task on count GPUs, which it is on already if any are named.
+// on returns a task on count GPUs, which it is on already if any are named.
 func on(count float64, devices ...int) resource.Usage {
 	return resource.Usage{CPUs: 0.2, Coproc: &resource.Coproc{Kind: gpu, Count: count, On: devices}}
 }
@@ -23,7 +23,7 @@ func pool(n int) []resource.Pool {
 	return []resource.Pool{p}
 }
 
-// take gives each what it uses, or "-" if it lacks something.
+// take gives each task its resources, or "-" if it lacks one.
 func take(c *resource.Capacity, all ...resource.Usage) (got [][]int) {
 	for _, u := range all {
 		if u.Coproc != nil {

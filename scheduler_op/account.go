@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// ProjectConfig asks a project what it is and whom it takes.
+// ProjectConfig asks a project for its properties and its rules for accounts.
 func (c *Client) ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error) {
 	u := masterURL + "get_project_config.php"
 	b, err := c.get(ctx, u, maxPage)
@@ -28,14 +28,14 @@ func (c *Client) Lookup(ctx context.Context, masterURL, email, password string) 
 	return c.LookupHash(ctx, masterURL, email, protocol.PasswordHash(password, email))
 }
 
-// LookupHash is Lookup with the hash that stands for the password.
+// LookupHash is Lookup with the hash that replaces the password.
 func (c *Client) LookupHash(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error) {
 	return c.account(ctx, masterURL+"lookup_account.php", url.Values{
 		"email_addr": {strings.ToLower(email)}, "passwd_hash": {passwdHash},
 	})
 }
 
-// A NewAccount is what a project is sent about an account to be created.
+// A NewAccount is the request to a project to create an account.
 type NewAccount struct {
 	Email      string
 	PasswdHash string // see protocol.PasswordHash

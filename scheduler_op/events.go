@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxEvents bounds what a connection may bring before it tells of work: some comments a
-	// minute, for a day.
+	// maxEvents is the maximum size of the data on a connection before it announces work: some
+	// comments a minute, for a day.
 	maxEvents = 64 << 10
 	// greeting is the least time that a server has to answer.
 	greeting = 30 * time.Second
@@ -30,9 +30,9 @@ var (
 	errFlood  = fmt.Errorf("more than %d bytes without news of work", maxEvents)
 )
 
-// AwaitWork waits until a project tells a host that there is new work, and returns nil then. It
-// returns an error as soon as the connection is of no use. The caller sees to it that it is not made
-// too often.
+// AwaitWork waits until a project announces new work to a host, and then returns nil. It returns an
+// error as soon as the connection is of no use. The caller makes sure that it is not made too
+// often.
 func (c *Client) AwaitWork(ctx context.Context, e protocol.WorkEvents, host int64, key protocol.Authenticator) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

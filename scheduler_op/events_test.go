@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A stream is a body of which nothing comes before its time.
+// A stream is a body whose parts arrive at intervals.
 type stream struct {
 	parts []string
 	every time.Duration
@@ -41,8 +41,8 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (t trip) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
-// Whatever a server says, waiting ends with news of work or an error; it lasts as long as there are
-// signs of life.
+// Whatever a server sends, waiting ends with the news of work or an error. It lasts as long as
+// there are signs of life.
 func TestAwaitWork(t *testing.T) {
 	offer := protocol.WorkEvents{URL: "http://p.example/work_events?x=1", Mark: "m", Heartbeat: 40 * time.Second}
 	beat, work := protocol.WorkHeartbeat, protocol.WorkEvent
@@ -89,7 +89,7 @@ func TestAwaitWork(t *testing.T) {
 	}
 }
 
-// A flood is not read to its end, and who gives up is told so.
+// A flood is not read to its end. A canceled wait returns context.Canceled.
 func TestAwaitWorkEnds(t *testing.T) {
 	offer := protocol.WorkEvents{URL: "http://p.example/work_events", Heartbeat: time.Minute}
 	read := 0

@@ -15,8 +15,8 @@ const (
 	feedTime = time.Minute
 )
 
-// Feed reads a feed of a project's news. Its address, which may hold what only this
-// volunteer knows, is not in the error.
+// Feed reads a feed of a project's news. Its address, which may contain secrets of this volunteer,
+// is not in the error.
 func (c *Client) Feed(ctx context.Context, u string) ([]protocol.NewsItem, error) {
 	ctx, cancel := context.WithTimeout(ctx, feedTime)
 	defer cancel()

@@ -6,7 +6,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Manager tells an account manager how things stand and returns what it wants. A
+// Manager sends the request about this computer to an account manager and returns its reply. A
 // refusal is a *protocol.AccountError.
 func (c *Client) Manager(ctx context.Context, managerURL string, req *protocol.ManagerRequest) (*protocol.ManagerReply, error) {
 	u := managerURL + "rpc.php"

@@ -1,9 +1,8 @@
-// Package schedulerop talks to projects' web servers and schedulers: it fetches
-// the master page and holds scheduler RPC sessions.
+// Package schedulerop talks to projects' web servers and schedulers: it fetches the master page and
+// holds scheduler RPC sessions.
 //
-// It does not know what is in a request or what a reply changes; the agent
-// does, and package contact says what a failure means for the next contact. It
-// keeps no state between calls.
+// It does not interpret requests or replies. The agent does, and package contact decides how a
+// failure affects the next contact. It keeps no state between calls.
 package schedulerop
 
 import (
@@ -20,8 +19,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Bounds on what is read from a project or an account manager and how long it may
-// take.
+// Bounds on the size of data from a project or an account manager, and on the time to read it.
 const (
 	maxPage  = 4 << 20
 	maxReply = 64 << 20
@@ -38,8 +36,8 @@ var errDrips = fmt.Errorf("the reply is too slow: less than %d bytes in %v", lea
 
 // A Client makes RPCs. Its methods may be called concurrently.
 type Client struct {
-	// HTTP must have no Logger, which would write down URLs with password
-	// hashes, and PassthroughErrorHandler, since others put URLs into errors.
+	// HTTP must not have a Logger, which would write down URLs with password hashes. It must have
+	// PassthroughErrorHandler, since others put URLs into errors.
 	HTTP      *retryablehttp.Client
 	UserAgent string
 }
@@ -66,8 +64,8 @@ func (c *Client) MasterPage(ctx context.Context, masterURL string) ([]string, er
 	return nil, &Error{"master page", masterURL, err}
 }
 
-// Session sends a request to the scheduler URLs, each in turn beginning with
-// number first, until one answers. The error joins what was wrong with each.
+// Session sends a request to the scheduler URLs, each in turn starting with number first, until one
+// answers. The error joins the errors of all.
 func (c *Client) Session(ctx context.Context, urls []string, first int, req *protocol.SchedulerRequest) (*protocol.SchedulerReply, error) {
 	if len(urls) == 0 {
 		return nil, errors.New("no scheduler URL is known")
@@ -171,8 +169,8 @@ func (s *steadyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// plain takes the URL out of the http package's errors: it stands in front
-// already, and may hold a password's hash. The host stays, which redirects may have changed.
+// plain removes the URL from the http package's errors: it is already in the text before, and may
+// contain a password's hash. The host stays, which redirects may have changed.
 func plain(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		return &reached{ue.Err, hostOf(ue.URL)}
@@ -180,7 +178,7 @@ func plain(err error) error {
 	return err
 }
 
-// A reached error is that of a request to a host.
+// A reached error is the error of a request to a host.
 type reached struct {
 	error
 	host string
@@ -194,7 +192,8 @@ var (
 	errReply = errors.New("unusable reply")
 )
 
-// unusable is the error of an answer that was not understood, and says what it looks like.
+// unusable returns the error about an answer that was not understood, with the kind of content it
+// appears to have.
 func unusable(err error, b []byte) error {
 	switch head := bytes.ToLower(bytes.TrimSpace(b[:min(len(b), 512)])); {
 	case len(head) == 0:

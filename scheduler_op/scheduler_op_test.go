@@ -21,7 +21,7 @@ import (
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
-// client makes a client as the agent's, but for its waits.
+// client makes a client like the agent's, except for its waits.
 func client(transport http.RoundTripper) *schedulerop.Client {
 	c := retryablehttp.NewClient()
 	if transport != nil {
@@ -34,7 +34,7 @@ func client(transport http.RoundTripper) *schedulerop.Client {
 	return &schedulerop.Client{HTTP: c, UserAgent: "BOINC client (test)"}
 }
 
-// body reads what a real server answered.
+// body reads the recorded answer of a real server.
 func body(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "protocol", "testdata", "captures", filepath.FromSlash(name)))
@@ -216,7 +216,7 @@ func (s secondly) Read(p []byte) (int, error) {
 	}
 }
 
-// Every kind of conversation ends when its answer drips, and says so.
+// Every kind of conversation ends if its answer drips, with an error that says so.
 func TestDrippingAnswers(t *testing.T) {
 	for name, ask := range map[string]func(context.Context, *schedulerop.Client) error{
 		"scheduler": func(ctx context.Context, c *schedulerop.Client) error {
@@ -252,7 +252,7 @@ func TestDrippingAnswers(t *testing.T) {
 	}
 }
 
-// A project with many schedulers, none of which answers, is given up in time.
+// A project whose many schedulers all fail to answer is given up in time.
 func TestASessionWithManySchedulersEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
@@ -320,7 +320,7 @@ func TestLookup(t *testing.T) {
 		name      string
 		url       string
 		transport http.RoundTripper
-		text      string // of the error; "" means success
+		text      string // of the error ("" means success)
 	}{
 		{"known", "http://p.example/p/", wire{give(protocol.EncodeAccountOut(key))}, ""},
 		{"wrong password", "http://p.example/p/", wire{give(protocol.EncodeAccountError(protocol.ErrNumBadPassword, "bad password"))}, "bad password (-206)"},

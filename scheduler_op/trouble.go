@@ -28,9 +28,9 @@ func (e *StatusError) text() string { return fmt.Sprintf("%d %s", e.Status, http
 // errWebPage is an answer that is a web page where a project's was expected.
 var errWebPage = errors.New("the reply is a web page, perhaps a network login page or a maintenance notice")
 
-// Diagnose says what an error of a Client means: of all the errors there are, for all who
-// show them. Of several schedulers that failed, the first counts. now is this computer's
-// clock; masterURL names the server when the error does not.
+// Diagnose classifies an error of a Client. It covers all errors there are, for all code that shows
+// them. If several schedulers failed, the first counts. now is this computer's clock. masterURL
+// names the server if the error does not.
 func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
 	if err == nil {
 		return contact.Trouble{}
@@ -80,9 +80,9 @@ func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
 	return t
 }
 
-// Plain is the text of an error for the person who asked for something just now: why the
-// server gave no usable reply, as Diagnose has it, or its refusal in its own words. An error
-// that is not a Client's has the text that sysfault.Plain makes of it.
+// Plain returns the text of an error for the person who asked for something just now: why the
+// server gave no usable reply, according to Diagnose, or its refusal in its own words. For an error
+// that is not a Client's, it is the text from sysfault.Plain.
 func Plain(err error, now time.Time) string {
 	if err == nil {
 		return ""
@@ -98,7 +98,7 @@ func Plain(err error, now time.Time) string {
 	return strings.Replace(err.Error(), e.Error(), text, 1)
 }
 
-// Told is err with another text, for people; nil if err is nil.
+// Told returns err with another text, for people, or nil if err is nil.
 func Told(err error, text string) error {
 	if err == nil {
 		return nil
@@ -114,7 +114,7 @@ type told struct {
 func (t told) Error() string { return t.text }
 func (t told) Unwrap() error { return t.error }
 
-// lastHost is the host of the last request that led to an error; "" if it is not known.
+// lastHost returns the host of the last request that led to an error, or "" if it is unknown.
 func lastHost(err error) string {
 	if r, ok := errors.AsType[*reached](err); ok {
 		return r.host
@@ -125,7 +125,7 @@ func lastHost(err error) string {
 	return ""
 }
 
-// ofStatus is what a status means.
+// ofStatus returns the code for an HTTP status.
 func ofStatus(status int) contact.TroubleCode {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
@@ -146,7 +146,7 @@ func ofStatus(status int) contact.TroubleCode {
 	return contact.HTTPError
 }
 
-// ofCertificate is what is wrong with a server's certificate; "" if it is not that.
+// ofCertificate returns the fault of a server's certificate, or "" if the error has another cause.
 func ofCertificate(err error, now time.Time) contact.TroubleCode {
 	var invalid x509.CertificateInvalidError
 	switch {
@@ -164,7 +164,7 @@ func ofCertificate(err error, now time.Time) contact.TroubleCode {
 	return ""
 }
 
-// proxyOf is the address of a proxy that could not be reached.
+// proxyOf returns the address of a proxy that could not be reached.
 func proxyOf(op *net.OpError) string {
 	if dns, ok := errors.AsType[*net.DNSError](op.Err); ok {
 		return dns.Name

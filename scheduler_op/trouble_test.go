@@ -24,8 +24,8 @@ import (
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
-// TestEveryTroubleOnTheWay provokes each, with servers as they are met, and looks what is
-// made of it for people.
+// TestEveryTroubleOnTheWay provokes each kind of trouble, with servers as in reality, and checks
+// the text for people.
 func TestEveryTroubleOnTheWay(t *testing.T) {
 	serve := func(h http.HandlerFunc) string {
 		s := httptest.NewServer(h)
@@ -122,7 +122,8 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 	}
 }
 
-// TestNoTroubleIsNone: no error is no trouble, and one that nobody knows is one all the same.
+// TestNoTroubleIsNone checks that no error is no trouble, and that an unknown error is trouble all
+// the same.
 func TestNoTroubleIsNone(t *testing.T) {
 	if got := schedulerop.Diagnose(nil, "http://p.example/", time.Now()); got.Is() {
 		t.Errorf("got %+v", got)

@@ -97,10 +97,6 @@ func TestAPI(t *testing.T) {
 	if code, text := p.ask("POST", "batches", other, nil); code != 409 || !strings.Contains(text, "choose another name") {
 		t.Errorf("other jobs under the name: HTTP %d, %s", code, text)
 	}
-	other = strings.Replace(body, `"priority": 3`, `"priority": 4`, 1)
-	if code, text := p.ask("POST", "batches", other, &again); code != 200 || again.ID != b.ID {
-		t.Errorf("the same with another priority: HTTP %d, %s", code, text)
-	}
 	waited := make(chan batchAnswer)
 	go func() {
 		var now batchAnswer

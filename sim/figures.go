@@ -21,7 +21,7 @@ type Figures struct {
 	Projects       []ProjectFigure `json:"projects"`
 }
 
-// A ProjectFigure is what a project is owed and got, as fractions of all.
+// A ProjectFigure has the time that a project is owed and got, as fractions of all.
 type ProjectFigure struct {
 	Name  string  `json:"name"`
 	Share float64 `json:"share"`
@@ -29,7 +29,7 @@ type ProjectFigure struct {
 	Got   float64 `json:"got"`
 }
 
-// tally gathers what the figures are made of.
+// A tally collects the numbers from which the figures are calculated.
 type tally struct {
 	onTime      float64        // seconds
 	got         []debt.Project // what each got of each kind of processor, in seconds of a CPU
@@ -77,7 +77,7 @@ func (w *World) figures() Figures {
 	return f
 }
 
-// used is what a project got.
+// used returns the time that a project got.
 func (t *tally) used(p int) (sum float64) {
 	for _, used := range t.got[p].Used {
 		sum += used
@@ -103,8 +103,8 @@ func (t *tally) spend(dt float64, running []debt.PerKind) {
 	}
 }
 
-// Mean averages the figures of several runs of one scenario; counts are rounded
-// down. There must be at least one run.
+// Mean averages the figures of several runs of one scenario. Counts are rounded down. There must be
+// at least one run.
 func Mean(runs []Figures) Figures {
 	n := float64(len(runs))
 	m := Figures{Projects: make([]ProjectFigure, len(runs[0].Projects))}

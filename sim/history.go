@@ -8,9 +8,9 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A History watches a world and keeps what a page about it shows.
+// A History watches a world and keeps the data for a page about it.
 type History struct {
-	// Sample is the least time between two points of a curve; 0 keeps all.
+	// Sample is the minimum time between two points of a curve. 0 keeps all points.
 	Sample time.Duration
 
 	stretches []stretch
@@ -29,7 +29,7 @@ type stretch struct {
 	from, to time.Time
 }
 
-// A point is what a pass saw and decided.
+// A point has the values that a pass saw and decided.
 type point struct {
 	at    time.Time
 	debts []float64 // of each project, CPU-seconds
@@ -70,7 +70,7 @@ func (h *History) Passed(s decide.Snapshot, p decide.Plan) {
 	h.points = append(h.points, pt)
 }
 
-// Computed keeps who had which CPU.
+// Computed records which jobs used the CPUs.
 func (h *History) Computed(from, to time.Time, running []string, projects []int) {
 	if h.open == nil {
 		h.open = make(map[string]int)

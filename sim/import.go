@@ -14,19 +14,17 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// What is assumed of a project of which no task is here to tell.
+// Assumptions about a project without a task here.
 const (
 	unknownJob     = time.Hour
 	unknownLatency = 7 * 24 * time.Hour
 )
 
-// spread is how much actual computing times are taken to vary, relative to their
-// mean.
+// spread is the assumed variation of actual computing times, relative to their mean.
 const spread = 0.1
 
-// FromSnapshot makes a scenario of what an agent saw: the same computer and
-// projects, with servers that always have more of the tasks they sent last. What
-// is queued is not part of it.
+// FromSnapshot makes a scenario from an agent's snapshot: the same computer and projects, with
+// servers that always have more of the tasks they sent last. Queued tasks are not part of it.
 func FromSnapshot(name string, s decide.Snapshot) Scenario {
 	const flops = 1e9
 	sc := Scenario{
@@ -101,7 +99,7 @@ func streamOf(sc Scenario, url string, share, fpops, correction float64, latency
 		correction = 1
 	}
 	if share <= 0 {
-		share = 1e-6 // it gets only what nobody else wants
+		share = 1e-6 // it gets only the time that no other project wants
 	}
 	return Project{
 		Name: sc.unused(url), Share: share,
@@ -136,7 +134,7 @@ func (s Scenario) unused(url string) string {
 	}
 }
 
-// onDaily is a computer that is on for a part of each day.
+// onDaily returns the times of a computer that is on for a part of each day.
 func onDaily(frac float64) On {
 	if frac <= 0 || frac >= 0.99 {
 		return On{Kind: "always", ToH: 24}

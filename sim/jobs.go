@@ -25,7 +25,7 @@ type job struct {
 	finished time.Time // zero: not yet
 }
 
-// newJob is the next job of a project.
+// newJob returns the next job of a project.
 func newJob(seed int64, i int, p *project, st *stream, now, deadline time.Time) *job {
 	j := &job{stream: st, project: i, id: fmt.Sprintf("%s-%06d", p.Name, st.sent), received: now, deadline: deadline}
 	if st.index > 0 {
@@ -61,5 +61,5 @@ func splitmix(s *uint64) float64 {
 	return (float64(z>>11) + 0.5) / (1 << 53)
 }
 
-// fractionDone is what an application reports: exact.
+// fractionDone returns the progress that an application reports. It is exact.
 func (j *job) fractionDone() float64 { return 1 - j.left/j.size }

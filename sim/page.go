@@ -18,22 +18,21 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"colour":  colour,
 }).Parse(pageText))
 
-// The charts' size in their own units; the page scales them.
+// The charts' size in their own units. The page scales them.
 const (
 	pageWidth  = 1200.0
 	laneHeight = 22.0
 	chart      = 180.0
 )
 
-// colour is the colour of the n-th project: hues a golden angle apart, so that
-// neighbours differ however many there are.
+// colour returns the color of the n-th project. Hues are a golden angle apart, so that neighbors
+// differ no matter how many there are.
 func colour(n int) template.CSS {
 	return template.CSS(fmt.Sprintf("hsl(%.0f 62%% 52%%)", math.Mod(float64(n)*137.508+210, 360))) //nolint:gosec // a number
 }
 
-// Page writes a page about a run that needs nothing but itself: who had which CPU
-// when, the debts, the queue between its marks, the sessions, and the figures of
-// merit.
+// Page writes a self-contained page about a run: the use of each CPU over time, the debts, the
+// queue between its marks, the sessions, and the figures of merit.
 func (h *History) Page(w io.Writer, s Scenario, seed int64, f Figures) error {
 	if len(h.points) == 0 {
 		return fmt.Errorf("scenario %s: nothing happened during the simulation", s.Name)
@@ -76,7 +75,7 @@ func (p page) lanes() string {
 	return b.String()
 }
 
-// sessions draws a tick for each, a project a row; requests for work are higher.
+// sessions draws a tick for each session, a project a row. Requests for work are higher.
 func (p page) sessions(s Scenario) string {
 	var b strings.Builder
 	for _, e := range p.history.asked {

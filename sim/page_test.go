@@ -19,8 +19,7 @@ import (
 	"github.com/starling-grid/starling/sim"
 )
 
-// The page needs nothing but itself, shows every project and every CPU, and its
-// drawings are well-formed.
+// The page is self-contained, shows every project and every CPU, and its drawings are well-formed.
 func TestPage(t *testing.T) {
 	s := load(t, "03-tight-deadlines")
 	h := &sim.History{Sample: time.Hour}

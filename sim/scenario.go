@@ -1,10 +1,8 @@
-// Package sim runs the agent's own policies in virtual worlds, to see what they
-// are worth: how much time is idle or wasted, how exactly shares are kept, how
-// often servers are asked.
+// Package sim runs the agent's own policies in virtual worlds, to evaluate them: how much time is
+// idle or wasted, how exactly shares are kept, how often servers are asked.
 //
-// It simulates a computer and servers, nothing of the policies: what is decided
-// is decided by packages decide and those it joins, as in the
-// agent.
+// It simulates a computer and servers, but no policy: packages decide and those it combines make
+// all decisions, as in the agent.
 package sim
 
 import (
@@ -24,7 +22,7 @@ type Scenario struct {
 	Format       int       `toml:"format"`
 	Name         string    `toml:"name"`
 	DurationDays float64   `toml:"duration_days"`
-	StepS        float64   `toml:"step_s"` // for simulators that step; not used here
+	StepS        float64   `toml:"step_s"` // for simulators that step (not used here)
 	Seed         int64     `toml:"seed"`
 	Host         Host      `toml:"host"`
 	Prefs        Prefs     `toml:"prefs"`
@@ -46,7 +44,7 @@ type Coproc struct {
 	Kind  resource.Kind `toml:"kind"`
 	Count int           `toml:"count"`
 	Flops float64       `toml:"flops"` // of one
-	On    On            `toml:"on"`    // when tasks may use them, while the computer is on; not said: always
+	On    On            `toml:"on"`    // when tasks may use them, while the computer is on (absent: always)
 }
 
 func (h Host) coproc(k resource.Kind) (c Coproc) {
@@ -58,7 +56,7 @@ func (h Host) coproc(k resource.Kind) (c Coproc) {
 	return c
 }
 
-// On says when the computer is on.
+// On has the times when the computer is on.
 type On struct {
 	Kind  string  `toml:"kind"` // "always" or "daily"
 	FromH float64 `toml:"from_h"`
@@ -88,12 +86,12 @@ type Project struct {
 type CoprocJobs struct {
 	Jobs
 	Kind    resource.Kind `toml:"kind"`
-	Devices float64       `toml:"devices"` // that one uses; 0 means 1
-	CPUs    float64       `toml:"cpus"`    // that one uses beside
+	Devices float64       `toml:"devices"` // that one uses (0 means 1)
+	CPUs    float64       `toml:"cpus"`    // that one uses in addition
 }
 
-// Jobs are a project's jobs: endless, one CPU each. A project of jobs for coprocessors may
-// have none for the CPUs.
+// Jobs are a project's jobs: endless, one CPU each. A project with jobs for coprocessors may lack
+// jobs for the CPUs.
 type Jobs struct {
 	FlopsEst         float64 `toml:"flops_est"`
 	FlopsActualMean  float64 `toml:"flops_actual_mean"`
@@ -102,7 +100,7 @@ type Jobs struct {
 	MemMB            float64 `toml:"mem_mb"`
 }
 
-// An Outage is a time in which a server is down or has no work.
+// An Outage is a time during which a server is down or without work.
 type Outage struct {
 	Kind    string  `toml:"kind"` // "down" or "no_work"
 	StartH  float64 `toml:"start_h"`

@@ -28,7 +28,7 @@ func (w *World) session(i int, plan decide.Plan) {
 		return
 	}
 	w.tally.rpcs++
-	p.contact = contact.State{} // no minimum interval of its own, in this world
+	p.contact = contact.State{} // without a minimum interval, in this world
 	p.met = true
 	w.report(i)
 	fetch := plan.Projects[i].Fetch
@@ -67,8 +67,8 @@ func (w *World) report(i int) {
 	})
 }
 
-// send is the server's part: jobs until the request is filled, as the scenario
-// format says.
+// send does the server's part: it sends jobs until the request is filled, as described in the
+// scenario format.
 func (w *World) send(i int, st *stream, seconds, instances float64, delay time.Duration) int {
 	p := &w.projects[i]
 	correction := 1.0
@@ -98,7 +98,7 @@ func (w *World) send(i int, st *stream, seconds, instances float64, delay time.D
 	return got
 }
 
-// ratio is what a server learns about how long its results really take.
+// ratio returns a server's estimate of actual over stated computing times of its results.
 func (w *World) ratio(i int, st *stream) float64 {
 	running := 0.0
 	for _, j := range w.jobs {
@@ -109,7 +109,7 @@ func (w *World) ratio(i int, st *stream) float64 {
 	return st.est.Correction(running)
 }
 
-// outage returns what is wrong with a project's server now, or "".
+// outage returns the kind of outage of a project's server now, or "".
 func (w *World) outage(i int) (kind string) {
 	h := w.now.Sub(midnight).Hours()
 	for _, o := range w.projects[i].Outages {

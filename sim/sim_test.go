@@ -22,8 +22,7 @@ func load(t testing.TB, name string) sim.Scenario {
 	return s
 }
 
-// TestFigures guards what the policies reach; docs/scheduling.md has the means of
-// five seeds.
+// TestFigures guards the figures of the policies. docs/scheduling.md has the means of five seeds.
 func TestFigures(t *testing.T) {
 	for _, tt := range []struct {
 		scenario                    string
@@ -100,7 +99,7 @@ func BenchmarkDayOfTwentyProjects(b *testing.B) {
 	}
 }
 
-// Nobody with work and a positive share starves, whatever the mix.
+// No project with work and a positive share starves, whatever the mix.
 func TestNobodyStarves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := sim.Scenario{

@@ -37,13 +37,13 @@ type World struct {
 	watch    Watcher
 }
 
-// A Watcher sees a world go by: each pass, and each stretch of computing.
+// A Watcher observes a world: each pass, and each stretch of computing.
 type Watcher interface {
 	Passed(s decide.Snapshot, p decide.Plan)
 	Computed(from, to time.Time, running []string, projects []int)
 }
 
-// A project is what the agent knows of a project, and what its server does.
+// A project has the agent's data about a project, and the state of its server.
 type project struct {
 	Project
 	debt    float64
@@ -55,7 +55,7 @@ type project struct {
 // A stream is a project's jobs for one kind of processor.
 type stream struct {
 	Jobs
-	index   int            // of those of its project
+	index   int            // among the streams of its project
 	usage   resource.Usage // of one
 	flops   float64        // that one computes in a second
 	backoff workfetch.Backoff
@@ -64,7 +64,7 @@ type stream struct {
 	latency time.Duration
 }
 
-// streams are those of a project; the first is for the CPUs.
+// streams returns the streams of a project. The first is for the CPUs.
 func (s *Scenario) streams(p Project) []*stream {
 	all := []*stream{{Jobs: p.Jobs, flops: s.Host.FlopsPerCPU, usage: resource.Usage{Memory: mb(p.Jobs.MemMB)}}}
 	for i, c := range p.Coprocs {
@@ -74,12 +74,12 @@ func (s *Scenario) streams(p Project) []*stream {
 	return all
 }
 
-// kind is the place of a kind of processor in the ledger.
+// kind returns the place of a kind of processor in the ledger.
 func (s *Scenario) kind(k resource.Kind) int {
 	return 1 + slices.IndexFunc(s.Host.Coprocs, func(c Coproc) bool { return c.Kind == k })
 }
 
-// entry is a project in the ledger of the whole run.
+// entry returns a project in the ledger of the whole run.
 func (s *Scenario) entry(p Project) debt.Project {
 	e := debt.Project{Share: p.Share, Counts: true}
 	for k := range e.Without {
@@ -127,13 +127,12 @@ func Run(s Scenario, seed int64, days float64, watch Watcher) Figures {
 	return w.figures()
 }
 
-// step does what is to be done now and moves to the next instant at which
-// something happens.
+// step does everything that is due now and moves to the next instant at which something happens.
 func (w *World) step() {
 	if !w.on() {
 		w.pause()
 		w.now = w.nextBoundary()
-		w.passed = w.now // time asleep counts for nobody
+		w.passed = w.now // time asleep is not counted for any project
 		return
 	}
 	w.finishJobs()
@@ -152,9 +151,9 @@ func (w *World) step() {
 	w.now = wake
 }
 
-// decide makes passes and holds the sessions they ask for, one after the other,
-// until nothing is left to say; then it starts and stops what the last pass said.
-// It returns when to decide again.
+// decide makes passes and holds the sessions they ask for, one after the other, until there are
+// none left. Then it starts and stops jobs according to the last pass. It returns the time of the
+// next decision.
 func (w *World) decide() time.Time {
 	for range 10 * len(w.projects) {
 		s := w.snapshot()
@@ -203,7 +202,7 @@ func (w *World) run(plan decide.Plan) {
 	w.jobs = kept
 }
 
-// snapshot shows the policies what the agent would know.
+// snapshot returns the data that the agent would give to the policies.
 func (w *World) snapshot() decide.Snapshot {
 	p := w.scenario.Prefs
 	s := decide.Snapshot{
@@ -320,7 +319,7 @@ func (w *World) finishJobs() {
 	}
 }
 
-// pause stops what runs; nothing is lost.
+// pause stops all running jobs. No work is lost.
 func (w *World) pause() {
 	for _, j := range w.jobs {
 		j.running = false
@@ -330,7 +329,8 @@ func (w *World) pause() {
 // on reports whether the computer is on.
 func (w *World) on() bool { return w.scenario.Host.On.at(w.now) }
 
-// nextBoundary is when the computer, or what it computes with, is next turned on or off.
+// nextBoundary returns the time when the computer, or one of its kinds of processors, is next
+// turned on or off.
 func (w *World) nextBoundary() time.Time {
 	t := earlier(w.end, w.scenario.Host.On.next(w.now))
 	for _, c := range w.scenario.Host.Coprocs {
@@ -339,7 +339,7 @@ func (w *World) nextBoundary() time.Time {
 	return t
 }
 
-// habit is what an agent would have learnt of it.
+// habit returns the habit that an agent would have learned from it.
 func (o On) habit() jobsched.Habit {
 	h := make(jobsched.Habit, jobsched.HabitHours)
 	for i := range h {
@@ -359,7 +359,7 @@ func (o On) at(now time.Time) bool {
 	return o.FromH <= h && h < o.ToH
 }
 
-// next is when that changes; never is far away.
+// next returns the time of the next change. If there is none, it is far away.
 func (o On) next(now time.Time) time.Time {
 	if o.Kind != "daily" {
 		return never

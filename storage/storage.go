@@ -1,11 +1,11 @@
-// Package storage decides which files of projects stay on the computer, and which may
-// come although no task needs them. A project may keep files here between its tasks:
-// they are called sticky. It is policy: values in, values out.
+// Package storage decides which files of projects stay on the computer, and which may be fetched
+// although no task needs them. A project may keep files here between its tasks, which are called
+// sticky. It is policy: values in, values out.
 //
-// What a task, an app version or a transfer needs always stays. Any other file that is
-// not sticky goes. A sticky one goes when its lifetime is over, when it could not be had,
-// or when a limit of the volunteer wants its room: the least recently used first. A file
-// that is ordered displaces only files of its own project.
+// A file that a task, an app version or a transfer needs always stays. Any other file that is not
+// sticky is removed. A sticky one is removed when its lifetime is over, when it could not be
+// downloaded, or when a limit of the volunteer requires its room, the least recently used first. A
+// file that is ordered displaces only files of its own project.
 package storage
 
 import (
@@ -21,15 +21,15 @@ import (
 type File struct {
 	Project int // index of the project in Snapshot.Projects
 	Name    string
-	Bytes   int64     // that it takes, or will; 0 not known
+	Bytes   int64     // that it takes, or will (0 if unknown)
 	Sticky  bool      // its project wants it kept
-	Until   time.Time // end of its sticky lifetime; zero: none
+	Until   time.Time // end of its sticky lifetime (zero if none)
 	Used    time.Time // when a task last had it, or else when it came or was ordered
 	Needed  bool      // by a task, an app version, or a transfer that has to be finished
 	Status  Status
 }
 
-// A Status is whether a file is here.
+// A Status is the presence of a file here.
 type Status int
 
 // The states of a file.
@@ -37,16 +37,16 @@ const (
 	Present   Status = iota
 	Ordered          // not here, and to be fetched
 	Nowhere          // not here, and there is nowhere to fetch it from
-	HadFailed        // it could not be had, or was refused
+	HadFailed        // it could not be downloaded, or was refused
 )
 
-// FailedFor is how long it is remembered that a file could not be had, so that its
-// project hears of it.
+// FailedFor is the time for which a failed file order is remembered, so that the failure can be
+// reported to its project.
 const FailedFor = 24 * time.Hour
 
 // A Project has files here.
 type Project struct {
-	Limit int64 // bytes that its sticky files may take; 0: no limit
+	Limit int64 // bytes that its sticky files may take (0: no limit)
 }
 
 // A Snapshot is all that is looked at.
@@ -54,11 +54,11 @@ type Snapshot struct {
 	Now      time.Time
 	Projects []Project
 	Files    []File
-	Limit    int64 // bytes that the sticky files of all projects may take; 0: no limit
-	// Excess is how many bytes more than the preferences allow the agent uses of the
-	// disk; negative: so many are left.
+	Limit    int64 // bytes that the sticky files of all projects may take (0: no limit)
+	// Excess is the number of bytes on the disk that the agent uses beyond the preferences' limit.
+	// A negative number is the space left.
 	Excess int64
-	Bound  string // the preference that limits the disk most; "": not known
+	Bound  string // the preference that limits the disk most ("" if unknown)
 }
 
 // A Code names why a file stays or goes. The zero Code: it stays.
@@ -68,23 +68,23 @@ type Code string
 const (
 	Unneeded     Code = "unneeded"      // not sticky, and nothing needs it
 	Expired      Code = "expired"       // its lifetime is over
-	Lost         Code = "lost"          // it is not here, and cannot be had
+	Lost         Code = "lost"          // it is not here, and cannot be downloaded
 	ProjectLimit Code = "project_limit" // the volunteer's, for the sticky files of its project
-	OverallLimit Code = "limit"         // likewise, for those of all projects
+	OverallLimit Code = "limit"         // likewise, for the files of all projects
 	DiskLimit    Code = "disk"          // the preferences about the disk
 )
 
-// A Verdict is what becomes of a file.
+// A Verdict is the decision about a file.
 type Verdict struct {
 	Code Code
 	// Refused: it is ordered, is not fetched, and stays on record with the reason.
 	Refused bool
 }
 
-// Goes reports whether the file and what is known of it are removed.
+// Goes reports whether the file and its record are removed.
 func (v Verdict) Goes() bool { return v.Code != "" && !v.Refused }
 
-// Text says why, for people, in words that follow "the file was removed:" or "the file
+// Text returns the reason, for people, in words that follow "the file was removed:" or "the file
 // was refused:".
 func (v Verdict) Text(s Snapshot, f File) string {
 	switch v.Code {
@@ -104,13 +104,13 @@ func (v Verdict) Text(s Snapshot, f File) string {
 	return ""
 }
 
-// A Plan is what becomes of the files.
+// A Plan has the decisions about the files.
 type Plan struct {
 	Verdicts []Verdict // one for each file
-	Again    time.Time // when to look again, though nothing else changes; zero: never
+	Again    time.Time // when to look again, though nothing else changes (zero: never)
 }
 
-// Decide returns what becomes of each file. The order of the files does not matter.
+// Decide returns the decision about each file. The order of the files does not matter.
 func Decide(s Snapshot) Plan {
 	d := decider{Snapshot: s, plan: Plan{Verdicts: make([]Verdict, len(s.Files))}, of: make([]int64, len(s.Projects))}
 	d.retire()
@@ -141,7 +141,7 @@ func (d *decider) total() (sum int64) {
 	return sum
 }
 
-// retire lets go of what is not wanted any more, and counts what is.
+// retire removes files that are not wanted any more, and counts the others.
 func (d *decider) retire() {
 	for i, f := range d.Files {
 		end := f.Until
@@ -203,7 +203,7 @@ func (d *decider) admit() {
 	}
 }
 
-// room is how many bytes of a project's files could go.
+// room returns the number of bytes of a project's files that could be removed.
 func (d *decider) room(project int) (sum int64) {
 	for i, f := range d.Files {
 		if f.Project == project && d.idle(i) {
@@ -213,8 +213,8 @@ func (d *decider) room(project int) (sum int64) {
 	return sum
 }
 
-// displace has files of the same project go for one that comes, until what holds for all
-// projects is kept to: so no other project's go for it.
+// displace removes files of the same project for one that is to be fetched, until the limit for all
+// projects is kept. So files of no other project are removed for it.
 func (d *decider) displace(f File) {
 	own := func(o File) bool { return o.Project == f.Project }
 	if d.Limit > 0 {

@@ -90,7 +90,7 @@ func TestAgain(t *testing.T) {
 	f := storage.File{Sticky: true, Used: now}
 	never, soon, later := f, f, f
 	soon.Until, later.Until, never.Needed = hours(2), hours(5), true
-	never.Until = hours(1) // it is looked at when it is needed no more
+	never.Until = hours(1) // it is checked once the room is not needed any more
 	s := storage.Snapshot{Now: now, Projects: make([]storage.Project, 1), Files: []storage.File{f, later, soon, never}}
 	if got := storage.Decide(s).Again; !got.Equal(hours(2)) {
 		t.Errorf("got %v, want the earliest end of a lifetime", got)
@@ -163,7 +163,7 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestOrdersDisplaceTheirOwn has orders cost no other project a file.
+// TestOrdersDisplaceTheirOwn checks that orders cost no other project a file.
 func TestOrdersDisplaceTheirOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := snapshots().Draw(t, "snapshot")
@@ -187,7 +187,7 @@ func TestOrdersDisplaceTheirOwn(t *testing.T) {
 	})
 }
 
-// TestOrderOfFiles has the plan not depend on the order in which the files stand.
+// TestOrderOfFiles checks that the plan does not depend on the order of the files.
 func TestOrderOfFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := snapshots().Draw(t, "snapshot")

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A kind of processor that waits after a request without work is asked for by a session that is
-// held anyway, and causes none.
+// A kind of processor that waits after a request without work is included in a session that takes
+// place anyway, but does not cause one.
 func TestAWaitingKindIsAskedForAlong(t *testing.T) {
 	const gpu = resource.NVIDIA
 	waiting := workfetch.Stream{Backoff: now.Add(time.Hour), Proved: true, JobTime: time.Hour, Latency: 1000 * time.Hour}
@@ -67,8 +67,8 @@ func gpuJobs(n int) []jobsched.Job {
 	return jobs
 }
 
-// Waits keep requests from being made, whatever is asked for along with others; and what is asked
-// for along is what would be asked for without a wait.
+// A wait prevents requests, no matter what could be asked for along with others. The amount asked
+// for along is the same as without a wait.
 func TestWaitsHoldHoweverMuchIsAskedForAlong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := snapshot(nil)

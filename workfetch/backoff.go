@@ -18,13 +18,13 @@ const (
 // work now and then must be asked while it has.
 const wantMax = 145 * time.Minute
 
-// A Backoff is the wait before the next request to a project that had no work.
+// A Backoff is the wait before a project that had no work is asked again.
 type Backoff struct {
 	Failures int       // requests in a row that brought none
 	NextTry  time.Time // none is made before
 }
 
-// Asked returns the Backoff after a session that asked for work and brought got results that can be
+// Asked returns the state after a session that asked for work and brought got results that can be
 // run. owed is set if the project is owed CPU time.
 func (b Backoff) Asked(now time.Time, got int, owed bool, rng *rand.Rand) Backoff {
 	if got > 0 {
@@ -35,9 +35,9 @@ func (b Backoff) Asked(now time.Time, got int, owed bool, rng *rand.Rand) Backof
 	return b
 }
 
-// wait returns the wait after the n-th request in a row that brought no work, n from 1: 10 minutes
-// doubled up to a day, or up to wantMax for a project that is owed time, times a random factor from
-// [0.5, 1.5), or [0.75, 1) there.
+// wait returns the time before the next request after the n-th request in a row that brought no
+// work, n from 1. It is 10 minutes doubled up to a day, times a random factor from [0.5, 1.5). For
+// a project that is owed time it is doubled up to wantMax, times a factor from [0.75, 1).
 func wait(n int, owed bool, rng *rand.Rand) time.Duration {
 	d := math.Min(float64(backoffMin)*math.Exp2(float64(max(n, 1)-1)), float64(backoffMax))
 	if owed && d > float64(wantMax) {

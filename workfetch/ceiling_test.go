@@ -83,7 +83,7 @@ func drawStream(t *rapid.T, k resource.Kind, longest map[resource.Kind]float64) 
 	return st
 }
 
-// uses is how many processors of its kind a job uses.
+// uses returns the number of processors of its kind that a job uses.
 func uses(j jobsched.Job) float64 {
 	if j.Coproc == nil {
 		return 1
@@ -91,7 +91,7 @@ func uses(j jobsched.Job) float64 {
 	return j.Devices()
 }
 
-// reply is what a server sends that believes its own estimates.
+// reply returns the jobs sent by a server that relies on its own estimates.
 func reply(project int, st workfetch.Stream, k resource.Kind, r workfetch.Reason) (jobs []jobsched.Job) {
 	j := jobsched.Job{Project: project, Remaining: st.JobTime, Deadline: now.Add(st.Latency)}
 	if k != resource.CPU {
@@ -105,7 +105,7 @@ func reply(project int, st workfetch.Stream, k resource.Kind, r workfetch.Reason
 	return jobs
 }
 
-// A project is asked for all kinds at once, and never for one that it has no applications for.
+// A project is asked for all kinds at once, and never for a kind for which it has no applications.
 func TestRequestsForCoprocessors(t *testing.T) {
 	const gpu = resource.NVIDIA
 	s := snapshot(queue(0, 12), known(func(p *workfetch.Project) {

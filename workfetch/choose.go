@@ -44,7 +44,7 @@ func Choose(s Snapshot) []Reason {
 	return reasons
 }
 
-// beside decides for a project all of whose tasks need little CPU time.
+// beside decides for a project whose tasks all need little CPU time.
 //
 // Source: BOINC client/work_fetch.cpp, WORK_FETCH::non_cpu_intensive_project_needing_work.
 func (f *fetcher) beside(i int) Reason {
@@ -87,9 +87,9 @@ func (s Snapshot) fetchers() []*fetcher {
 	return all
 }
 
-// join decides for one project and all kinds of processors. It returns the reason for the CPUs,
-// unless the project has work, or is asked for work, for other processors only. claim is the
-// project's entitlement to the work that it is asked for.
+// join decides for one project and all kinds of processors. The reason is the one for the CPUs,
+// unless the project only has work for other processors, or is only asked for such work. claim is
+// the project's entitlement for the kind that it is asked for.
 func (s Snapshot) join(i int, fetchers []*fetcher) (r Reason, claim float64) {
 	f := fetchers[0]
 	r, claim = f.pause(i, f.judge(i)), f.claim[i]
@@ -136,7 +136,7 @@ func (r *Reason) postpone(why Code) {
 	}
 }
 
-// barred returns the reason why a project cannot be asked for anything.
+// barred returns why a project cannot be asked for anything.
 func (p Project) barred(s Snapshot) (Reason, bool) {
 	switch {
 	case p.Suspended:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A FailureCode is a cause of a task's failure. The codes are in the state on disk and in JSON, so
-// they must not change.
+// A FailureCode identifies the cause of a task's failure. The codes are in the state on disk and in
+// JSON, so existing ones must not change.
 type FailureCode string
 
 // The causes.
@@ -40,21 +40,21 @@ const (
 	OtherFailure     FailureCode = "failed"
 )
 
-// A Failure is the failure of a task. The zero value means that it did not fail.
+// A Failure describes how a task failed. The zero value means no failure.
 type Failure struct {
 	Task   string      `json:"task,omitempty"`
 	Code   FailureCode `json:"code,omitempty"`
-	About  string      `json:"about,omitempty"`  // named in the sentence: a signal, a file, a status
+	About  string      `json:"about,omitempty"`  // the signal, file or status that the sentence names
 	Stderr string      `json:"stderr,omitempty"` // the last lines that its application wrote
 	At     time.Time   `json:"at,omitzero"`
 }
 
-// A FailureSaying is the text about a cause: half a sentence, in which %s stands for About, and the
-// cure.
+// A FailureSaying is the text for people about a cause: half a sentence, in which %s is replaced by
+// About, and the remedy.
 type FailureSaying struct {
 	Code    FailureCode
 	Cause   string
-	Unnamed string // for an unknown About, or "" if the cause names nothing
+	Unnamed string // when About is not known ("": the cause names nothing)
 	Cure    string
 }
 
@@ -98,8 +98,8 @@ var FailureSayings = []FailureSaying{
 // Is reports whether there is one.
 func (f Failure) Is() bool { return f.Code != "" }
 
-// Computer reports whether the failure counts against this computer. The others were ended on
-// purpose.
+// Computer reports whether the failure indicates that this computer's tasks of the project fail.
+// The others were ended on purpose.
 func (f Failure) Computer() bool {
 	switch f.Code {
 	case "", AbortedByProject, AbortedByUser, Canceled:
@@ -117,7 +117,7 @@ func (f Failure) saying() FailureSaying {
 	return FailureSaying{Cause: "an unknown error occurred", Cure: theirs}
 }
 
-// Cause returns the cause as the end of a sentence, or "" for the zero Failure.
+// Cause returns why the task failed, as the end of a sentence. It returns "" without a failure.
 func (f Failure) Cause() string {
 	s := f.saying()
 	switch {
@@ -131,7 +131,7 @@ func (f Failure) Cause() string {
 	return fmt.Sprintf(s.Cause, f.About)
 }
 
-// Cure returns the cure, or "" for the zero Failure.
+// Cure returns the remedy. It returns "" without a failure.
 func (f Failure) Cure(masterURL string) string {
 	if !f.Is() {
 		return ""
@@ -139,7 +139,7 @@ func (f Failure) Cure(masterURL string) string {
 	return strings.ReplaceAll(f.saying().Cure, "URL", masterURL)
 }
 
-// Ended returns the sentence about a failed task that is ready to be reported.
+// Ended returns a sentence about how a task that is ready to be reported failed.
 func (f Failure) Ended() string {
 	text := "Failed: " + f.Cause() + "."
 	switch f.Code {
@@ -154,8 +154,8 @@ func (f Failure) Ended() string {
 	return text + " It will be reported at the next contact."
 }
 
-// Failing returns the sentence about a project whose last n tasks failed, with the cause of the
-// last failure.
+// Failing returns a sentence that the last n tasks of a project failed, with the reason of the last
+// failure.
 func (f Failure) Failing(n int) string {
 	if n <= 1 {
 		return fmt.Sprintf("The last task, %s, failed because %s.", f.Task, f.Cause())

@@ -11,15 +11,16 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// A fetcher decides for one kind of processor. Of the Snapshot, CPUs and OnFrac are of that
-// kind, Jobs those that compute on it, and each project's debt is in seconds of one.
+// A fetcher decides for one kind of processor. In its Snapshot, CPUs and OnFrac are for that kind,
+// Jobs are the jobs that compute on it, and each project's debt is in seconds of one such
+// processor.
 type fetcher struct {
 	Snapshot
 	kind      resource.Kind
 	factor    float64   // CPU-seconds that a second of one counts for
 	low, high float64   // seconds of all of them
 	queued    float64   // likewise
-	supply    float64   // the part of that which is sure to be computed
+	supply    float64   // the reliable part of queued
 	of        []float64 // queued of each project
 	held      []int     // unfinished results of each project
 	share     []float64 // fraction
@@ -69,8 +70,8 @@ func newFetcher(s Snapshot, kind resource.Kind, factor float64) *fetcher {
 		}
 		f.claim[i] = max(-f.high, min(p.Debt, f.high)) + f.share[i]*f.high - f.of[i]
 		if p.Counts && s.Now.Before(p.Backoff) && p.Debt > f.of[i]+p.JobTime.Seconds()*p.uses() {
-			// It is owed time and has no work now. When it has some again, perhaps for a short time
-			// only, the queue must have room for it.
+			// The project is owed time and has no work now. When it has some again, perhaps not for
+			// long, there must be room.
 			f.fill = 1.0 / 8
 		}
 	}
@@ -89,8 +90,8 @@ func (f *fetcher) judge(i int) Reason {
 	return r
 }
 
-// along adds to r, a reason to wait, the amount that a session with another purpose asks for. The
-// wait spares the server requests, and such a session is not an additional one.
+// along adds to r, a reason to wait, the amount to request in a session that takes place anyway.
+// The wait saves the server requests, and asking along causes no additional one.
 //
 // Source: BOINC client/work_fetch.cpp, WORK_FETCH::piggyback_work_request, RSC_REASON_BACKED_OFF.
 func (f *fetcher) along(i int, r Reason) Reason {
@@ -100,7 +101,7 @@ func (f *fetcher) along(i int, r Reason) Reason {
 	return r
 }
 
-// weigh decides for a project that may be asked, by its queued work and its debt.
+// weigh decides for a project that may be asked, by the queued and the owed time.
 func (f *fetcher) weigh(i int) Reason {
 	p := f.Projects[i]
 	if p.Held >= MaxHeld {
@@ -148,11 +149,11 @@ func (f *fetcher) weigh(i int) Reason {
 	}
 	amount := f.claim[i] + job/2
 	if starving && !owed {
-		// No project that is owed more can be asked, so this one fills in.
+		// All projects that are owed more cannot be asked, so this one fills in.
 		amount = f.low - f.supply + (f.high-f.low)*f.fill
 	}
 	// A task that takes longer than the buffer, as an overdue one may, leaves no room in the sum of
-	// all processors, although the other processors are idle.
+	// all processors, even if the others are idle.
 	amount = max(min(amount, f.room), f.idle*job)
 	if !p.Proved {
 		limit := float64(f.CPUs-f.held[i]) * job
@@ -186,8 +187,8 @@ func (f *fetcher) weigh(i int) Reason {
 	return r
 }
 
-// unproved is the reason for which no more is fetched of a project before its first task has
-// shown how long it takes: that this takes its time, or why it cannot.
+// unproved returns the reason for which no more work of a project is fetched before its first task
+// has shown its computing time: that this takes time, or why it is not possible.
 func (f *fetcher) unproved(i int, job float64) Reason {
 	p := f.Projects[i]
 	switch w := p.Waits; {
@@ -202,14 +203,16 @@ func (f *fetcher) unproved(i int, job float64) Reason {
 	}
 }
 
-// noShare is the reason why a project with a share of 0 gets no work.
+// noShare is the reason for which a project with a share of 0 gets no work: it gets only the time
+// that others leave.
 const (
 	noShare   = "Its resource_share is 0, so it gets work only when no other project has any."
 	moreShare = "To prefer the project, give it a larger resource_share in its account file."
 )
 
-// mostSeconds is the maximum amount of a request. On a computer that was hardly ever on, by its
-// clock, the computed amount has no limit. Servers treat more than 28 days as an error.
+// mostSeconds is the maximum amount to request. Without it the amount would be unlimited on a
+// computer that was hardly ever on, according to its clock. Servers do not accept more than 28
+// days.
 const mostSeconds = 365 * 86400
 
 func (f *fetcher) full() Reason {
@@ -236,12 +239,12 @@ func (f *fetcher) fits(i int, amount float64) int {
 	on := jobsched.Processors{Kind: f.kind, Now: f.Now, Count: f.CPUs, OnFrac: f.OnFrac, Habit: f.Habit}
 	n := on.Fits(f.Jobs, extra, most, p.Latency/20)
 	if n == 0 && f.idle > 0 && f.held[i] == 0 && !on.InVain(extra) {
-		return 1 // an idle CPU cannot do anything better
+		return 1 // better than an idle CPU
 	}
 	return n
 }
 
-// late is the reason for which nothing is fetched whose deadline would be missed.
+// late returns the reason why no more work is fetched: new tasks would miss their deadlines.
 func (f *fetcher) late(p Project) Reason {
 	r := Reason{Code: Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
 	clock, known := jobsched.NewClock(f.Now, f.Habit, f.OnFrac)
@@ -264,8 +267,7 @@ func (s Stream) uses() float64 {
 	return 1
 }
 
-// barred returns the reason why a project cannot be asked for work of this kind, regardless of the
-// queue.
+// barred returns why a project cannot be asked for work of this kind, no matter how much is queued.
 func (f *fetcher) barred(p Project) (Reason, bool) {
 	switch {
 	case p.NoApps && f.kind == resource.CPU:
@@ -308,8 +310,8 @@ func (f *fetcher) barred(p Project) (Reason, bool) {
 	return Reason{}, false
 }
 
-// pause delays a request to a project that does not allow contact yet. A reason that is not a
-// request is unchanged.
+// pause makes a project wait that is to be asked for work but wants no contact yet. If there is no
+// reason to ask the project, its own reason r stays.
 func (f *fetcher) pause(i int, r Reason) Reason {
 	p := f.Projects[i]
 	if r.Code != Ask || !p.pauses(f.Now) {
@@ -324,7 +326,7 @@ func (f *fetcher) pause(i int, r Reason) Reason {
 // pauses reports whether the project wants no contact yet.
 func (p Project) pauses(now time.Time) bool { return now.Before(p.MinRPCTime) && !p.Asked }
 
-// requestDelay is the reason for which a project waits that asked for a pause.
+// requestDelay returns the reason of a project that waits because it asked for a pause.
 func (f *fetcher) requestDelay(p Project) Reason {
 	return Reason{
 		Code: RequestDelay, Until: p.MinRPCTime, Cure: "To contact it all the same: starling update " + p.URL,
@@ -334,7 +336,7 @@ func (f *fetcher) requestDelay(p Project) Reason {
 
 const elsewhere = "To keep the computer busy, attach to another project: starling attach"
 
-// balance returns a project's debt in words, in CPU-seconds that it is owed or owes.
+// balance describes the time that a project is owed, or owes, in CPU-seconds.
 func balance(debt float64) string {
 	if debt < 0 {
 		return span(debt) + " ahead"

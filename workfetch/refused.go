@@ -18,14 +18,14 @@ type Refused struct {
 	Kind   string      `json:"kind,omitempty"`   // of coprocessor
 	Need   float64     `json:"need,omitempty"`   // in the unit of the code
 	Have   float64     `json:"have,omitempty"`   // likewise
-	Until  time.Time   `json:"until,omitzero"`   // its end without anyone's help, or zero if unknown
-	Detail string      `json:"detail,omitempty"` // the unmet requirement, as a part of a sentence
+	Until  time.Time   `json:"until,omitzero"`   // when it ends without action (zero if unknown)
+	Detail string      `json:"detail,omitempty"` // the missing resource, as a part of a sentence
 }
 
-// A RefusedCode is a code of the protocol, see docs/protocol.md.
+// A RefusedCode is a code of the protocol. See docs/protocol.md.
 type RefusedCode string
 
-// The codes that the code below treats specially.
+// Codes that the agent acts on.
 const (
 	refusedMemory RefusedCode = "memory" // bytes
 	refusedDisk   RefusedCode = "disk"   // bytes
@@ -81,7 +81,8 @@ var refusals = map[RefusedCode]refusal{
 	"other":             {text: "The remaining tasks could not be sent to this computer.", cure: itEnds},
 }
 
-// saying returns the texts for the reason. A code of a newer server has those of "other".
+// saying returns the texts for a reason. A code that is only used by newer servers gets the texts
+// of "other".
 func (r Refused) saying() refusal {
 	if s, known := refusals[r.Code]; known {
 		return s
@@ -89,7 +90,7 @@ func (r Refused) saying() refusal {
 	return refusals["other"]
 }
 
-// Text is the reason as a sentence.
+// Text returns the reason as a sentence.
 func (r Refused) Text(now time.Time) string {
 	s := r.saying()
 	tasks, left, amount := "Its tasks", "The remaining tasks", s.amount
@@ -118,11 +119,11 @@ func (r Refused) Text(now time.Time) string {
 	return strings.NewReplacer("{tasks}", tasks, "{left}", left, "{need}", amount(r.Need), "{have}", amount(r.Have), "{detail}", detail, "{kind}", kind, "{until}", until).Replace(s.text)
 }
 
-// Cure returns the cure for this reason, or "" if it has none of its own.
+// Cure returns the remedy, or "" if there is none for this reason in particular.
 func (r Refused) Cure() string { return r.saying().cure }
 
-// refused returns the sentences of the first few reasons for which a project sent no work, without
-// repetition, and the cure for the first of them that has one.
+// refused returns sentences for the first few reasons for which a project sent no work, without
+// repetition, and the remedy for the first of them.
 func refused(all []Refused, now time.Time) (text, cure string) {
 	var list []string
 	for _, r := range all {
@@ -133,8 +134,8 @@ func refused(all []Refused, now time.Time) (text, cure string) {
 	return strings.Join(list, " "), cure
 }
 
-// needs returns the least amount that the refused tasks of a code need, or 0 if no task was refused
-// for that.
+// needs returns the least amount of a resource that refused tasks need, by the code of the refusal.
+// It returns 0 if no task was refused for that reason.
 func needs(all []Refused, code RefusedCode) (least int64) {
 	for _, r := range all {
 		if n := int64(min(r.Need, 1<<62)); r.Code == code && (least == 0 || n < least) {
@@ -148,7 +149,7 @@ func whole(v float64) string { return words.Number(int64(v)) }
 
 func size(v float64) string { return words.Bytes(int64(min(v, 1<<62))) }
 
-// release is a version of a client, which is 10000·major + 100·minor + release.
+// release returns a version of a client, which is 10000·major + 100·minor + release.
 func release(v float64) string {
 	n := int(v)
 	return fmt.Sprintf("%d.%d.%d", n/10000, n/100%100, n%100)

@@ -17,9 +17,9 @@ const (
 	tooLittleDisk   = "more disk space"
 )
 
-// enough returns the cure if this computer has too little disk space or memory for a project: the
-// preference that limits it, with its value here, or that nothing helps. It returns "" if that was
-// not the project's reason.
+// enough returns the remedy if the server's reply shows that this computer had too little disk or
+// memory for a project. It names the preference that sets the limit, with its value here, or says
+// that nothing helps. It returns "" if the shortage was something else.
 func (f *fetcher) enough(of Stream) string {
 	said := strings.ToLower(of.BackoffWhy)
 	var cures []string

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A project that had no work for want of disk or memory is a matter of a preference, which
-// is named with its value.
+// If a project had no work because of too little disk or memory, the cure names the preference,
+// with its value.
 func TestTooLittleDiskOrMemoryNamesThePreference(t *testing.T) {
 	disk := prefs.Bound{Key: "disk_max_used_gb", Text: "disk_max_used_gb = 2", Cure: "Set disk_max_used_gb higher."}
 	memory := prefs.Bound{Key: "ram_max_used_idle_pct", Text: "ram_max_used_idle_pct = 50", Cure: "Set ram_max_used_idle_pct higher."}
@@ -42,7 +42,8 @@ func TestTooLittleDiskOrMemoryNamesThePreference(t *testing.T) {
 	}
 }
 
-// A server that gives codes and amounts has them told in our own words, with the cure of the first.
+// Codes and amounts from a server are translated into our own sentences, with the cure of the
+// first.
 func TestRefusalsByCode(t *testing.T) {
 	disk := prefs.Bound{Key: "disk_max_used_gb", Text: "disk_max_used_gb = 2", Cure: "Set disk_max_used_gb higher."}
 	for _, tt := range []struct {

@@ -1,11 +1,10 @@
-// Package workfetch decides which project is asked for work and for how much, with a reason for
-// every other project. It is policy: values in, values out.
+// Package workfetch decides which project is asked for work and for how much. For every other
+// project it returns the reason why it is not asked. It is policy: values in, values out.
 //
-// Each project has an entitlement: its debt, plus its resource share of everything that the
-// computer computes until the high-water mark, less its queued work. Entitlements add up to the
-// room in the queue, so a project that is asked for its own never takes another's place. If a
-// project is owed room and has no work just now, its room is kept free as far as the low-water mark
-// allows.
+// Each project has an entitlement: its debt, plus its resource share of all the computing until the
+// high-water mark, minus its queued work. Entitlements add up to the room in the queue, so a
+// project that is asked for its entitlement never takes another's place. Room that is owed to a
+// project without work just now is kept free for it as far as the low-water mark allows.
 //
 // All of this is computed separately for each kind of processor, with the projects that have work
 // for it. A project is then asked for all kinds at once.
@@ -25,7 +24,7 @@ import (
 type Snapshot struct {
 	Now      time.Time
 	CPUs     int            // that may be used
-	OnFrac   float64        // part of the time that the computer computes; 0 means 1
+	OnFrac   float64        // part of the time that the computer computes (0 means 1)
 	Habit    jobsched.Habit // when that is, if it is known
 	Low      time.Duration  // low-water mark: wall time for which each CPU is to be supplied
 	High     time.Duration  // high-water mark
@@ -33,8 +32,8 @@ type Snapshot struct {
 	Projects []Project
 	Jobs     []jobsched.Job // unfinished results, of all projects
 
-	Disk, Memory       prefs.Bound // limits on the needs of tasks that are asked for, zero if unknown
-	AllDisk, AllMemory int64       // bytes that the computer has; 0: not known
+	Disk, Memory       prefs.Bound // limits on the space that may be reported to projects (zero if unknown)
+	AllDisk, AllMemory int64       // bytes that the computer has (0 if unknown)
 }
 
 // A Pool is the coprocessors of one kind.
@@ -42,31 +41,30 @@ type Pool struct {
 	Kind    resource.Kind
 	Count   int
 	Factor  float64          // CPU-seconds that a second of one counts for
-	OnFrac  float64          // part of the time that they compute; 0 means 1
+	OnFrac  float64          // part of the time that they compute (0 means 1)
 	Stopped prefs.Permission // may tasks use them? It is denied only if a person wants it so
 }
 
-// A Stream is the state of a project's work for one kind of processor.
+// A Stream describes a project's work for one kind of processor.
 type Stream struct {
-	NoApps     bool      // it reported that it has no applications for them
+	NoApps     bool      // its server reported that it has no applications for them
 	Excluded   bool      // the volunteer keeps its tasks off all of them
 	Backoff    time.Time // no request for work before, since the last brought none
-	BackoffWhy string    // why, as a sentence for people; "": the last brought none, or tasks fail
+	BackoffWhy string    // why, as a sentence for people ("": the last brought none, or tasks fail)
 
-	Refused []Refused // why it brought none, by code; nil: its server gives sentences only
+	Refused []Refused // why it brought none, by code (nil: its server gives sentences only)
 
-	// The size of its results, from those that it sent, or zero before the first.
+	// Properties of its results, from those it sent. Zero if it sent none yet.
 	JobTime time.Duration // estimated computing time of one, corrected
 	Latency time.Duration // from sending to the deadline
-	Devices float64       // coprocessors that one uses; 0 means 1
+	Devices float64       // coprocessors that one uses (0 means 1)
 	// Proved: its estimates have been compared with a result's progress.
 	Proved bool
-	// Waits is the reason why the first of its tasks, which has to run before the estimates are
-	// proved, does not run. Its code is "" if a task runs or there is none.
+	// Waits is why the first of its tasks does not run. That task has to run before the estimates
+	// are proved. The code is "" if a task runs or the project has none.
 	Waits   jobsched.Reason
 	WaitsID string
-	// Correction is actual over stated computing time, where the server does not apply it, with 0
-	// for 1.
+	// Correction is actual over stated computing time, if the server does not apply it. 0 means 1.
 	Correction float64
 }
 
@@ -74,30 +72,30 @@ type Stream struct {
 type Project struct {
 	URL        string
 	Share      float64 // resource share
-	Debt       float64 // seconds of a CPU; positive: it is owed
+	Debt       float64 // seconds of a CPU (positive: it is owed)
 	Counts     bool    // the volunteer wants work from it
 	NoWorkWhy  string  // why it does not count, if the volunteer did not ask for that
-	NoWorkCure string  // the cure for that
+	NoWorkCure string  // the remedy for that
 	Suspended  bool    // the volunteer suspended it
 	Uploads    int     // results waiting for their files to be uploaded
 	Uploading  bool    // one is being uploaded just now
 	// Stuck are results that wait for their files for long or cannot start here. They
 	// are not among the jobs of the Snapshot.
 	Stuck int
-	// Overdrawn is set if it owes so much that the Snapshot leaves out its jobs.
+	// Overdrawn is set if the project owes so much that the Snapshot does not include its jobs.
 	Overdrawn bool
 	// Talking: it is being asked something just now, since TalkingSince.
 	Talking      bool
 	TalkingSince time.Time
 	Held         int // results here, those that are to be reported included
 	// NonCPUIntensive is set if all its tasks need so little CPU time that they run in addition to
-	// others. It has no share of the CPUs and gets one task at a time.
+	// others. The project does not share the CPUs, and gets one task at a time.
 	NonCPUIntensive bool
 	HasTask         bool // one of its results is not finished
 	// Asked: the volunteer wants it contacted now, whatever it was waited for.
 	Asked bool
-	// Woken is set if its server announced new work. That ends only the wait after a request
-	// without work.
+	// Woken is set if its server has announced new work. That ends the wait after a request that
+	// brought none, and no other wait.
 	Woken      bool
 	MinRPCTime time.Time
 	Trouble    contact.Trouble // of the last contact
@@ -108,7 +106,7 @@ type Project struct {
 	// and do not count as supply.
 	Unreachable bool
 	Stream                               // for the CPUs
-	Others      map[resource.Kind]Stream // for coprocessors (a missing one is not known yet)
+	Others      map[resource.Kind]Stream // for coprocessors, as far as they are known
 }
 
 // competes reports whether it is to have a part of the processors.
@@ -141,50 +139,53 @@ const (
 	NoWorkBackoff Code = "no_work_backoff"
 	TasksFail     Code = "tasks_fail"
 
-	// Reasons that concern all projects alike.
+	// Reasons that apply to all projects.
 	Network    Code = "network_suspended"
 	Computing  Code = "computing_suspended"
 	Draining   Code = "draining"
 	Conversing Code = "session_under_way"
 )
 
-// A Reason is the decision about one project, with its reason.
+// A Reason is the decision about one project, and the reason for it.
 type Reason struct {
 	Code      Code      `json:"code"`
 	Text      string    `json:"text"`                // one sentence for people
-	Cure      string    `json:"cure,omitempty"`      // what a person can do about it; "": nothing is wrong
-	Until     time.Time `json:"until,omitzero"`      // when it changes; zero: not known
+	Cure      string    `json:"cure,omitempty"`      // the remedy ("" if nothing is wrong)
+	Until     time.Time `json:"until,omitzero"`      // when it changes (zero if unknown)
 	Seconds   float64   `json:"seconds,omitempty"`   // Ask: CPU seconds wanted
 	Instances float64   `json:"instances,omitempty"` // idle CPUs to fill
-	Could     float64   `json:"could,omitempty"`     // CPU seconds that a session with another purpose asks for
-	// Along is set during the wait after a request without work, if a session with another purpose
-	// asks for Could all the same. An answer without work then changes nothing.
+	Could     float64   `json:"could,omitempty"`     // CPU-seconds to request in a session that takes place for another reason
+	// Along is set if the wait after a request without work continues, but a session that takes
+	// place for another reason asks for Could all the same. An answer without work then changes
+	// nothing.
 	Along   bool     `json:"along,omitempty"`
 	Coprocs []Coproc `json:"coprocs,omitempty"` // for each kind of coprocessor
 }
 
-// A Coproc is the decision about a project and one kind of coprocessor, with seconds and instances
-// of these.
+// A Coproc is the decision about a project and one kind of coprocessor, in seconds and instances of
+// it.
 type Coproc struct {
 	Kind resource.Kind `json:"kind"`
 	Reason
 }
 
-// firstRequest is the amount for an unknown project: one result, which shows the size of its
-// results.
+// firstRequest is the amount to request from an unknown project: one result, to learn the
+// properties of its results.
 const firstRequest = 1
 
-// Wanted returns the request of a session: seconds of processors, and idle ones to fill. A session
-// with another purpose asks for the amount that could be used.
+// Wanted returns the amount that a session requests because of r: seconds of processors, and idle
+// ones to fill. A session that takes place for another reason requests the amount that could be
+// used.
 func (r Reason) Wanted() (seconds, instances float64) { return max(r.Seconds, r.Could), r.Instances }
 
-// Waits reports whether work of any kind is asked for as soon as a wait ends that follows a request
-// which brought none.
+// Waits reports whether work of any kind is requested as soon as the wait after a request without
+// work ends.
 func (r Reason) Waits() bool {
 	return r.Along || slices.ContainsFunc(r.Coprocs, func(c Coproc) bool { return c.Along })
 }
 
-// Of returns the reason for a kind of coprocessor, or the zero Reason, which asks for nothing.
+// Of returns the reason for a kind of coprocessor. It requests nothing if the project has none for
+// that kind.
 func (r Reason) Of(k resource.Kind) Reason {
 	for _, c := range r.Coprocs {
 		if c.Kind == k {

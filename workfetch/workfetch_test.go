@@ -14,7 +14,7 @@ import (
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// known is a project whose results take an hour, with much time to spare.
+// known returns a project whose results take an hour, with much time to spare.
 func known(change func(*workfetch.Project)) workfetch.Project {
 	p := workfetch.Project{
 		URL: "http://p.example/", Share: 100, Counts: true,
@@ -34,7 +34,7 @@ func queue(p, n int) (jobs []jobsched.Job) {
 	return jobs
 }
 
-// snapshot is a host of 2 CPUs with marks at 2 and 6 hours: 4 and 12 of CPU time.
+// snapshot returns a host of 2 CPUs with marks at 2 and 6 hours: 4 and 12 of CPU time.
 func snapshot(jobs []jobsched.Job, ps ...workfetch.Project) workfetch.Snapshot {
 	return workfetch.Snapshot{Now: now, CPUs: 2, Low: 2 * time.Hour, High: 6 * time.Hour, Projects: ps, Jobs: jobs}
 }
@@ -102,7 +102,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// A cause of trouble comes with its cure and its end; a pause is said as one.
+// A cause of trouble has its cure and its end. A pause is described as a pause.
 func TestTroubleAndPausesAreToldApart(t *testing.T) {
 	at := now.Add(time.Hour)
 	down := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) {
@@ -117,7 +117,8 @@ func TestTroubleAndPausesAreToldApart(t *testing.T) {
 	}
 }
 
-// Whatever hides behind the wait for a first task is said: what is true for ever above all.
+// Reasons that are hidden behind the wait for a first task are still reported, above all the
+// permanent ones.
 func TestReasonsThatHideOthers(t *testing.T) {
 	missing := jobsched.Reason{Code: jobsched.GPUMissing, Text: "It needs 1 NVIDIA GPU.", Cure: "Abort it."}
 	for _, tt := range []struct {
@@ -202,7 +203,7 @@ func TestEachProjectIsAskedForItsOwn(t *testing.T) {
 	if got[1].Code != workfetch.Ask || got[1].Seconds < 8*3600 || got[1].Seconds > 12*3600 {
 		t.Errorf("large: got %+v, want a request up to the high-water mark", got[1])
 	}
-	// What is owed to the small one is a tenth of an hour: not worth a result yet.
+	// The small one is owed a tenth of an hour, which is not worth a result yet.
 	if got[0].Code != workfetch.OtherFirst && got[0].Code != workfetch.Overserved {
 		t.Errorf("small: got %+v", got[0])
 	}

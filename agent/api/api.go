@@ -36,7 +36,7 @@ type API struct {
 	editing sync.Mutex // what tools changed of the preferences
 }
 
-// Parts are what an API speaks for.
+// Parts are the components behind an API.
 type Parts struct {
 	Core     *core.Core
 	Life     *life.Life
@@ -49,8 +49,8 @@ type Parts struct {
 	Powers   *power.Powers
 
 	Journal  *control.Journal
-	Bounded  string                              // what the system bounds of each task
-	Unusable []string                            // why what is installed to run virtual machines and containers cannot be used
+	Bounded  string                              // limits that the system enforces for each task
+	Unusable []string                            // why installed programs for virtual machines and containers cannot be used
 	Pass     func(now time.Time) decide.Decision // makes one
 	Adopt    func(settings.Settings) error       // has those take effect that may while the agent runs
 	Quit     func()                              // ends the agent
@@ -61,8 +61,8 @@ func New(p Parts) *API {
 	return &API{parts: p, core: p.Core, talk: p.Talk, life: p.Life, rules: p.Rules}
 }
 
-// Reload reads the account and preference files again, as part of the loop, and
-// returns what is wrong with them.
+// Reload reads the account and preference files again, as part of the loop, and returns their
+// faults.
 func (a *API) Reload(ctx context.Context) error {
 	return a.core.Do(ctx, func() error {
 		err := a.rules.ReadFiles()

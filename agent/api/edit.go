@@ -18,7 +18,7 @@ import (
 // them.
 func (a *API) Check(context.Context) error { return Check(a.core.Dir) }
 
-// PrefsFile returns the text of prefs.toml; "" if there is none.
+// PrefsFile returns the text of prefs.toml, or "" if there is none.
 func (a *API) PrefsFile(context.Context) (string, error) {
 	text, err := foreigndir.ReadFile(filepath.Join(a.core.Dir, settings.PrefsFile), settings.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -27,8 +27,8 @@ func (a *API) PrefsFile(context.Context) (string, error) {
 	return string(text), err
 }
 
-// SetPrefsFile replaces prefs.toml, at once. A text with errors is refused, and they
-// come back.
+// SetPrefsFile replaces prefs.toml, at once. A text with errors is refused, and the errors are
+// returned.
 func (a *API) SetPrefsFile(ctx context.Context, text string) error {
 	if _, err := prefs.Parse(settings.PrefsFile, []byte(text), ""); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (a *API) SetPrefsFile(ctx context.Context, text string) error {
 	})
 }
 
-// SetPref sets one preference over prefs.toml, at once; nil takes that back.
+// SetPref overrides one preference of prefs.toml, at once. nil removes the override.
 func (a *API) SetPref(ctx context.Context, name string, value *float64) error {
 	if err := prefs.Check(name, value); err != nil {
 		return err

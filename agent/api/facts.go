@@ -22,7 +22,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// Facts are what there is to see now. They are for use within the loop.
+// Facts returns the current facts. They are for use within the loop.
 func (a *API) Facts(now time.Time) *view.Facts {
 	c, p := a.core, a.parts
 	primary, others := c.Platforms()
@@ -60,8 +60,8 @@ func (a *API) Status(ctx context.Context) (control.Status, error) {
 	return query(ctx, a, (*view.Facts).Status)
 }
 
-// Dashboard is what the dashboard shows. If nobody has looked for long, how much disk is
-// used is measured again for whoever looks next.
+// Dashboard returns the content of the dashboard. If the last look was long ago, the disk use is
+// measured again for the next look.
 func (a *API) Dashboard(ctx context.Context) (view.Page, error) {
 	stale := false
 	v, err := query(ctx, a, func(f *view.Facts) view.Page {
@@ -85,11 +85,11 @@ func (a *API) Dashboard(ctx context.Context) (view.Page, error) {
 	return v, err
 }
 
-// maxStderr is how much of what a process writes is shown, in bytes.
+// maxStderr is the maximum part of a process's output that is shown, in bytes.
 const maxStderr = 16 << 10
 
-// Task is all that is known of one task, with the end of what its process has written so
-// far. It returns control.ErrNoTask if there is none.
+// Task returns everything about one task, with the end of its process's output so far. It returns
+// control.ErrNoTask if there is no such task.
 func (a *API) Task(ctx context.Context, project, name string) (view.Task, error) {
 	found := false
 	t, err := query(ctx, a, func(f *view.Facts) (t view.Task) {
@@ -106,8 +106,8 @@ func (a *API) Task(ctx context.Context, project, name string) (view.Task, error)
 	return t, err
 }
 
-// written is the end of what the process in a slot has written to stderr; "" if that
-// cannot be read.
+// written returns the end of the stderr output of the process in a slot, or "" if it cannot be
+// read.
 func (a *API) written(slot int) string {
 	root, err := foreigndir.OpenRoot(a.core.Dir, core.SlotsDir+"/"+strconv.Itoa(slot))
 	if err != nil {
@@ -118,8 +118,8 @@ func (a *API) written(slot int) string {
 	return string(b)
 }
 
-// Tools is what BOINC's tools are shown. If nobody has looked for long, how much disk is
-// used is measured again for whoever looks next.
+// Tools returns the data for BOINC's tools. If the last look was long ago, the disk use is measured
+// again for the next look.
 func (a *API) Tools(ctx context.Context) (view.Tools, error) {
 	stale := false
 	v, err := query(ctx, a, func(f *view.Facts) view.Tools {
@@ -140,7 +140,7 @@ func (a *API) Tools(ctx context.Context) (view.Tools, error) {
 	return v, err
 }
 
-// Notices are what a project announced, all of them for "", the newest first.
+// Notices returns the announcements of a project, or of all projects for "", the newest first.
 func (a *API) Notices(ctx context.Context, masterURL string) ([]control.Notice, error) {
 	return query(ctx, a, func(f *view.Facts) []control.Notice { return f.Notices(masterURL) })
 }
@@ -155,8 +155,8 @@ func (a *API) PrefsOverride(ctx context.Context) (prefs.Layer, error) {
 	return query(ctx, a, (*view.Facts).Override)
 }
 
-// Decision makes a pass now and returns it: what was looked at, what was decided,
-// and why everything else was not.
+// Decision makes a pass now and returns it: the snapshot, the decisions, and the reasons against
+// everything else.
 func (a *API) Decision(ctx context.Context) (r decide.Record, err error) {
 	err = a.core.Do(ctx, func() error {
 		r = a.parts.Pass(time.Now()).Record
@@ -168,8 +168,8 @@ func (a *API) Decision(ctx context.Context) (r decide.Record, err error) {
 // Logger writes to the agent's log: by the log flags, and kept for tools.
 func (a *API) Logger() *slog.Logger { return a.core.Log }
 
-// Log returns the kept lines of the log with numbers above after; a negative one
-// returns the last line alone.
+// Log returns the kept lines of the log with numbers above after. A negative number returns the
+// last line alone.
 func (a *API) Log(_ context.Context, after int) (control.Log, error) {
 	return control.Log{Since: a.core.Since, Messages: a.parts.Journal.After(after)}, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// maxLook is how many records are read for one page, so that the loop is not held up by
-// somebody who looks for what is rare.
+// maxLook is the maximum number of records read for one page, so that a search for something rare
+// does not block the loop.
 const maxLook = 2000
 
 // History returns a page of the tasks that have ended, the last first.
@@ -23,14 +23,14 @@ func (a *API) History(ctx context.Context, q control.HistoryQuery) (h control.Hi
 	return h, errors.Join(errSee, err)
 }
 
-// Timeline returns a page of what the computer did, the latest first.
+// Timeline returns a page of the computer's activities, the latest first.
 func (a *API) Timeline(ctx context.Context, q control.HistoryQuery) (t control.Timeline, err error) {
 	errSee := a.core.See(ctx, func() { t, err = timeline(a.core.DB, q, time.Now()) })
 	return t, errors.Join(errSee, err)
 }
 
-// OfflineHistory is the History of an agent that is not running. It returns state.ErrInUse
-// when one is.
+// OfflineHistory returns the History of an agent that is not running. It returns state.ErrInUse if
+// one is.
 func OfflineHistory(dataDir string, q control.HistoryQuery) (h control.History, err error) {
 	err = fromFile(dataDir, func(db *state.DB) (err error) {
 		h, err = history(db, q)
@@ -39,7 +39,7 @@ func OfflineHistory(dataDir string, q control.HistoryQuery) (h control.History, 
 	return h, err
 }
 
-// OfflineTimeline is likewise its Timeline, which ends where the agent was last seen.
+// OfflineTimeline does the same for its Timeline, which ends where the agent was last seen.
 func OfflineTimeline(dataDir string, q control.HistoryQuery) (t control.Timeline, err error) {
 	err = fromFile(dataDir, func(db *state.DB) (err error) {
 		t, err = timeline(db, q, time.Time{})
@@ -48,8 +48,8 @@ func OfflineTimeline(dataDir string, q control.HistoryQuery) (t control.Timeline
 	return t, err
 }
 
-// fromFile has read look at the state of an agent that is not running; where none has ever
-// run, at an empty one.
+// fromFile calls read with the state of an agent that is not running. If none has ever run, the
+// state is empty.
 func fromFile(dataDir string, read func(*state.DB) error) error {
 	db, err := state.OpenReadOnly(filepath.Join(dataDir, core.StateFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -61,7 +61,7 @@ func fromFile(dataDir string, read func(*state.DB) error) error {
 	return read(db)
 }
 
-// most is how many a page has.
+// most returns the maximum number of entries in a page.
 func most(q control.HistoryQuery) int {
 	if q.Limit <= 0 || q.Limit > control.MaxHistoryPage {
 		return control.MaxHistoryPage
@@ -88,7 +88,7 @@ func history(db *state.DB, q control.HistoryQuery) (control.History, error) {
 	return h, err
 }
 
-// timeline takes now for the end of what lasts; zero: no agent runs.
+// timeline uses now as the end of an open span. A zero now means that no agent runs.
 func timeline(db *state.DB, q control.HistoryQuery, now time.Time) (control.Timeline, error) {
 	t := control.Timeline{Spans: []control.Span{}}
 	looked, last := 0, uint64(0)

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// Pages have what was asked for, once and in order, however rare it is among the rest.
+// Pages have the requested entries, once and in order, however rare they are among the rest.
 func TestPagesOfTheHistory(t *testing.T) {
 	dir := t.TempDir()
 	if h, err := api.OfflineHistory(dir, control.HistoryQuery{}); err != nil || h.Tasks == nil || len(h.Tasks) > 0 || h.Next != 0 {

@@ -22,8 +22,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// offline are the facts of an agent that is not running, from its files. It
-// returns state.ErrInUse when one is. The caller closes the DB.
+// offline returns the facts about an agent that is not running, from its files. It returns
+// state.ErrInUse if one is. The caller closes the DB.
 func offline(dataDir, version string) (*view.Facts, error) {
 	dir, err := filepath.Abs(dataDir)
 	if err != nil {
@@ -50,7 +50,7 @@ func offline(dataDir, version string) (*view.Facts, error) {
 	venue := rules.Venue(f.Settings, f.Accounts, f.DB)
 	f.Layers, _, err = rules.Layers(dir, venue, now)
 	f.Faults = errors.Join(faults, err)
-	f.Prefs, _ = rules.Merge(f.DB, f.Layers, venue) // a running agent tells what is wrong with a web site's
+	f.Prefs, _ = rules.Merge(f.DB, f.Layers, venue) // a running agent reports the faults of a web site's
 	for u, p := range f.DB.Projects.All() {
 		f.Debts[u] = p.Debt
 	}
@@ -65,8 +65,8 @@ func offline(dataDir, version string) (*view.Facts, error) {
 	return f, nil
 }
 
-// Offline shows what the files of an agent that is not running hold. It returns
-// state.ErrInUse when one is.
+// Offline returns the status according to the files of an agent that is not running. It returns
+// state.ErrInUse if one is.
 func Offline(dataDir, version string) (control.Status, error) {
 	f, err := offline(dataDir, version)
 	if err != nil {
@@ -84,7 +84,7 @@ func Offline(dataDir, version string) (control.Status, error) {
 	return s, nil
 }
 
-// OfflineNotices are the notices of an agent that is not running, as of its API.
+// OfflineNotices returns the notices of an agent that is not running, like the API's Notices.
 func OfflineNotices(dataDir, masterURL string) (all []control.Notice, err error) {
 	err = fromFile(dataDir, func(db *state.DB) error {
 		f := view.Facts{Now: time.Now(), DB: db}
@@ -94,7 +94,7 @@ func OfflineNotices(dataDir, masterURL string) (all []control.Notice, err error)
 	return all, err
 }
 
-// OfflineDecision is what an agent that is not running would decide now.
+// OfflineDecision returns the decision that an agent would make now if it were running.
 func OfflineDecision(dataDir, version string) (decide.Record, error) {
 	f, err := offline(dataDir, version)
 	if err != nil {
@@ -109,7 +109,7 @@ func OfflineDecision(dataDir, version string) (decide.Record, error) {
 	return f.Last.Record, nil
 }
 
-// OfflinePrefs are the computing preferences of an agent that is not running.
+// OfflinePrefs returns the computing preferences of an agent that is not running.
 func OfflinePrefs(dataDir, version string) (prefs.Effective, error) {
 	f, err := offline(dataDir, version)
 	if err != nil {

@@ -34,8 +34,8 @@ func (a *API) ReloadSettings(ctx context.Context) error {
 	})
 }
 
-// ChangeSettings has change alter the settings, as far as tools may; they take
-// effect when they are reloaded.
+// ChangeSettings calls change with the settings, as far as tools may change them. They take effect
+// when they are reloaded.
 func (a *API) ChangeSettings(ctx context.Context, change func(*settings.Settings)) error {
 	return a.core.Do(ctx, func() error { return settings.ChangeSettings(a.core.Dir, change) })
 }
@@ -50,8 +50,8 @@ func (a *API) ChangeAccount(ctx context.Context, masterURL string, change func(*
 	})
 }
 
-// ChangeHost changes what tools may of what is remembered of the computer, at once:
-// Product, Language and GPUMode.
+// ChangeHost changes the properties of the computer that tools may change, at once: Product,
+// Language and GPUMode.
 func (a *API) ChangeHost(ctx context.Context, change func(*state.Host)) error {
 	return a.core.Do(ctx, func() error {
 		h, _ := a.core.DB.Hosts.Get(state.Self)

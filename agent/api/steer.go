@@ -21,8 +21,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// SteerProject does to a project what a person asks. What lasts is written beside
-// the account file.
+// SteerProject carries out a person's request for a project. Lasting changes are written to a file
+// next to the account file.
 func (a *API) SteerProject(ctx context.Context, masterURL string, what control.ProjectAction) error {
 	return a.core.Do(ctx, func() error {
 		p, ok := a.core.DB.Projects.Get(masterURL)
@@ -78,8 +78,8 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 	})
 }
 
-// askAnew forgets that requests for work brought none: a person wants the project to be
-// asked now, as far as there is room for work.
+// askAnew forgets that requests for work brought none: a person wants the project to be asked now,
+// as far as there is room for work.
 //
 // Source: BOINC client/cs_scheduler.cpp.
 func (a *API) askAnew(p state.Project) error {
@@ -87,7 +87,8 @@ func (a *API) askAnew(p state.Project) error {
 	return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Projects.Put(tx, p.MasterURL, p) })
 }
 
-// leaving is why nothing can be done to a project that is being detached or reset; nil: it is not.
+// leaving returns why nothing can be done to a project that is being detached or reset, or nil if
+// it is not.
 func leaving(p state.Project, now time.Time) error {
 	what := "detached"
 	if p.Ending.Kind == state.Resetting {
@@ -102,8 +103,8 @@ func leaving(p state.Project, now time.Time) error {
 	return fmt.Errorf("%s: the project is being %s; undo that first with: starling undo %s", p.MasterURL, what, p.MasterURL)
 }
 
-// SteerTask does to a task what a person asks. The project is its master URL; ""
-// if the name alone tells which task is meant.
+// SteerTask carries out a person's request for a task. The project is its master URL, or "" if the
+// name alone identifies the task.
 func (a *API) SteerTask(ctx context.Context, project, name string, what control.TaskAction) error {
 	return a.core.Do(ctx, func() error {
 		key, r, err := a.findTask(project, name)
@@ -124,7 +125,7 @@ func (a *API) SteerTask(ctx context.Context, project, name string, what control.
 	})
 }
 
-// mark notes on a result what a person wants of it.
+// mark records a person's request on a result.
 func mark(r *state.Result, what control.TaskAction, now time.Time) error {
 	switch what {
 	case control.SuspendTask, control.ResumeTask:
@@ -142,8 +143,8 @@ func mark(r *state.Result, what control.TaskAction, now time.Time) error {
 	return fmt.Errorf("unknown action %q for a task", what)
 }
 
-// SteerTasks does to many tasks what a person asks, all with one write to disk, and
-// returns how many: those that have finished or are gone are left out.
+// SteerTasks carries out a person's request for many tasks, all with one write to disk, and returns
+// their number. Tasks that have finished or no longer exist are left out.
 func (a *API) SteerTasks(ctx context.Context, tasks []control.TaskRef, what control.TaskAction) (n int, err error) {
 	err = a.core.Do(ctx, func() error {
 		now := time.Now()
@@ -193,8 +194,8 @@ func (a *API) findTask(project, name string) (key string, r state.Result, err er
 	return "", r, fmt.Errorf("%d projects have a task called %s; say which: --project PROJECT", found, name)
 }
 
-// SetMode sets what a person wants of an activity for now. After the given time, if above 0,
-// the preferences hold again.
+// SetMode sets a person's current mode for an activity. After the given time, if above 0, the
+// preferences apply again.
 func (a *API) SetMode(ctx context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
 	return a.core.Do(ctx, func() error {
 		m := prefs.ModeFor(kind, d, time.Now())
@@ -241,22 +242,21 @@ func (a *API) Attach(ctx context.Context, masterURL string, key protocol.Authent
 	return a.change(ctx, func() error { return settings.WriteAccount(a.core.Dir, acc) })
 }
 
-// change changes account files and has them read. Both are done in the loop: what is read
-// while a change is half done looks like a file that somebody has lost.
+// change changes account files and reads them. Both happen in the loop: a file that is read during
+// a change would look lost.
 func (a *API) change(ctx context.Context, files func() error) error {
 	return a.core.Do(ctx, func() error {
 		if err := files(); err != nil {
 			return err
 		}
-		if err := a.rules.ReadFiles(); err != nil { // of other files; Status has it too
+		if err := a.rules.ReadFiles(); err != nil { // of other files (Status has it too)
 			a.core.Log.Error("some settings are invalid; the previous values stay in effect", "err", err)
 		}
 		return nil
 	})
 }
 
-// Detach removes an account file; its tasks are given up, if that is not undone
-// in time.
+// Detach removes an account file. Its tasks are given up, if that is not undone in time.
 func (a *API) Detach(ctx context.Context, masterURL string) error {
 	return a.change(ctx, func() error { return settings.RemoveAccount(a.core.Dir, masterURL) })
 }
@@ -279,8 +279,7 @@ func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, n
 	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
 }
 
-// SetPrefsOverride makes l what tools changed of the preferences, and has them
-// read again.
+// SetPrefsOverride makes l the tools' changes to the preferences, and reads the preferences again.
 func (a *API) SetPrefsOverride(ctx context.Context, l prefs.Layer) error {
 	a.editing.Lock()
 	defer a.editing.Unlock()
@@ -294,8 +293,8 @@ func (a *API) setPrefsOverride(ctx context.Context, l prefs.Layer) error {
 	return a.Reload(ctx)
 }
 
-// JoinManager has the agent follow an account manager from now on, if that answers
-// and takes the account. It returns when the projects that it names are attached.
+// JoinManager makes the agent follow an account manager from now on, if that answers and accepts
+// the account. It returns when the projects that it names are attached.
 func (a *API) JoinManager(ctx context.Context, managerURL, login, passwdHash string) error {
 	return a.talk.JoinManager(ctx, managerURL, login, passwdHash)
 }
@@ -303,9 +302,8 @@ func (a *API) JoinManager(ctx context.Context, managerURL, login, passwdHash str
 // SyncManager asks the account manager now.
 func (a *API) SyncManager(ctx context.Context) error { return a.talk.SyncManager(ctx) }
 
-// LeaveManager stops using the account manager. Projects stay, with what their
-// account files say of them, unless detach is set: then those go that the manager
-// attached.
+// LeaveManager stops using the account manager. Projects stay, with the settings in their account
+// files. With detach, the projects that the manager attached are detached.
 func (a *API) LeaveManager(ctx context.Context, detach bool) error {
 	return a.talk.LeaveManager(ctx, detach)
 }
@@ -322,7 +320,7 @@ func (a *API) Benchmark(ctx context.Context) error {
 	})
 }
 
-// Drain brings the computer to rest without losing work: no work is fetched, no task starts, and
+// Drain finishes the computer's work without losing any: no work is fetched, no task starts, and
 // those of a scope finish. The scope "" cancels that.
 func (a *API) Drain(ctx context.Context, scope decide.DrainScope) error {
 	return a.core.Do(ctx, func() error {

@@ -1,6 +1,6 @@
-// Package appinfo reads the file by which a volunteer has a project's tasks computed by
-// programs of their own: app_info.xml in the project's folder, as BOINC's clients read it.
-// It changes nothing.
+// Package appinfo reads app_info.xml, with which a volunteer replaces a project's programs with
+// their own. It is in the project's folder and has the format that BOINC's clients read. The
+// package changes nothing.
 package appinfo
 
 import (
@@ -19,20 +19,19 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// maxBytes bounds the file; those of real projects have some tens of kilobytes.
+// maxBytes is the maximum size of the file. Those of real projects have some tens of kilobytes.
 const maxBytes = 1 << 20
 
-// Info is what a volunteer's own programs for a project are.
+// Info describes a volunteer's own programs for a project.
 type Info struct {
 	Apps     []protocol.App
-	Files    []protocol.FileInfo // all are there; NBytes is their size
+	Files    []protocol.FileInfo // all exist, and NBytes is their size
 	Versions []protocol.AppVersion
 }
 
-// Read returns what the file in a project's folder says; nil if there is none. platform is
-// that of versions that name none. The error is everything that is wrong, each with the
-// path, the line and what to do; what is right is returned all the same, and nil if that is
-// no version.
+// Read returns the content of the file in a project's folder, or nil if it does not exist. platform
+// is used for versions that name none. The error has all faults, each with the path, the line and
+// the remedy. The correct parts are returned all the same, or nil if they include no version.
 func Read(folder, platform string) (*Info, error) {
 	dir, err := foreigndir.Enter(context.Background(), folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,7 +88,7 @@ func ReadIn(dir *os.Root, folder, platform string) (*Info, error) {
 	return info, errors.Join(errs...)
 }
 
-// Exists reports whether there is such a file in a folder, whatever it says.
+// Exists reports whether there is such a file in a folder, whatever its content.
 func Exists(folder string) bool {
 	_, err := os.Lstat(filepath.Join(folder, protocol.AppInfoFile))
 	return err == nil
@@ -103,7 +102,7 @@ func content(dir *os.Root) ([]byte, error) {
 	return b, err
 }
 
-// here notes the size of a file, or says why it cannot be used.
+// here records the size of a file, or returns why it cannot be used.
 func here(dir *os.Root, f *protocol.FileInfo) string {
 	st, err := dir.Stat(f.Name)
 	switch {

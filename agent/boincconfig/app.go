@@ -37,12 +37,12 @@ func WriteApps(w *bxml.Writer, acc settings.Account) {
 	w.Close("app_config")
 }
 
-// Limits is what an app_config.xml says of a project and its applications.
+// Limits has the limits from an app_config.xml for a project and its applications.
 type Limits struct {
-	MaxConcurrent int // how many of the project's tasks run at the same time; 0: no limit
+	MaxConcurrent int // how many of the project's tasks run at the same time (0: no limit)
 	Apps          []settings.App
-	// Unused are the elements that have no like here, each once and in order, where they
-	// say something.
+	// Unused are the elements without an equivalent here, each once and in order, unless they are
+	// without effect.
 	Unused []string
 }
 
@@ -87,7 +87,7 @@ func (l *Limits) of(name string) *settings.App {
 	return &l.Apps[len(l.Apps)-1]
 }
 
-// unused remembers an element without a like, unless it says no more than its absence.
+// unused remembers an element without an equivalent, unless it means the same as its absence.
 func (l *Limits) unused(s *bxml.Scanner, name string) {
 	text := s.Text()
 	if name == "plan_class" && text == "" || text != "" && strings.Trim(text, "0.") == "" {

@@ -1,5 +1,4 @@
-// Package boincconfig reads and writes the files by which people configure BOINC's
-// client, cc_config.xml and app_config.xml, as far as Starling has the same settings:
-// BOINC's tools send them, and imports and exports carry them over. It decides nothing
-// and keeps nothing.
+// Package boincconfig reads and writes the files with which people configure BOINC's client,
+// cc_config.xml and app_config.xml, as far as Starling has the same settings. BOINC's tools send
+// them, and imports and exports convert them. The package decides nothing and stores nothing.
 package boincconfig

@@ -38,7 +38,7 @@ func Write(w *bxml.Writer, s settings.Settings, accounts []settings.Account) {
 	w.Int("max_file_xfers_per_project", int64(s.MaxFileXfersPerProject))
 	ncpus := int64(s.NCPUs)
 	if ncpus == 0 {
-		ncpus = -1 // as BOINC says it
+		ncpus = -1 // as in BOINC
 	}
 	w.Int("ncpus", ncpus)
 	w.Bool("no_gpus", s.NoGPUs)

@@ -20,7 +20,7 @@ var ignoring = []struct{ element, kind string }{
 	{"ignore_apple_dev", "apple_gpu"},
 }
 
-// devices is what options say of coprocessors.
+// devices are the options about coprocessors.
 type devices struct {
 	declared []settings.Coproc
 	ignored  []settings.IgnoreGPU
@@ -53,8 +53,8 @@ func (d *devices) scan(s *bxml.Scanner, name string) bool {
 	return false
 }
 
-// changes has those that are not there count as none. What OpenCL finds cannot be declared
-// in BOINC's file, and stays.
+// changes removes devices that the options do not list. Devices that OpenCL finds cannot be
+// declared in BOINC's file, and stay.
 func (d *devices) changes(c *Config) {
 	c.change("coproc", func(o *settings.Settings) {
 		found := slices.DeleteFunc(slices.Clone(o.Coprocs), func(x settings.Coproc) bool { return x.OpenCL == "" })
@@ -63,8 +63,7 @@ func (d *devices) changes(c *Config) {
 	c.change("ignore_gpu", func(o *settings.Settings) { o.IgnoreGPUs = d.ignored })
 }
 
-// scanCoproc reads a <coproc>. Devices whose numbers are not listed have those that come
-// with their order.
+// scanCoproc reads a <coproc>. Devices without listed numbers are numbered in their order.
 func scanCoproc(s *bxml.Scanner) (c settings.Coproc) {
 	var count int64
 	var listed []string

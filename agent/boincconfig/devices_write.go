@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// writeCoprocs shows the kinds that are declared with a number of devices: BOINC cannot
-// be told to count what OpenCL finds.
+// writeCoprocs writes the kinds that are declared with a number of devices. BOINC cannot count the
+// devices that OpenCL finds.
 func writeCoprocs(w *bxml.Writer, all []settings.Coproc) {
 	for _, c := range all {
 		if c.Count == 0 {
@@ -24,11 +24,11 @@ func writeCoprocs(w *bxml.Writer, all []settings.Coproc) {
 	}
 }
 
-// maxDevices is how many devices of a kind BOINC's client can tell apart.
+// maxDevices is the number of devices of a kind that BOINC's client can distinguish.
 const maxDevices = 64
 
-// writeIgnored shows the devices that no task may use. BOINC has to be told each: all of
-// a kind are as many as it can tell apart.
+// writeIgnored writes the devices that no task may use. BOINC needs the number of each, so for all
+// devices of a kind it writes every number that BOINC can distinguish.
 func writeIgnored(w *bxml.Writer, all []settings.IgnoreGPU) {
 	seen := make(map[string]bool)
 	for _, x := range ignoring {

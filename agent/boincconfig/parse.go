@@ -8,23 +8,23 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// A Config is what a cc_config.xml says.
+// A Config is the content of a cc_config.xml.
 type Config struct {
 	Changes     []Change
-	Options     bool                             // there are options, by which what is not among them has its default
+	Options     bool                             // there are options, and options not among them have their defaults
 	ExcludeGPUs map[string][]settings.ExcludeGPU // by the project's master URL
-	// Unused are the options that have no like here, each once and in order, where they
-	// differ from BOINC's defaults.
+	// Unused are the options without an equivalent here that differ from BOINC's defaults, each
+	// once and in order.
 	Unused []string
 }
 
-// A Change is what the elements of one name say of the settings.
+// A Change is the effect of the elements with one name on the settings.
 type Change struct {
 	Element string
 	Apply   func(*settings.Settings)
 }
 
-// Apply makes all changes. What the file does not say stays.
+// Apply makes all changes. Settings that the file does not have stay.
 func (c Config) Apply(o *settings.Settings) {
 	for _, change := range c.Changes {
 		change.Apply(o)
@@ -66,7 +66,7 @@ func (c *Config) logFlags(s *bxml.Scanner) {
 
 func (c *Config) options(s *bxml.Scanner) {
 	c.Options = true
-	programs, onGPU := []string{}, []string{} // none there means none
+	programs, onGPU := []string{}, []string{} // an empty list means none
 	var d devices
 	for name := range s.Children() {
 		switch name {

@@ -28,7 +28,7 @@ func parse(t *testing.T, options string) boincconfig.Config {
 	return c
 }
 
-// What an option says is what the settings have after its change.
+// After the change, the settings have the value of the option.
 func TestOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		options string
@@ -115,7 +115,7 @@ func TestApps(t *testing.T) {
 	}
 }
 
-// What is written is read as the same.
+// Reading gives the values that were written.
 func TestWrite(t *testing.T) {
 	s := settings.Default()
 	s.NCPUs, s.UseAllGPUs, s.NoGPUs, s.DeviceName = 2, true, true, "name"

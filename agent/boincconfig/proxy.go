@@ -11,11 +11,11 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// usualProxyPort is what BOINC's client says where none is set.
+// usualProxyPort is the default of BOINC's client.
 const usualProxyPort = "80"
 
-// WriteProxy shows the proxy that the settings name; one of the environment is
-// not shown, as it is not the tools' to change.
+// WriteProxy writes the proxy in the settings. A proxy from the environment is not shown, as tools
+// cannot change it.
 func WriteProxy(w *bxml.Writer, s settings.Settings) {
 	u, err := url.Parse(s.Proxy)
 	if err != nil || u.Host == "" {
@@ -46,8 +46,8 @@ func WriteProxy(w *bxml.Writer, s settings.Settings) {
 	w.Close("proxy_info")
 }
 
-// ParseProxy returns the proxy that a <proxy_info> has a client use, as the setting of
-// that name has it ("" for none), and the hosts that are reached without it.
+// ParseProxy returns the proxy in a <proxy_info>, in the form of the setting of that name ("" for
+// none), and the hosts that are reached without it.
 func ParseProxy(src []byte) (proxy string, except []string, err error) {
 	s := bxml.NewScanner(src)
 	if err := s.Find("proxy_info"); err != nil {

@@ -2,7 +2,7 @@ package boincconfig
 
 import "strconv"
 
-// unused are BOINC's options that have no like here, and what each is unless it is set.
+// unused are BOINC's options without an equivalent here, and their defaults.
 //
 // Source: BOINC lib/cc_config.cpp, CC_CONFIG::defaults.
 var unused = map[string]string{

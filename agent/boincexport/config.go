@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// configuration is what people set of the agent and of its projects, as far as BOINC's
-// client can be configured likewise and would not do so anyway.
+// configuration returns people's settings of the agent and of its projects, as far as BOINC's
+// client has the same setting with a different default.
 func configuration(s settings.Settings, accounts []settings.Account) (files []file) {
 	var w bxml.Writer
 	boincconfig.Write(&w, s, accounts)

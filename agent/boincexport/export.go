@@ -23,7 +23,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A Report says what was written.
+// A Report lists the written files.
 type Report struct {
 	Projects []string `json:"projects"` // master URLs
 	Files    []string `json:"files"`    // names in the folder
@@ -109,7 +109,7 @@ func Export(ctx context.Context, dataDir, to string) (r Report, err error) {
 	return r, nil
 }
 
-// accountFile is an account as BOINC's client keeps it.
+// accountFile returns an account in the format of BOINC's client.
 func accountFile(acc settings.Account, p state.Project) string {
 	var w bxml.Writer
 	w.Open("account")
@@ -127,7 +127,7 @@ func accountFile(acc settings.Account, p state.Project) string {
 	return string(w.Bytes())
 }
 
-// explain notes what of an account BOINC's files have no place for.
+// explain notes the parts of an account that have no place in BOINC's files.
 func (r *Report) explain(acc settings.Account, db *state.DB) {
 	u, left := acc.MasterURL, 0
 	for _, res := range db.Results.Of(u) {
@@ -159,8 +159,8 @@ func areLeft(n int) string {
 	return fmt.Sprintf("%d tasks are", n)
 }
 
-// preferences are what people said of computing, on this computer and on a
-// project's web site.
+// preferences returns people's computing preferences, from this computer and from a project's web
+// site.
 func preferences(dataDir, venue string, db *state.DB) (files []file, err error) {
 	all := prefs.Layer{Values: make(map[string]float64), Days: make(map[time.Weekday]prefs.Day)}
 	for _, name := range []string{settings.PrefsFile, settings.PrefsOverrideFile} {

@@ -19,8 +19,8 @@ const (
 	key    = "0123456789abcdef0123456789abcdef"
 )
 
-// agent makes the data directory of an agent that is attached to two projects, one of
-// which has tasks, preferences of its own and a manager.
+// agent makes the data directory of an agent that is attached to two projects, one of them with
+// tasks, separate preferences and a manager.
 func agent(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -53,7 +53,7 @@ func agent(t *testing.T) (dir string) {
 	return dir
 }
 
-// What BOINC's client reads is written; what it has no place for is said.
+// Everything that BOINC's client reads is written. The rest is reported.
 func TestExport(t *testing.T) {
 	dir, to := agent(t), filepath.Join(t.TempDir(), "boinc")
 	r, err := boincexport.Export(t.Context(), dir, to)
@@ -120,7 +120,7 @@ func TestExportKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Without a project, and while an agent runs, there is nothing to export.
+// An export needs a project, and the agent must not be running.
 func TestExportRefuses(t *testing.T) {
 	if _, err := boincexport.Export(t.Context(), t.TempDir(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "nothing to export") {
 		t.Errorf("without a project: %v", err)

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
-// What is exported stays in the folder, whatever links BOINC's applications have made there.
+// The exported files stay in the folder, whatever links BOINC's applications have made there.
 func TestExportFollowsNoLink(t *testing.T) {
 	for _, link := range []string{"projects", "projects/busy.example_x"} {
 		to, outside := t.TempDir(), t.TempDir()

@@ -20,8 +20,8 @@ import (
 
 const url = "http://127.0.0.1:8090/proj/"
 
-// A state as BOINC's client writes it: a task begun, one uploaded, one whose
-// upload waits, one that the server has acknowledged.
+// A state as BOINC's client writes it: a task that was started, one uploaded, one whose upload
+// waits, one that the server has acknowledged.
 const clientState = `<client_state>
 <host_info><host_cpid>6b868508ea8d1b854eff3067366fdcf3</host_cpid><p_fpops>2000000000.0</p_fpops><p_iops>3000000000.0</p_iops></host_info>
 <time_stats><on_frac>0.5</on_frac><connected_frac>-1.000000</connected_frac><active_frac>0.25</active_frac></time_stats>
@@ -160,8 +160,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestRefusals checks that what cannot be taken over whole is refused, with
-// nothing changed.
+// TestRefusals checks that anything that cannot be imported completely is refused, with nothing
+// changed.
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		state string

@@ -20,8 +20,8 @@ const (
 	appConfigFile = "app_config.xml"
 )
 
-// readConfig reads what the client was configured with. Without it, or where it has
-// errors, the import continues.
+// readConfig reads the client's configuration. If it is missing or has errors, the import
+// continues.
 func (m *importer) readConfig() {
 	src, err := m.read(configFile, maxNotes)
 	if err == nil {
@@ -34,8 +34,8 @@ func (m *importer) readConfig() {
 	m.toolProxy()
 }
 
-// toolProxy has the proxy that was set in BOINC Manager count instead of the one that
-// the file names, as in BOINC's client.
+// toolProxy lets the proxy that was set in BOINC Manager replace the one that the file names, as in
+// BOINC's client.
 //
 // Source: BOINC client/cs_proxy.cpp, select_proxy_info.
 func (m *importer) toolProxy() {
@@ -47,8 +47,8 @@ func (m *importer) toolProxy() {
 	}
 }
 
-// settings takes over what the client was configured with, into starling.toml unless
-// there is one, which is the volunteer's own.
+// settings imports the client's configuration into starling.toml, unless that file exists, since it
+// then belongs to the volunteer.
 func (m *importer) settings() error {
 	wanted := settings.Default()
 	for _, c := range m.config.Changes {
@@ -75,14 +75,14 @@ func (m *importer) settings() error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	own, _ := settings.Load(m.to) // the agent says what is wrong with the file
+	own, _ := settings.Load(m.to) // the agent reports the file's faults
 	if text = wanted.TOML(settings.Default(), own); text != "" {
 		m.note("%s already exists and was not changed. BOINC's client had other settings:\n\n%s\nYou can: set them in %s, single keys above its first section", settings.File, text, filepath.Join(m.to, settings.File))
 	}
 	return nil
 }
 
-// unused notes what a file says that means nothing here.
+// unused notes the options of a file that have no effect here.
 func (m *importer) unused(file string, names []string) {
 	switch len(names) {
 	case 0:
@@ -94,8 +94,7 @@ func (m *importer) unused(file string, names []string) {
 	}
 }
 
-// limits takes over how an attached project is limited, by files of its own and the
-// client's.
+// limits imports the limits of an attached project, from its own files and the client's.
 func (m *importer) limits(masterURL string) {
 	name := path.Join("projects", protocol.EscapeURL(masterURL), appConfigFile)
 	var l boincconfig.Limits

@@ -30,7 +30,7 @@ const appConfig = `<app_config>
 </app_config>
 `
 
-// configured is the data directory of a client with configuration files.
+// configured returns the data directory of a client with configuration files.
 func configured(t *testing.T, state string) string {
 	t.Helper()
 	dir := folder(t, state)
@@ -46,7 +46,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// Configuration files become the agent's own, and what these have no place for is named.
+// Configuration files are converted to the agent's, and options without an equivalent are named.
 func TestImportOfConfiguration(t *testing.T) {
 	to := t.TempDir()
 	proxied := strings.Replace(onDevice("miner_asic"), "<project>", "<proxy_info><use_http_proxy/><http_server_name>manager.example</http_server_name><http_server_port>3128</http_server_port></proxy_info>\n<project>", 1)

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A Taken is a project as the agent will know it.
+// A Taken is a project in the agent's terms.
 type Taken struct {
 	Project  state.Project
 	Apps     []state.App
@@ -20,9 +20,9 @@ type Taken struct {
 	Results  []state.Result
 }
 
-// convert describes a project of BOINC's client in the agent's terms. Slots are
-// still those of the client; files are taken to be as its notes say. The error
-// says what the agent cannot continue with.
+// convert describes a project of BOINC's client in the agent's terms. Slots are still the client's.
+// Files are assumed to be as described in its state file. The error names everything that the agent
+// cannot continue with.
 func convert(p protocol.ClientProject, tasks []protocol.ActiveTask, now time.Time) (Taken, error) {
 	u := p.MasterURL
 	t := Taken{Project: project(p, now)}
@@ -108,8 +108,7 @@ func result(u string, h protocol.HeldResult, app string, now time.Time) state.Re
 			r.Message = fmt.Sprintf("exit status %d", h.ExitStatus)
 		}
 	}
-	// What failed no longer waits for anything, even if the client had not come to
-	// mark it.
+	// A failed result no longer waits for anything, even if the client had not marked it yet.
 	over := []protocol.ClientState{protocol.ClientComputeError, protocol.ClientUploaded, protocol.ClientAborted, protocol.ClientUploadFailed}
 	if r.ReadyToReport || slices.Contains(over, r.State) {
 		r.Ready(now)
@@ -117,7 +116,7 @@ func result(u string, h protocol.HeldResult, app string, now time.Time) state.Re
 	return r
 }
 
-// file describes a file. What the client gave up is given up here too.
+// file describes a file. If the client gave it up, it is given up here too.
 func file(u string, f protocol.FileInfo, appFile bool, outputs map[string]protocol.FileRef) state.File {
 	ref, output := outputs[f.Name]
 	status, msg := f.Status, f.ErrorMsg

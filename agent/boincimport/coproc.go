@@ -7,13 +7,13 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// found are the kinds of coprocessors that the agent finds by itself.
+// found are the kinds of coprocessors that the agent finds without a declaration.
 var found = []string{"NVIDIA", "ATI", "intel_gpu", "apple_gpu"}
 
-// undeclared notes the kinds of coprocessors that tasks wait for and that only their
-// owner can tell the agent of.
+// undeclared notes the kinds of coprocessors that tasks wait for and that only their owner can
+// declare to the agent.
 func (m *importer) undeclared(plan []job) {
-	s, _ := settings.Load(m.to) // the agent says what is wrong with the file
+	s, _ := settings.Load(m.to) // the agent reports the file's faults
 	for _, j := range plan {
 		waiting := make(map[string]int)
 		for _, r := range j.taken.Results {

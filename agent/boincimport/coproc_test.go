@@ -15,21 +15,21 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// device is an app version for a coprocessor, as BOINC's client and schedulers write it.
+// device returns an app version for a coprocessor, as BOINC's client and schedulers write it.
 func device(kind string) string {
 	return "<app_version><app_name>a</app_name><version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform>" +
 		"<avg_ncpus>0.250000</avg_ncpus><flops>5e11</flops><plan_class>faked</plan_class><gpu_ram>1048576.000000</gpu_ram>" +
 		"<coproc><type>" + kind + "</type><count>0.500000</count></coproc></app_version>"
 }
 
-// onDevice is clientState with the begun task on a coprocessor.
+// onDevice returns clientState with the started task on a coprocessor.
 func onDevice(kind string) string {
 	s := strings.Replace(clientState, "<workunit>", device(kind)+"\n<workunit>", 1)
 	return strings.Replace(s, "<name>begun</name><wu_name>w</wu_name>", "<name>begun</name><wu_name>w</wu_name><plan_class>faked</plan_class>", 1)
 }
 
-// A task for a coprocessor resumes, with an app version like the one that a scheduler
-// sends. The report says what to do about kinds that the agent does not find by itself.
+// A task for a coprocessor resumes, with an app version like those that a scheduler sends. The
+// report has the remedy for kinds that the agent does not find without a declaration.
 func TestImportOfCoprocessorTasks(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, toml string

@@ -9,18 +9,18 @@ import (
 	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
-// BOINC's client does not confine its applications: what is in its folder, they may have
-// written, and an import often runs as root. So all of it is read through one door, which
-// follows no link, and in bounds.
+// BOINC's client does not confine its applications. They may have written anything in its folder,
+// and an import often runs as root. So all of it is read through one door, which follows no link,
+// and within limits.
 const (
-	MaxState   = 256 << 20 // bytes of client_state.xml; those of many thousand tasks have some tens of megabytes
+	MaxState   = 256 << 20 // bytes of client_state.xml (with many thousand tasks it has some tens of megabytes)
 	maxNotes   = 1 << 20   // of accounts, preferences and settings
 	maxHistory = 64 << 20  // of statistics and job logs
 	maxUnknown = 16 << 30  // of a file whose size is not known
 )
 
-// etc is where Debian's package has the files that people edit, with links to them in the
-// client's folder.
+// etc is the folder where Debian's package has the files that people edit, with links to them in
+// the client's folder.
 const etc = "/etc/boinc-client"
 
 // read returns a file of the client's. Of links only those are followed that Debian's package

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// history takes over what credit the project has given on which day. It is for
-// people to look at: without it, or where it is not whole, the import continues.
+// history imports the credit that the project has given by day. It is only for people to look at:
+// if it is missing or incomplete, the import continues.
 func (m *importer) history(p *state.Project) {
 	name := "statistics_" + protocol.EscapeURL(p.MasterURL) + ".xml"
 	b, err := m.read(name, maxHistory)
@@ -33,8 +33,8 @@ func (m *importer) history(p *state.Project) {
 	}
 }
 
-// estimates is what the client had learnt of how long results really take. A
-// factor of 1 is where it starts, and what it keeps for projects that want none.
+// estimates converts the client's correction of computing times. A factor of 1 is its initial
+// value, and the one that it keeps for projects that want no correction.
 func estimates(correction float64) state.Estimates {
 	if !(correction > 0) || correction == 1 {
 		return state.Estimates{}

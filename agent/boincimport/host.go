@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// host takes over who this computer is, unless the agent has computed before.
+// host imports the identity of this computer, unless the agent has computed before.
 func (m *importer) host() error {
 	h, _ := m.db.Hosts.Get(state.Self)
 	if h.CPID != "" && m.db.Projects.Len() > 0 {
@@ -39,8 +39,8 @@ func (m *importer) host() error {
 
 func within(x float64) float64 { return max(0, min(x, 1)) }
 
-// prefs takes over the computing preferences: those of a project's web site, and
-// what was changed on this computer.
+// prefs imports the computing preferences: those from a project's web site, and the changes made on
+// this computer.
 func (m *importer) prefs() error {
 	if b, err := m.read("global_prefs.xml", maxNotes); err == nil {
 		if err := m.webPrefs(b); err != nil {

@@ -22,7 +22,7 @@ const (
 	inFolder = "projects/127.0.0.1_8090_proj/"
 )
 
-// What the names below a client's folder can be that its applications have made of them.
+// Things that a client's applications can put in place of the files in its folder.
 var spoils = map[string]func(path, secrets string) error{
 	"a link to a secret":    func(path, secrets string) error { return os.Symlink(filepath.Join(secrets, filepath.Base(path)), path) },
 	"a link to all secrets": func(path, secrets string) error { return os.Symlink(secrets, path) },
@@ -32,8 +32,8 @@ var spoils = map[string]func(path, secrets string) error{
 	},
 }
 
-// Whatever is in place of a file or folder, an import ends, takes in no secret of whoever runs it,
-// and leaves nothing of that to other users.
+// Whatever replaces a file or folder, an import ends, copies no secret of the user that runs it,
+// and reveals nothing of that to other users.
 func TestImportFromAHostileFolder(t *testing.T) {
 	for _, place := range []string{
 		"client_state.xml", "account_127.0.0.1_8090_proj.xml", "global_prefs.xml", "global_prefs_override.xml", "lockfile", "cc_config.xml",
@@ -87,7 +87,7 @@ func noSecrets(t *testing.T, dir string) {
 	}
 }
 
-// An import that is interrupted ends and says so; nothing of a project is half there.
+// An import that is interrupted ends with an error. No project is imported by half.
 func TestImportIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("interrupted")
@@ -113,7 +113,7 @@ func TestImportedJobLogIsPrivate(t *testing.T) {
 	}
 }
 
-// A file that claims to be there, and of which nothing tells what it has to be, is not believed.
+// A file that counts as present, but without a checksum of its content, is not trusted.
 func TestImportOfWhatCannotBeChecked(t *testing.T) {
 	const sum = "<nbytes>5</nbytes><md5_cksum>5d41402abc4b2a76b9719d911017c592</md5_cksum>"
 	from, to := folder(t, strings.ReplaceAll(clientState, sum, "<nbytes>0</nbytes>")), t.TempDir()

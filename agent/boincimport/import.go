@@ -1,6 +1,6 @@
-// Package boincimport takes over what a stopped client of BOINC's was doing:
-// accounts, preferences, settings, the host's identity, files, and tasks, started ones
-// with their slots. The client's folder is only read.
+// Package boincimport imports the work of a stopped BOINC client: accounts, preferences, settings,
+// the host's identity, files, and tasks, started ones with their slots. The client's folder is only
+// read.
 package boincimport
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A Report says what was taken over.
+// A Report lists everything that was imported.
 type Report struct {
 	Projects []ProjectReport `json:"projects"`
-	Notes    []string        `json:"notes,omitempty"` // what was not, and why
+	Notes    []string        `json:"notes,omitempty"` // what was left out, and why
 }
 
-// A ProjectReport says it of a project.
+// A ProjectReport lists it for a project.
 type ProjectReport struct {
 	MasterURL string `json:"master_url"`
 	Name      string `json:"name"`
@@ -48,12 +48,11 @@ type importer struct {
 	report   Report
 }
 
-// Import takes over all projects of the client whose data directory is from, or
-// only those named, into the agent's data directory to, whose agent must not run.
-// It refuses before anything is changed when a client or an agent runs, when a
-// project is attached already, and when there is a task that the agent cannot
-// finish. Projects are taken over one after the other, each wholly or not at all;
-// after a crash, or when ctx ends, the same import continues with those that are left.
+// Import imports all projects of the client whose data directory is from, or only those named, into
+// the agent's data directory to. The agent must not run. Import refuses before anything is changed
+// if a client or an agent runs, if a project is attached already, or if there is a task that the
+// agent cannot finish. Projects are imported one after the other, each completely or not at all.
+// After a crash, or when ctx ends, the same import continues with the remaining ones.
 func Import(ctx context.Context, from, to string, only []string) (_ Report, err error) {
 	door, err := foreigndir.Enter(ctx, from)
 	if err != nil {

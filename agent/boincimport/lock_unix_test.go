@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holdLock takes a lock as BOINC's client does, says so, and keeps it until its
-// input ends.
+// holdLock takes a lock as BOINC's client does, announces that, and keeps it until its input ends.
 func holdLock(name string) {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err == nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// convert describes a project in the agent's terms. Where its tasks are computed by
-// programs of the volunteer's own, these are what app_info.xml says: BOINC's client goes by
-// that too, and not by what it wrote down.
+// convert describes a project in the agent's terms. If its tasks are computed by the volunteer's
+// own programs, these are described by app_info.xml. BOINC's client also uses that file, and not
+// its own records.
 func (m *importer) convert(p protocol.ClientProject) (Taken, error) {
 	folder := filepath.Join(m.from, "projects", protocol.EscapeURL(p.MasterURL))
 	platform, _ := hostinfo.Platform()
@@ -53,7 +53,7 @@ func (m *importer) convert(p protocol.ClientProject) (Taken, error) {
 	return t, err
 }
 
-// own reads app_info.xml in a project's folder, nil if there is none.
+// own reads app_info.xml in a project's folder. It returns nil if it does not exist.
 func (m *importer) own(folder, name, platform string) (*appinfo.Info, error) {
 	d, err := m.door.Into("projects/" + name)
 	if errors.Is(err, fs.ErrNotExist) {

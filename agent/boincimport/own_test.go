@@ -14,8 +14,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// ownFolder is the data directory of a client whose volunteer computes with a program of
-// their own, which BOINC's notes describe as something else.
+// ownFolder returns the data directory of a client whose volunteer computes with their own program.
+// BOINC's records describe that as something else.
 func ownFolder(t *testing.T, number int) string {
 	t.Helper()
 	dir := folder(t, strings.Replace(clientState, "<suspended_via_gui/>", "<anonymous_platform/>", 1))
@@ -33,7 +33,7 @@ func ownFolder(t *testing.T, number int) string {
 	return dir
 }
 
-// A volunteer's own programs come along with what describes them, and their tasks resume.
+// A volunteer's own programs are imported with their description, and their tasks resume.
 func TestImportOfOwnPrograms(t *testing.T) {
 	from, to := ownFolder(t, 100), t.TempDir()
 	report, err := boincimport.Import(t.Context(), from, to, nil)

@@ -13,16 +13,15 @@ import (
 	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
-// ErrRunning says that something still works in BOINC's folder.
+// ErrRunning means that a process still works in BOINC's folder.
 var ErrRunning = errors.New("BOINC's client is running; stop it first (systemctl stop boinc-client, or quit BOINC Manager with its tasks)")
 
-// lockFile is what BOINC's client locks in its folder.
+// lockFile is the file that BOINC's client locks in its folder.
 const lockFile = "lockfile"
 
-// Hold makes sure that no client works in the folder, and that none starts until
-// release is called. A client that was told to allow several takes no lock, so
-// processes are looked at as well; their applications may outlive a client that
-// was killed.
+// Hold makes sure that no client works in the folder, and that none starts until release is called.
+// A client that is set to allow several instances takes no lock, so Hold also looks at processes.
+// The applications of a client may continue after it was killed.
 func Hold(ctx context.Context, dir string) (release func(), err error) {
 	d, err := foreigndir.Enter(ctx, dir)
 	if err != nil {

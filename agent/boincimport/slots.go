@@ -65,7 +65,7 @@ func (m *importer) slots(t *Taken) error {
 	return nil
 }
 
-// markSlot writes what tells the executor whose slot it is, and how far.
+// markSlot writes the files from which the executor learns a slot's result and its progress.
 func markSlot(dir string, r state.Result) error {
 	c := appipc.TaskState{
 		ProjectURL: r.Project, ResultName: r.Name,
@@ -81,8 +81,8 @@ func markSlot(dir string, r state.Result) error {
 	return atomicfile.Write(filepath.Join(dir, appipc.SetupFile), w.Bytes(), 0o664)
 }
 
-// copySlot copies a slot without what belongs to the process that ran in it, up to the bytes
-// that its task may use; 0: as many as a file of unknown size.
+// copySlot copies a slot without the files of the process that ran in it. It copies at most most
+// bytes, the limit of its task, or with 0 as many as a file of unknown size may have.
 func (m *importer) copySlot(from, to int, most int64) error {
 	src, err := m.door.Into("slots/" + strconv.Itoa(from))
 	if err != nil {
@@ -105,13 +105,13 @@ func (m *importer) copySlot(from, to int, most int64) error {
 	return errors.Join(c.folder(src, dst, true), context.Cause(m.ctx))
 }
 
-// A slotCopy is what is still allowed while a slot is copied.
+// A slotCopy has the remaining limits while a slot is copied.
 type slotCopy struct {
 	left  int64 // bytes
 	depth int
 }
 
-// folder copies all that is in a folder. Links are made anew and not followed.
+// folder copies everything in a folder. Links are created again and not followed.
 func (c *slotCopy) folder(src *foreigndir.Door, dst *os.Root, top bool) (err error) {
 	if c.depth++; c.depth > foreigndir.MaxDepth {
 		return foreigndir.ErrTooDeep
@@ -127,7 +127,7 @@ func (c *slotCopy) folder(src *foreigndir.Door, dst *os.Root, top bool) (err err
 	return errors.Join(err, errNames)
 }
 
-// entry copies a file, a folder or a link; what is none of these is left behind.
+// entry copies a file, a folder or a link. Anything else is left behind.
 func (c *slotCopy) entry(src *foreigndir.Door, dst *os.Root, name string) error {
 	info, err := src.Root().Lstat(name)
 	if err != nil {

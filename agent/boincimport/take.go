@@ -18,8 +18,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// take carries a project over: its files, then what is known of it, then the
-// account, which makes the agent work for it.
+// take moves a project over: its files, then its records, then the account, which makes the agent
+// work for it.
 func (m *importer) take(j job) error {
 	t, u := &j.taken, j.account.MasterURL
 	folder := protocol.EscapeURL(u)
@@ -95,10 +95,10 @@ func executable(d *foreigndir.Door, name string) bool {
 	return err == nil && st.Mode().Perm()&0o111 != 0
 }
 
-// errUnchecked says that nothing tells whether a file is what it should be.
+// errUnchecked means that a file's content cannot be verified.
 var errUnchecked = errors.New("BOINC's client noted no checksum of it")
 
-// mostBytes is how large a file may be.
+// mostBytes returns the maximum size of a file.
 func mostBytes(f state.File) int64 {
 	switch {
 	case f.NBytes > 0:
@@ -109,8 +109,8 @@ func mostBytes(f state.File) int64 {
 	return maxUnknown
 }
 
-// files copies the project's files. One that is not what the project described
-// is left behind: an input is fetched again, an output is lost and reported so.
+// files copies the project's files. A file that does not match the project's description is left
+// behind: an input is fetched again, an output is lost and reported as such.
 func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
 	src, err := m.door.Into("projects/" + folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +142,7 @@ func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
 			return err
 		}
 		if f.Local != state.FilePresent || f.Own && !missing {
-			continue // an output that is being made, or nothing; or the volunteer's
+			continue // an unfinished output, nothing at all, or the volunteer's
 		}
 		if err == nil && !f.AppFile && f.MD5 == "" {
 			err = errUnchecked

@@ -8,17 +8,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// admission says what a user can do whom the agent does not obey.
+// admission returns the remedy for a user whose requests the agent refuses.
 func admission(dataDir string) string {
 	return `try again in a terminal that was opened with "Run as administrator". To control the agent yourself, have an administrator run: icacls "` +
 		dataDir + `" /grant "` + os.Getenv("USERNAME") + `:(OI)(CI)M" and then: starling service restart`
 }
 
-// modify are the rights of those who may do anything with a file but say who else may.
+// modify are the rights to do anything with a file except changing its permissions.
 const modify = windows.FILE_GENERIC_READ | windows.FILE_GENERIC_WRITE | windows.FILE_GENERIC_EXECUTE | windows.DELETE
 
-// granted returns who was given all of the data directory to change, by name and not by the
-// folder above: they can have the agent do what they want anyhow.
+// granted returns the users who may change everything in the data directory because of an explicit
+// grant, not because of the folder above. They can make the agent do what they want anyhow.
 func granted(dataDir string) ([]*windows.SID, error) {
 	sd, err := windows.GetNamedSecurityInfo(dataDir, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
 	if err != nil {
@@ -29,7 +29,7 @@ func granted(dataDir string) ([]*windows.SID, error) {
 
 func grantees(sd *windows.SECURITY_DESCRIPTOR) (all []*windows.SID, err error) {
 	list, _, err := sd.DACL()
-	if errors.Is(err, windows.ERROR_OBJECT_NOT_FOUND) || err == nil && list == nil { // where files have no rights
+	if errors.Is(err, windows.ERROR_OBJECT_NOT_FOUND) || err == nil && list == nil { // on file systems without permissions
 		return nil, nil
 	} else if err != nil {
 		return nil, err

@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The agent obeys those to whom its folder was given to change, by name.
+// The agent accepts requests from users who were explicitly granted its folder.
 func TestWhoElseIsObeyed(t *testing.T) {
 	const ada, bob = "S-1-5-21-1-2-3-1001", "S-1-5-21-1-2-3-1002"
 	for rights, want := range map[string]string{
 		"D:P(A;OICI;FA;;;SY)(A;OICI;0x1301bf;;;" + ada + ")(A;;FA;;;" + bob + ")": "S-1-5-18 " + ada + " " + bob,
-		"D:(A;OICIID;FA;;;" + ada + ")":                                           "", // what all folders beside it give
+		"D:(A;OICIID;FA;;;" + ada + ")":                                           "", // inherited, as by all folders next to it
 		"D:(A;OICI;0x1200a9;;;" + ada + ")":                                       "", // to read
 		"D:(A;OICI;0x1201bf;;;" + ada + ")":                                       "", // not to delete
 		"D:(D;OICI;0x1301bf;;;" + ada + ")":                                       "",
-		"D:(A;OICIIO;0x1301bf;;;" + bob + ")":                                     "", // what is in the folder, and not it
+		"D:(A;OICIIO;0x1301bf;;;" + bob + ")":                                     "", // only for the contents of the folder
 		"O:BA":                                                                    "",
 	} {
 		sd, err := windows.SecurityDescriptorFromString(rights)
@@ -39,7 +39,7 @@ func TestWhoElseIsObeyed(t *testing.T) {
 	}
 }
 
-// Those whom it does not obey are told what they can do.
+// Users whose requests are refused get the remedy.
 func TestWhoIsNotObeyed(t *testing.T) {
 	dir := t.TempDir()
 	name, err := pipe(dir)

@@ -10,12 +10,11 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// ErrNoTask says that there is no task of a name.
+// ErrNoTask means that no task has the name.
 var ErrNoTask = errors.New("no such task")
 
-// An Agent is what the control interface needs of the agent. Its methods, and those of
-// the interfaces it is made of, may be called concurrently; errors are sentences that are
-// shown to people.
+// An Agent has the methods of the agent that the control interface needs. They may be called
+// concurrently. Errors are sentences for people.
 type Agent interface {
 	Shower
 	Reloader
@@ -27,7 +26,7 @@ type Agent interface {
 	ManagerFollower
 }
 
-// A Shower shows what is happening and why.
+// A Shower shows the agent's activities and their reasons.
 type Shower interface {
 	Status(ctx context.Context) (Status, error)
 	// Decision makes a pass of the policies now and returns it, with all reasons.
@@ -38,23 +37,22 @@ type Shower interface {
 	Noticer
 }
 
-// A Reloader reads the account and preference files again and returns what is wrong
-// with them.
+// A Reloader reads the account and preference files again and returns their faults.
 type Reloader interface {
 	Reload(ctx context.Context) error
 }
 
-// A Steerer does what a person asks.
+// A Steerer carries out a person's requests.
 type Steerer interface {
 	// SteerProject returns settings.ErrNotAttached for a project that is not.
 	SteerProject(ctx context.Context, masterURL string, what ProjectAction) error
-	// SteerTask finds the task by its name alone if project is "". It returns ErrNoTask
-	// if there is none.
+	// SteerTask finds the task by its name alone if project is "". It returns ErrNoTask if it does
+	// not exist.
 	SteerTask(ctx context.Context, project, name string, what TaskAction) error
 	ModeSetter
 }
 
-// A ModeSetter says when the computer may compute, or use the network.
+// A ModeSetter sets when the computer may compute, or use the network.
 type ModeSetter interface {
 	// SetMode sets the mode of computing or of the network, until changed or for a
 	// time.
@@ -67,7 +65,7 @@ type TaskRef struct {
 	Task    string `json:"task"`
 }
 
-// A TasksSteerer does to many tasks at once what a person asks.
+// A TasksSteerer carries out a person's request for many tasks at once.
 type TasksSteerer interface {
 	// SteerTasks suspends tasks, resumes them or has them aborted soon, all with one write
 	// to disk, and returns how many. Those that have finished or are gone are left out.
@@ -79,10 +77,10 @@ type TransferSteerer interface {
 	SteerTransfer(ctx context.Context, project, name string, abort bool) error
 }
 
-// Logs keep what was logged since the agent's start.
+// Logs keeps the log since the agent's start.
 type Logs interface {
-	// Log returns the kept lines with numbers above after; for a negative one the last
-	// line alone.
+	// Log returns the kept lines with numbers above after, or for a negative number the last line
+	// alone.
 	Log(ctx context.Context, after int) (Log, error)
 }
 
@@ -98,7 +96,7 @@ type Accounts interface {
 	ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error)
 	// LookupAccount and CreateAccount take BOINC's hash of a password.
 	LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error)
-	// consent says that the person accepted the project's terms of use.
+	// consent means that the person accepted the project's terms of use.
 	CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string, consent bool) (protocol.Authenticator, error)
 }
 
@@ -108,7 +106,6 @@ type ManagerFollower interface {
 	JoinManager(ctx context.Context, managerURL, login, passwdHash string) error
 	// SyncManager asks the manager now.
 	SyncManager(ctx context.Context) error
-	// LeaveManager follows it no more, and with detach set detaches the projects that it
-	// attached.
+	// LeaveManager stops following it, and with detach detaches the projects that it attached.
 	LeaveManager(ctx context.Context, detach bool) error
 }

@@ -20,22 +20,20 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// ErrNotRunning says that no agent answers in the data directory.
+// ErrNotRunning means that no agent answers in the data directory.
 var ErrNotRunning = errors.New("no agent is running")
 
-// ErrUnresponsive says that an agent is there, but did not answer.
+// ErrUnresponsive means that an agent is running, but did not answer.
 var ErrUnresponsive = errors.New("an agent is running but does not respond")
 
-// ErrForbidden says that there is an agent, or may be one, that this user may not
-// use.
+// ErrForbidden means that there is an agent, or may be one, that this user may not control.
 var ErrForbidden = errors.New("permission denied")
 
-// A Client talks to the agent of a data directory. Its methods may be called
-// concurrently; each returns ErrNotRunning when there is no agent and ErrForbidden
-// when it is for others.
+// A Client talks to the agent of a data directory. Its methods may be called concurrently. Each
+// returns ErrNotRunning without an agent, and ErrForbidden if this user may not control it.
 type Client struct{ http *http.Client }
 
-// NewClient makes a client; it does not connect yet.
+// NewClient makes a client. It does not connect yet.
 func NewClient(dataDir string) *Client {
 	connect := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := dialStarted(ctx, dataDir)
@@ -51,11 +49,10 @@ func NewClient(dataDir string) *Client {
 	return NewClientOver(&http.Transport{DialContext: connect, DisableKeepAlives: true})
 }
 
-// startPatience is how long an agent that has its state, but no socket yet, is waited
-// for.
+// startPatience is the time to wait for an agent that has its state, but no socket yet.
 const startPatience = 15 * time.Second
 
-// dialStarted connects to the agent; one that is just starting is waited for.
+// dialStarted connects to the agent. It waits for an agent that is just starting.
 func dialStarted(ctx context.Context, dataDir string) (net.Conn, error) {
 	for end := time.Now().Add(startPatience); ; {
 		c, err := dial(ctx, dataDir)
@@ -94,8 +91,7 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// Reload has the agent read its account and preference files again; the error
-// says what is wrong with them.
+// Reload makes the agent read its account and preference files again. The error has their faults.
 func (c *Client) Reload(ctx context.Context) error {
 	return c.call(ctx, http.MethodPost, "reload", nil, nil)
 }
@@ -114,53 +110,53 @@ func (c *Client) Prefs(ctx context.Context) (prefs.Effective, error) {
 	return p, err
 }
 
-// SteerProject has something done to a project.
+// SteerProject makes the agent carry out a request for a project.
 func (c *Client) SteerProject(ctx context.Context, masterURL string, what ProjectAction) error {
 	return c.call(ctx, http.MethodPost, "project", url.Values{"project": {masterURL}, "action": {string(what)}}, nil)
 }
 
-// SteerTask has something done to a task, which is found by its name alone if
+// SteerTask makes the agent carry out a request for a task, which is found by its name alone if
 // project is "".
 func (c *Client) SteerTask(ctx context.Context, project, name string, what TaskAction) error {
 	return c.call(ctx, http.MethodPost, "task", url.Values{"project": {project}, "task": {name}, "action": {string(what)}}, nil)
 }
 
-// SetMode sets the mode of an activity; with d = 0 it stays until changed.
+// SetMode sets the mode of an activity. With d = 0 it stays until changed.
 func (c *Client) SetMode(ctx context.Context, what Activity, kind prefs.ModeKind, d time.Duration) error {
 	return c.call(ctx, http.MethodPost, "mode", url.Values{
 		"of": {string(what)}, "network": {strconv.FormatBool(what == Network)}, "mode": {modeNames[kind]}, "for": {d.String()},
 	}, nil)
 }
 
-// Log asks for what was logged since the agent's start, with numbers above after.
+// Log requests the log since the agent's start, with numbers above after.
 func (c *Client) Log(ctx context.Context, after int) (Log, error) {
 	var l Log
 	err := c.call(ctx, http.MethodGet, "log/"+strconv.Itoa(after), nil, &l)
 	return l, err
 }
 
-// Attach has the agent attach to a project.
+// Attach makes the agent attach to a project.
 func (c *Client) Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error {
 	return c.call(ctx, http.MethodPost, "attach", url.Values{"project": {masterURL}, "key": {string(key)}}, nil)
 }
 
-// Detach has the agent detach from a project.
+// Detach makes the agent detach from a project.
 func (c *Client) Detach(ctx context.Context, masterURL string) error {
 	return c.call(ctx, http.MethodPost, "detach", url.Values{"project": {masterURL}}, nil)
 }
 
-// JoinManager has the agent follow an account manager. The hash is that of
-// protocol.PasswordHash, of the password and the login.
+// JoinManager makes the agent follow an account manager. The hash is protocol.PasswordHash of the
+// password and the login.
 func (c *Client) JoinManager(ctx context.Context, managerURL, login, passwdHash string) error {
 	return c.call(ctx, http.MethodPost, "manager/join", url.Values{"url": {managerURL}, "login": {login}, "passwd_hash": {passwdHash}}, nil)
 }
 
-// SyncManager has the agent ask its account manager now.
+// SyncManager makes the agent ask its account manager now.
 func (c *Client) SyncManager(ctx context.Context) error {
 	return c.call(ctx, http.MethodPost, "manager/sync", nil, nil)
 }
 
-// LeaveManager has the agent stop using the account manager.
+// LeaveManager makes the agent stop using the account manager.
 func (c *Client) LeaveManager(ctx context.Context, detach bool) error {
 	return c.call(ctx, http.MethodPost, "manager/leave", url.Values{"detach": {strconv.FormatBool(detach)}}, nil)
 }

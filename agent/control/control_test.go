@@ -21,7 +21,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// An agent answers with what it was given.
+// An agent answers with the given values.
 type agent struct {
 	status  control.Status
 	err     error

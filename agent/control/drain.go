@@ -12,21 +12,22 @@ import (
 
 // A Drainer brings the computer to rest without losing work, and ends the agent.
 type Drainer interface {
-	// Drain begins a drain, or cancels one if scope is "". It lasts until then or until the
-	// agent ends.
+	// Drain starts a drain, or cancels one if scope is "". It lasts until then or until the agent
+	// ends.
 	Drain(ctx context.Context, scope decide.DrainScope) error
 	// Quit ends the agent as a signal does.
 	Quit()
 }
 
-// A Drain is a drain under way, for people.
+// A Drain is a drain in progress, for people.
 type Drain struct {
 	Scope decide.DrainScope `json:"scope"`
 	Since time.Time         `json:"since"`
 	Done  bool              `json:"done"`           // everything is finished, uploaded and reported
-	Left  string            `json:"left,omitempty"` // what it waits for; "": Done
+	Left  string            `json:"left,omitempty"` // remaining work ("" if Done)
 	Tasks int               `json:"tasks"`          // that it waits for
-	// Remaining is the estimated number of seconds until the last task is computed; 0: not known.
+	// Remaining is the estimated number of seconds until the last task is computed, or 0 if
+	// unknown.
 	Remaining float64 `json:"remaining_seconds,omitempty"`
 }
 
@@ -53,13 +54,13 @@ func drainRoutes(mux *http.ServeMux, a Drainer) {
 	})
 }
 
-// Drain has the agent begin a drain, or cancel it if scope is "".
+// Drain makes the agent start a drain, or cancel it if scope is "".
 func (c *Client) Drain(ctx context.Context, scope decide.DrainScope) error {
 	return c.call(ctx, http.MethodPost, "drain", url.Values{"scope": {string(scope)}}, nil)
 }
 
-// Quit has the agent end as a signal does: running tasks resume from their last checkpoints when
-// it starts again.
+// Quit ends the agent as a signal does: running tasks resume from their last checkpoints when it
+// starts again.
 func (c *Client) Quit(ctx context.Context) error {
 	return c.call(ctx, http.MethodPost, "quit", nil, nil)
 }

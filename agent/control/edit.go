@@ -7,18 +7,17 @@ import (
 	"strconv"
 )
 
-// An Editor changes what people may edit, for whoever controls the agent but cannot
-// write its files: those of a service belong to a user of its own.
+// An Editor changes the files that people edit, for users who may control the agent but cannot
+// write its files: the files of a service belong to its own user.
 type Editor interface {
 	// Check reads the files that people may edit and returns everything that is wrong
 	// with them.
 	Check(ctx context.Context) error
-	// PrefsFile returns the text of prefs.toml; "" if there is none.
+	// PrefsFile returns the text of prefs.toml, or "" if it does not exist.
 	PrefsFile(ctx context.Context) (string, error)
-	// SetPrefsFile replaces prefs.toml. A text with errors is refused, and they come back.
+	// SetPrefsFile replaces prefs.toml. A text with errors is refused, and the errors are returned.
 	SetPrefsFile(ctx context.Context, text string) error
-	// SetPref sets one preference, in the manner of tools, over prefs.toml; nil takes that
-	// back.
+	// SetPref overrides one preference of prefs.toml, as tools do. nil removes the override.
 	SetPref(ctx context.Context, name string, value *float64) error
 	// SetShare sets the resource share of a project. It returns settings.ErrNotAttached
 	// for a project that is not.
@@ -65,13 +64,12 @@ func editRoutes(mux *http.ServeMux, e Editor) {
 	})
 }
 
-// Check has the agent read the files that people may edit; the error is everything that
-// is wrong with them.
+// Check makes the agent read the files that people may edit. The error has all their faults.
 func (c *Client) Check(ctx context.Context) error {
 	return c.call(ctx, http.MethodGet, "check", nil, nil)
 }
 
-// PrefsFile asks for the text of prefs.toml; "" if there is none.
+// PrefsFile requests the text of prefs.toml. It is "" if the file does not exist.
 func (c *Client) PrefsFile(ctx context.Context) (text string, err error) {
 	err = c.call(ctx, http.MethodGet, "prefs/file", nil, &text)
 	return text, err
@@ -82,7 +80,7 @@ func (c *Client) SetPrefsFile(ctx context.Context, text string) error {
 	return c.call(ctx, http.MethodPost, "prefs/file", url.Values{"text": {text}}, nil)
 }
 
-// SetPref sets one preference over prefs.toml; nil takes that back.
+// SetPref overrides one preference of prefs.toml. nil removes the override.
 func (c *Client) SetPref(ctx context.Context, name string, value *float64) error {
 	q := url.Values{"name": {name}}
 	if value != nil {

@@ -17,25 +17,25 @@ const MaxHistoryPage = 500
 type Historian interface {
 	// History returns a page of the tasks that have ended, the last first.
 	History(ctx context.Context, q HistoryQuery) (History, error)
-	// Timeline returns a page of what the computer did, the latest first. Only Since, Before
+	// Timeline returns a page of the computer's activities, the latest first. Only Since, Before
 	// and Limit of the query count.
 	Timeline(ctx context.Context, q HistoryQuery) (Timeline, error)
 }
 
-// A HistoryQuery says what of the history is wanted. The zero value is its first page.
+// A HistoryQuery selects a part of the history. The zero value is its first page.
 type HistoryQuery struct {
-	Project string    // master URL; "" for all
-	Task    string    // a task's name; "" for all
-	Search  string    // only tasks that have all of these words somewhere, see HistoryTask.Matches; "" for all
-	Since   time.Time // only what ended then or later; zero for all
-	Before  uint64    // Next of the page before; 0 for the first page
-	Limit   int       // at most so many, and never more than MaxHistoryPage; 0 for that many
+	Project string    // master URL ("" for all)
+	Task    string    // a task's name ("" for all)
+	Search  string    // only tasks that have all of these words somewhere, see HistoryTask.Matches ("" for all)
+	Since   time.Time // only entries that ended then or later (zero for all)
+	Before  uint64    // Next of the page before (0 for the first page)
+	Limit   int       // maximum number of entries, at most MaxHistoryPage (0 for that many)
 }
 
 // A History is a page of the tasks that have ended.
 type History struct {
 	Tasks []HistoryTask `json:"tasks"`
-	Next  uint64        `json:"next,omitempty"` // HistoryQuery.Before of the next page, which may be empty if not all tasks are wanted; 0: this is the last
+	Next  uint64        `json:"next,omitempty"` // HistoryQuery.Before of the next page, which may be empty if not all tasks are wanted (0: this is the last)
 }
 
 // A HistoryTask is a task that has ended on this computer.
@@ -49,7 +49,7 @@ type HistoryTask struct {
 	PlanClass   string `json:"plan_class,omitempty"`
 
 	Outcome    string `json:"outcome"`        // finished, failed or aborted
-	By         string `json:"by,omitempty"`   // who aborted it: user, project, agent or account_manager
+	By         string `json:"by,omitempty"`   // that aborted it: user, project, agent or account_manager
 	Code       string `json:"code,omitempty"` // why it failed or was aborted: a code of docs/situations.md
 	Exit       string `json:"exit,omitempty"` // the same in words
 	ExitStatus int    `json:"exit_status"`
@@ -65,8 +65,8 @@ type HistoryTask struct {
 	Elapsed    float64 `json:"elapsed_seconds"`
 	CPUTime    float64 `json:"cpu_seconds"`
 	PeakMemory int64   `json:"peak_memory_bytes,omitempty"`
-	// Credit is that of the task; null: not known. Projects that speak BOINC's protocol
-	// say what an account and a computer have in all, and not what a task was worth.
+	// Credit is the task's credit, or null if unknown. Projects that use BOINC's protocol report
+	// the total of an account and of a computer, but not the credit of a task.
 	Credit *float64 `json:"credit"`
 }
 
@@ -86,7 +86,7 @@ func (t HistoryTask) Matches(search string) bool {
 	return true
 }
 
-// A Timeline is a page of what the computer did.
+// A Timeline is a page of the computer's activities.
 type Timeline struct {
 	Spans []Span `json:"spans"`
 	Next  uint64 `json:"next,omitempty"` // as in History
@@ -95,7 +95,7 @@ type Timeline struct {
 // A Span is a time during which the computer did one thing.
 type Span struct {
 	State string    `json:"state"`          // computing, waiting (for tasks to run), suspended or off
-	Code  string    `json:"code,omitempty"` // why it was suspended: a code of docs/situations.md; or off: stopped, killed or asleep
+	Code  string    `json:"code,omitempty"` // why it was suspended: a code of docs/situations.md, or off: stopped, killed or asleep
 	Why   string    `json:"why,omitempty"`  // the same in words
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`            // of one that lasts: now
@@ -121,7 +121,7 @@ func historyRoutes(mux *http.ServeMux, h Historian) {
 	})
 }
 
-// values are a query as an address has it.
+// values returns a query in the form for an address.
 func (q HistoryQuery) values() url.Values {
 	v := make(url.Values)
 	set := func(name, text string) {
@@ -140,8 +140,8 @@ func (q HistoryQuery) values() url.Values {
 	return v
 }
 
-// ParseHistoryQuery reads a query as an address has it: project, task, search,
-// since (RFC 3339), before and limit, each of which may be missing.
+// ParseHistoryQuery reads a query from an address: project, task, search, since (RFC 3339), before
+// and limit, each of which is optional.
 func ParseHistoryQuery(v url.Values) (q HistoryQuery, err error) {
 	q.Project, q.Task, q.Search = v.Get("project"), v.Get("task"), v.Get("search")
 	var errs []error
@@ -167,7 +167,7 @@ func (c *Client) History(ctx context.Context, q HistoryQuery) (History, error) {
 	return h, err
 }
 
-// Timeline asks for a page of what the computer did.
+// Timeline requests a page of the computer's activities.
 func (c *Client) Timeline(ctx context.Context, q HistoryQuery) (Timeline, error) {
 	var t Timeline
 	err := c.call(ctx, http.MethodGet, "timeline?"+q.values().Encode(), nil, &t)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// MaxMessages is how many lines an agent keeps for tools.
+// MaxMessages is the number of log lines that an agent keeps for tools.
 const MaxMessages = 2000
 
 // A Journal keeps the last lines of the log for tools, and passes all on. It may be
@@ -24,7 +24,7 @@ type kept struct {
 	seqno int
 }
 
-// NewJournal keeps so many lines, those of INFO and above.
+// NewJournal keeps the last lines of INFO and above, at most most.
 func NewJournal(next slog.Handler, most int) *Journal {
 	return &Journal{next: next, kept: &kept{most: most}}
 }
@@ -51,7 +51,7 @@ func (j *Journal) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &Journal{j.next.WithAttrs(attrs), j.kept, own}
 }
 
-// WithGroup is not used for what people read.
+// WithGroup is not used for messages that people read.
 func (j *Journal) WithGroup(name string) slog.Handler {
 	return &Journal{j.next.WithGroup(name), j.kept, j.own}
 }
@@ -69,8 +69,8 @@ func (j *Journal) keep(r slog.Record) {
 	}
 }
 
-// After returns the kept lines with numbers above seqno; for a negative one the
-// last line alone.
+// After returns the kept lines with numbers above seqno, or for a negative number the last line
+// alone.
 func (j *Journal) After(seqno int) []Message {
 	k := j.kept
 	k.mu.Lock()

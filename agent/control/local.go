@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// Local is what only people at this computer can ask for. What is nil is switched off.
+// Local has the requests that are only answered to people at this computer. A nil field switches a
+// request off.
 type Local struct {
 	Remote    Remote
 	Dashboard Dashboard
-	// Doctor examines the agent and what it needs, with its rights: people who may control
-	// it cannot always read its files. What it returns is put as JSON.
+	// Doctor examines the agent and its environment, with the agent's rights: people who may
+	// control it cannot always read its files. The result is sent as JSON.
 	Doctor func(context.Context) any
 }
 
@@ -39,8 +40,8 @@ func (l Local) routes(mux *http.ServeMux) {
 	}
 }
 
-// Doctor has the agent examine itself and puts the findings into a value of their type.
-// That takes as long as the projects' servers take to answer.
+// Doctor makes the agent examine itself and puts the findings into a value of their type. That
+// takes as long as the projects' servers take to answer.
 func (c *Client) Doctor(ctx context.Context, into any) error {
 	patient := Client{&http.Client{Timeout: doctorPatience, Transport: c.http.Transport}}
 	return patient.call(ctx, http.MethodGet, "doctor", nil, into)

@@ -17,7 +17,7 @@ type Message struct {
 	Text    string    `json:"text"`
 }
 
-// A Log is what an agent has said since it started.
+// A Log is an agent's log since its start.
 type Log struct {
 	Since    time.Time `json:"since"` // the agent's start
 	Messages []Message `json:"messages"`
@@ -26,13 +26,13 @@ type Log struct {
 // maxMessage bounds the text of a message, in bytes.
 const maxMessage = 16 << 10
 
-// NewMessage makes a message of a record of a logger that has attributes of its own.
+// NewMessage makes a message of a record of a logger with the attributes own.
 func NewMessage(r slog.Record, own []slog.Attr) Message {
 	m := Message{Time: r.Time, Level: r.Level.String()}
 	var b strings.Builder
 	b.WriteString(r.Message)
 	add := func(a slog.Attr) bool {
-		v := a.Value.Resolve().String() // what is secret hides itself
+		v := a.Value.Resolve().String() // secrets hide themselves
 		if a.Key == "project" {
 			m.Project = v
 		} else {

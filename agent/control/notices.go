@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// A Notice is what a project announced: an item of its news, or a message of its
-// scheduler that wants attention.
+// A Notice is a project's announcement: an item of its news, or a message of its scheduler that
+// needs attention.
 type Notice struct {
 	Seqno       int       `json:"seqno"`   // counts up as they come
 	Project     string    `json:"project"` // master URL
 	ProjectName string    `json:"project_name,omitempty"`
 	Kind        string    `json:"kind"` // news or scheduler
 	Title       string    `json:"title,omitempty"`
-	Text        string    `json:"text,omitempty"` // plain text, in lines; left out in a Status but of a scheduler
-	Link        string    `json:"link,omitempty"` // to what there is to read; http or https
-	Time        time.Time `json:"time"`           // when it was written; or when it came, if that is not known
+	Text        string    `json:"text,omitempty"` // plain text, in lines (in a Status only for messages of a scheduler)
+	Link        string    `json:"link,omitempty"` // to further information, http or https
+	Time        time.Time `json:"time"`           // when it was written, or received if that is unknown
 	Arrived     time.Time `json:"arrived"`
 }
 
@@ -40,7 +40,7 @@ func noticeRoutes(mux *http.ServeMux, n Noticer) {
 	})
 }
 
-// Notices asks for what a project announced, or all of them for "", the newest first.
+// Notices requests the announcements of a project, or of all projects for "", the newest first.
 func (c *Client) Notices(ctx context.Context, masterURL string) (all []Notice, err error) {
 	err = c.call(ctx, http.MethodGet, "notices?"+url.Values{"project": {masterURL}}.Encode(), nil, &all)
 	return all, err

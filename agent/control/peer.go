@@ -14,12 +14,12 @@ import (
 	"github.com/starling-grid/starling/internal/peercred"
 )
 
-// A peer is the user at the other end of the socket, as the system tells it.
+// A peer is the user at the other end of the socket, as the system reports it.
 type peer peercred.Peer
 
 type peerKey struct{}
 
-// notePeer keeps with a connection who is at its other end.
+// notePeer stores the user at the other end of a connection in its context.
 func notePeer(ctx context.Context, c net.Conn) context.Context {
 	if p, ok := peercred.Of(c); ok {
 		return context.WithValue(ctx, peerKey{}, peer(p))
@@ -27,8 +27,8 @@ func notePeer(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// admit lets in root, the agent's own user and the members of group, and tells
-// others whom to ask.
+// admit lets in root, the agent's own user and the members of group. For others the answer has the
+// remedy.
 func admit(group string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, known := r.Context().Value(peerKey{}).(peer)
@@ -50,8 +50,7 @@ func (p peer) may(group string) bool {
 	return p.UID == 0 || p.UID == os.Geteuid() || group != "" && p.in(group)
 }
 
-// in looks into the system's list of groups, so that who was just made a member
-// need not log in again.
+// in looks into the system's list of groups, so that a new member need not log in again.
 func (p peer) in(group string) bool {
 	g, err := user.LookupGroup(group)
 	if err != nil {

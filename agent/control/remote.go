@@ -42,7 +42,7 @@ func (noRemote) Invite() (Invitation, error) { return Invitation{}, errNoRemote 
 func (noRemote) Paired() ([]Paired, error)   { return nil, errNoRemote }
 func (noRemote) Revoke(string) error         { return errNoRemote }
 
-// remoteRoutes are for who is at this computer: no other can let in a third.
+// remoteRoutes are only for people at this computer: a remote computer cannot admit a third one.
 func remoteRoutes(mux *http.ServeMux, door Remote) {
 	if door == nil {
 		door = noRemote{}
@@ -60,7 +60,7 @@ func remoteRoutes(mux *http.ServeMux, door Remote) {
 	})
 }
 
-// Invite has the agent make a code with which one computer may pair.
+// Invite makes the agent create a code with which one computer may pair.
 func (c *Client) Invite(ctx context.Context) (i Invitation, err error) {
 	err = c.call(ctx, http.MethodPost, "remote/invite", nil, &i)
 	return i, err
@@ -72,7 +72,7 @@ func (c *Client) Paired(ctx context.Context) (all []Paired, err error) {
 	return all, err
 }
 
-// Revoke has the agent forget a computer.
+// Revoke makes the agent forget a computer.
 func (c *Client) Revoke(ctx context.Context, name string) error {
 	return c.call(ctx, http.MethodPost, "remote/revoke", url.Values{"name": {name}}, nil)
 }

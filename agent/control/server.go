@@ -1,8 +1,8 @@
-// Package control is how people and tools reach a running agent: a JSON interface
-// on a socket in the data directory, on Windows a named pipe. The agent's own user and root are let in, and
-// the members of a group where the agent serves the whole computer.
+// Package control connects people and tools with a running agent: a JSON interface on a socket in
+// the data directory, on Windows a named pipe. It admits the agent's own user and root, and the
+// members of a group if the agent serves the whole computer.
 //
-// It shows what the agent tells it and passes requests on; it decides nothing.
+// It shows the agent's data and passes requests on. It decides nothing.
 package control
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// An Activity is what a mode is for.
+// An Activity is the subject of a mode.
 type Activity string
 
 // The activities. The zero value is Computing, on the CPUs and everything else.
@@ -31,10 +31,10 @@ const (
 	GPUs      Activity = "gpu" // computing on coprocessors
 )
 
-// A ProjectAction is what a person can have done to a project.
+// A ProjectAction is a person's request for a project.
 type ProjectAction string
 
-// What can be done to a project.
+// The actions for a project.
 const (
 	UpdateProject  ProjectAction = "update" // contact it now
 	SuspendProject ProjectAction = "suspend"
@@ -48,21 +48,20 @@ const (
 	FinishProject  ProjectAction = "finish"           // do not wait any longer with it
 )
 
-// A TaskAction is what a person can have done to a task.
+// A TaskAction is a person's request for a task.
 type TaskAction string
 
-// What can be done to a task.
+// The actions for a task.
 const (
 	SuspendTask TaskAction = "suspend"
 	ResumeTask  TaskAction = "resume"
 	AbortTask   TaskAction = "abort"
-	AbortSoon   TaskAction = "abort soon" // in some minutes; until then resume takes it back
+	AbortSoon   TaskAction = "abort soon" // in some minutes, and resume undoes it until then
 )
 
-// Serve answers on the socket in the data directory, in the background, until
-// ctx ends. Members of group are let in as well; "" is none. A socket that an
-// earlier agent left behind is replaced; the caller holds the state file and so
-// knows that none is running.
+// Serve answers on the socket in the data directory, in the background, until ctx ends. Members of
+// group are also admitted, unless it is "". A socket that an earlier agent left behind is replaced.
+// That is safe because the caller has locked the state file, so no other agent is running.
 func Serve(ctx context.Context, dataDir, group string, a Agent, l Local, log *slog.Logger) error {
 	socket, err := listen(ctx, dataDir, group != "" && peercred.Known)
 	if err != nil {
@@ -80,8 +79,8 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, l Local, log *sl
 	return nil
 }
 
-// Handler answers all that is answered on the socket but for what opens doors to
-// others. It lets in everybody: who may come is the caller's business.
+// Handler answers the same requests as the socket, except those that admit others. It admits
+// everybody: access control is the caller's business.
 func Handler(a Agent) http.Handler { return routes(a) }
 
 func routes(a Agent) *http.ServeMux {
@@ -155,8 +154,8 @@ func routes(a Agent) *http.ServeMux {
 	return mux
 }
 
-// managerPatience is how long people wait for an account manager's answer, less
-// than a Client waits for the agent's.
+// managerPatience is the time that people wait for an account manager's answer, less than a Client
+// waits for the agent's.
 const managerPatience = 25 * time.Second
 
 // ParseMode reads a mode's name.
@@ -171,7 +170,7 @@ func ParseMode(s string) (prefs.ModeKind, error) {
 
 var modeNames = map[prefs.ModeKind]string{prefs.Auto: "auto", prefs.Always: "always", prefs.Never: "never"}
 
-// ModeName is the name of a mode.
+// ModeName returns the name of a mode.
 func ModeName(kind prefs.ModeKind) string { return modeNames[kind] }
 
 func answer(w http.ResponseWriter, v any, err error) {
@@ -180,5 +179,5 @@ func answer(w http.ResponseWriter, v any, err error) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		v = map[string]string{"error": sysfault.Plain(err)}
 	}
-	_ = json.NewEncoder(w).Encode(v) // a caller that has gone needs no answer
+	_ = json.NewEncoder(w).Encode(v) // a caller that has gone does not need an answer
 }

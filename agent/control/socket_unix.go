@@ -14,18 +14,18 @@ import (
 // SocketName is the socket's name in the data directory.
 const SocketName = "control.sock"
 
-// maxSocketPath is what the least system allows for a socket's path.
+// maxSocketPath is the lowest limit of any system on the length of a socket's path.
 const maxSocketPath = 103
 
 func dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dataDir, SocketName))
 }
 
-// admission says what a user can do whom the agent does not obey.
+// admission returns the remedy for a user whose requests the agent refuses.
 func admission(string) string { return "try again with sudo" }
 
-// listen makes the socket, which others than the agent's user may connect to as far
-// as open says. One that an earlier agent left behind is replaced.
+// listen makes the socket. With open, other users than the agent's may connect to it. A socket that
+// an earlier agent left behind is replaced.
 func listen(ctx context.Context, dataDir string, open bool) (net.Listener, error) {
 	path := filepath.Join(dataDir, SocketName)
 	if len(path) > maxSocketPath {
@@ -40,7 +40,7 @@ func listen(ctx context.Context, dataDir string, open bool) (net.Listener, error
 	}
 	mode := os.FileMode(0o600)
 	if open {
-		mode = 0o666 // all may knock; who may come in, and why others may not, is said inside
+		mode = 0o666 // all may connect: admit checks the user and gives the reason of a refusal
 	}
 	if err := os.Chmod(path, mode); err != nil {
 		return nil, fmt.Errorf("control socket: %w", errors.Join(err, l.Close()))

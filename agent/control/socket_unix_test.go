@@ -17,7 +17,7 @@ import (
 func TestWhoMayOpenTheSocket(t *testing.T) {
 	forAll := os.FileMode(0o600)
 	if runtime.GOOS == "linux" {
-		forAll = 0o666 // who asks is told by the system
+		forAll = 0o666 // the system identifies the caller
 	}
 	for group, want := range map[string]os.FileMode{"": 0o600, "starling": forAll} {
 		dir := dataDir(t)
@@ -37,7 +37,7 @@ func TestWhoMayOpenTheSocket(t *testing.T) {
 func TestEndAndStaleSocket(t *testing.T) {
 	dir := dataDir(t)
 	path := filepath.Join(dir, control.SocketName)
-	// An agent that was killed leaves a socket at which nobody listens.
+	// An agent that was killed leaves a socket without a listener.
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
 	if err != nil {
 		t.Fatal(err)

@@ -19,16 +19,16 @@ import (
 // service is the name of the installed service.
 const service = "starling"
 
-// admitted lets in the user who runs the agent, the system and administrators, and
-// nobody over the network; also lets in those to whom the data directory was granted. The
-// pipe is that user's: what Windows would make its owner may be a group, of administrators or of all users of the computer, and a client could not tell an
-// agent from what any of them had made.
+// admitted lets in the user that runs the agent, the system and administrators, but no one over the
+// network. also lets in users who were granted the data directory. The pipe belongs to the agent's
+// user: Windows might by default make its owner a group, of administrators or of all users of the
+// computer. A client could then not distinguish an agent's pipe from one that any of them had made.
 const (
 	admitted = "O:%[1]sD:P(D;;GA;;;NU)(A;;GA;;;%[1]s)(A;;GA;;;SY)(A;;GA;;;BA)"
 	also     = "(A;;GRGW;;;%s)"
 )
 
-// pipe is the name of the pipe that belongs to a data directory.
+// pipe returns the name of the pipe that belongs to a data directory.
 func pipe(dataDir string) (string, error) {
 	path, err := filepath.Abs(dataDir)
 	if err != nil {
@@ -54,10 +54,10 @@ func dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	return c, nil
 }
 
-// trusted returns an error unless the pipe belongs to this user, the administrators, the
-// system or the account of the installed service: whoever makes a pipe first has its name,
-// and could take requests in place of the agent. An elevated process is the same user as one
-// that is not; what an older agent made elevated belongs to the administrators.
+// trusted returns an error unless the pipe belongs to this user, the administrators, the system or
+// the account of the installed service. The first program to make a pipe has its name, and could
+// take requests in place of the agent. An elevated process has the same user as one that is not. A
+// pipe that an older elevated agent made belongs to the administrators.
 func trusted(c net.Conn) error {
 	f, ok := c.(interface{ Fd() uintptr })
 	if !ok {
@@ -88,7 +88,7 @@ func credible(owner, me *windows.SID) bool {
 		owner.IsWellKnown(windows.WinBuiltinAdministratorsSid) || owner.String() == serviceuser.SID(service)
 }
 
-// listen makes the pipe; the first to do so has the name to itself.
+// listen makes the pipe. The first to do so has the name to itself.
 func listen(_ context.Context, dataDir string, _ bool) (net.Listener, error) {
 	name, err := pipe(dataDir)
 	if err != nil {
@@ -115,9 +115,9 @@ func listen(_ context.Context, dataDir string, _ bool) (net.Listener, error) {
 	return l, nil
 }
 
-// useUp connects to the instance of a new pipe that only keeps its name, and leaves it again.
-// Windows lets nobody connect to that one. Wine does: the first client would wait there for
-// an answer for ever.
+// useUp connects to the instance of a new pipe that only reserves its name, and disconnects again.
+// Windows does not let clients connect to that one. Wine does, and the first client would wait
+// there for an answer forever.
 func useUp(name string) {
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {

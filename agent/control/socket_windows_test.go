@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/internal/serviceuser"
 )
 
-// The agent's pipe belongs to the user who runs it, and not to a group that Windows would
-// choose, such as that of all users of the computer.
+// The agent's pipe belongs to the user that runs it, and not to a group that Windows would choose,
+// such as all users of the computer.
 func TestThePipesOwner(t *testing.T) {
 	dir := t.TempDir()
 	l, err := listen(t.Context(), dir, false)

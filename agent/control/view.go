@@ -2,19 +2,19 @@ package control
 
 import "time"
 
-// A Status is what the agent shows of itself, at one instant.
+// A Status is the state of the agent, at one instant.
 type Status struct {
-	Running bool      `json:"running"`        // an agent answered; false: read from its files
-	Host    string    `json:"host,omitempty"` // name of the computer; "": not known
+	Running bool      `json:"running"`        // an agent answered (false: read from its files)
+	Host    string    `json:"host,omitempty"` // name of the computer ("" if unknown)
 	Version string    `json:"version"`
 	PID     int       `json:"pid,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	DataDir string    `json:"data_dir"`
 	CPUs    int       `json:"cpus"`              // that may be used
-	Bounded string    `json:"bounded,omitempty"` // what the system itself bounds of each task, by control groups
+	Bounded string    `json:"bounded,omitempty"` // limits that the system itself enforces for each task, by control groups
 	Coprocs []string  `json:"coprocs,omitempty"` // coprocessors that tasks may use: "2 NVIDIA GPUs"
-	// Virtualization is what may run virtual machines and containers for tasks: "Podman 4.3.1";
-	// VirtualizationFaults are why what is installed cannot.
+	// Virtualization lists the programs that may run virtual machines and containers for tasks:
+	// "Podman 4.3.1". VirtualizationFaults are the reasons why installed ones cannot.
 	Virtualization       []string `json:"virtualization,omitempty"`
 	VirtualizationFaults []string `json:"virtualization_faults,omitempty"`
 	GPUs                 []GPU    `json:"gpus,omitempty"`         // those whose sensors can be read
@@ -22,25 +22,25 @@ type Status struct {
 	Helpers              []string `json:"helpers,omitempty"`      // the sessions whose helpers report input
 	Compute              string   `json:"compute,omitempty"`      // why tasks may not run now; "" if they may
 	ComputeCode          string   `json:"compute_code,omitempty"` // that as a code
-	ComputeCure          string   `json:"compute_cure,omitempty"` // what a person can do about it
+	ComputeCure          string   `json:"compute_cure,omitempty"` // the remedy
 	Network              string   `json:"network,omitempty"`      // why the network is not used now
 	NetworkCure          string   `json:"network_cure,omitempty"`
 	// ComputeDespite and NetworkDespite are why the preferences would not allow it, where the
 	// mode always does.
 	ComputeDespite string    `json:"compute_despite,omitempty"`
 	NetworkDespite string    `json:"network_despite,omitempty"`
-	Drain          *Drain    `json:"drain,omitempty"` // nil: none is under way
+	Drain          *Drain    `json:"drain,omitempty"` // nil if none is in progress
 	Powers         []Power   `json:"powers,omitempty"`
 	RunMode        string    `json:"run_mode"` // always, auto or never
 	NetMode        string    `json:"network_mode"`
 	Times          Times     `json:"times"`
-	Unsaved        float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
+	Unsaved        float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: the most that a shutdown now would lose
 	Projects       []Project `json:"projects"`
 	Tasks          []Task    `json:"tasks"`
 	Transfers      []Xfer    `json:"transfers"`
-	Complaints     []string  `json:"complaints,omitempty"` // what is wrong with the files people write
-	NoEffect       []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
-	Achieved       *Achieved `json:"achieved,omitempty"`   // in the last days; nil: no task has ended in them
+	Complaints     []string  `json:"complaints,omitempty"` // faults of the files that people write
+	NoEffect       []string  `json:"no_effect,omitempty"`  // preferences that are set but have no effect on this computer, each with the remedy
+	Achieved       *Achieved `json:"achieved,omitempty"`   // in the last days (nil: no task has ended in them)
 	Newer          *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
 	Manager        *Manager  `json:"manager,omitempty"`    // the account manager that is followed
 	Notices        []Notice  `json:"notices,omitempty"`    // the newest of what projects announced, newest first
@@ -70,7 +70,7 @@ type Manager struct {
 	Messages    []string  `json:"messages,omitempty"` // of the last reply
 }
 
-// Achieved is what came of the last days.
+// Achieved has the results of the last days.
 type Achieved struct {
 	Days     int     `json:"days"` // how many, UTC, today counting as one
 	Finished int     `json:"finished"`
@@ -82,7 +82,7 @@ type Achieved struct {
 // A Release is a version of the program.
 type Release struct {
 	Version string `json:"version"`
-	URL     string `json:"url"` // of a page that says how to get it
+	URL     string `json:"url"` // of a page with instructions to get it
 }
 
 // Times are parts of the time, averaged over some ten days.
@@ -107,7 +107,7 @@ type Project struct {
 	UserName     string    `json:"user_name,omitempty"`
 	HostID       int64     `json:"host_id"`
 	Share        float64   `json:"resource_share"`
-	Debt         float64   `json:"debt_cpu_seconds"` // owed to it; below 0 it owes
+	Debt         float64   `json:"debt_cpu_seconds"` // owed to it (below 0 it owes)
 	UserCredit   float64   `json:"user_total_credit"`
 	HostCredit   float64   `json:"host_total_credit"`
 	UserRAC      float64   `json:"user_expavg_credit"` // recent average credit, a day
@@ -116,26 +116,26 @@ type Project struct {
 	Tasks        int       `json:"tasks"`
 	LastContact  time.Time `json:"last_contact,omitzero"`
 	NextContact  time.Time `json:"next_contact,omitzero"` // not before
-	Trouble      string    `json:"trouble,omitempty"`     // what is wrong with it: the cause, in one sentence
+	Trouble      string    `json:"trouble,omitempty"`     // the cause of trouble with it, in one sentence
 	TroubleCode  string    `json:"trouble_code,omitempty"`
-	TroubleCure  string    `json:"trouble_cure,omitempty"`   // what a person can do
+	TroubleCure  string    `json:"trouble_cure,omitempty"`   // the remedy
 	TroubleFull  string    `json:"trouble_detail,omitempty"` // the error as the program met it
 	TroubleSince time.Time `json:"trouble_since,omitzero"`
 	Failures     int       `json:"failures,omitempty"`
-	Work         string    `json:"work"`      // what was decided about asking for work
+	Work         string    `json:"work"`      // the decision about requesting work
 	WorkCode     string    `json:"work_code"` // the same as a reason code
 	WorkCure     string    `json:"work_cure,omitempty"`
 	Refused      []Refused `json:"refused,omitempty"` // why the last request for work brought none, by code
-	Failing      *Failing  `json:"failing,omitempty"` // its last tasks failed; nil: not so
+	Failing      *Failing  `json:"failing,omitempty"` // its last tasks failed (nil: not so)
 	Notices      []string  `json:"notices,omitempty"`
 	Initialized  bool      `json:"initialized"`
-	Asked        bool      `json:"update_requested,omitempty"` // a person wants it contacted; it will be as soon as that is allowed
+	Asked        bool      `json:"update_requested,omitempty"` // a person wants it contacted, which happens as soon as allowed
 	InContact    bool      `json:"in_contact,omitempty"`       // it is being contacted just now
 	Disconnected bool      `json:"detaching,omitempty"`
 	Ending       string    `json:"ending,omitempty"` // that its tasks are going to be given up: why, when, and how to keep them
 	Suspended    bool      `json:"suspended,omitempty"`
 	NoMoreWork   bool      `json:"no_more_work,omitempty"`
-	Own          []string  `json:"own_applications,omitempty"` // the volunteer's own programs that compute its tasks (app_info.xml); nil: the project's do
+	Own          []string  `json:"own_applications,omitempty"` // the volunteer's own programs that compute its tasks (app_info.xml), nil if it uses the project's
 	Manager      string    `json:"manager,omitempty"`          // address of the account manager that it is of
 	Storage      Storage   `json:"storage"`
 	GUIURLs      []GUIURL  `json:"gui_urls,omitempty"` // its pages
@@ -148,11 +148,11 @@ type GUIURL struct {
 	URL         string `json:"url"`
 }
 
-// Storage is what a project stores here between its tasks: its sticky files.
+// Storage describes the files that a project stores here between its tasks: its sticky files.
 type Storage struct {
 	Files    int      `json:"files"`
 	Bytes    int64    `json:"bytes"`
-	Limit    int64    `json:"limit_bytes,omitempty"` // of this project; 0: none of its own
+	Limit    int64    `json:"limit_bytes,omitempty"` // of this project (0: no separate limit)
 	Problems []string `json:"problems,omitempty"`    // files that it wants stored or uploaded and that are not, each with the reason
 	LetGo    []LetGo  `json:"removed,omitempty"`     // the last that were removed, oldest first
 }
@@ -166,13 +166,13 @@ type LetGo struct {
 	Why   string    `json:"why"`
 }
 
-// A Failing says that a project's last tasks failed here.
+// A Failing means that a project's last tasks failed here.
 type Failing struct {
 	Count  int       `json:"count"` // since one was good
 	Task   string    `json:"task"`  // the last of them
 	Code   string    `json:"code"`
 	Text   string    `json:"text"`             // all of it, in one sentence
-	Cure   string    `json:"cure"`             // what a person can do
+	Cure   string    `json:"cure"`             // the remedy
 	Stderr string    `json:"stderr,omitempty"` // the last lines that the application wrote
 	At     time.Time `json:"at,omitzero"`
 }
@@ -190,7 +190,7 @@ type Task struct {
 	Elapsed    float64   `json:"elapsed_seconds"`
 	Remaining  float64   `json:"remaining_seconds"` // estimated
 	Deadline   time.Time `json:"report_deadline,omitzero"`
-	Late       float64   `json:"late_seconds,omitempty"`    // it will miss its deadline by so much at the least; 0: it can be in time
+	Late       float64   `json:"late_seconds,omitempty"`    // it will miss its deadline by so much at the least (0: it can be in time)
 	Unsaved    float64   `json:"unsaved_seconds,omitempty"` // computing since its last checkpoint
 	ExitStatus int       `json:"exit_status,omitempty"`
 	Suspended  bool      `json:"suspended,omitempty"`       // by the volunteer
@@ -198,11 +198,11 @@ type Task struct {
 	Ready      bool      `json:"ready_to_report,omitempty"` // nothing is left to do for it here
 	Failed     bool      `json:"failed,omitempty"`          // Ready, and it did not end well
 	Why        string    `json:"why"`                       // why it is not further
-	Cure       string    `json:"cure,omitempty"`            // what a person can do about that
+	Cure       string    `json:"cure,omitempty"`            // the remedy for that
 	LateCure   string    `json:"late_cure,omitempty"`       // and about its deadline
 	PID        int       `json:"pid,omitempty"`
-	// Resources is what it uses of the processors: "0.2 CPUs + 1 NVIDIA GPU (device 0)". It
-	// is set for a task on coprocessors.
+	// Resources lists the processors that it uses: "0.2 CPUs + 1 NVIDIA GPU (device 0)". It is set
+	// for a task on coprocessors.
 	Resources string `json:"resources,omitempty"`
 }
 
@@ -212,16 +212,16 @@ type Xfer struct {
 	Project string    `json:"project"`
 	Upload  bool      `json:"upload"`
 	Active  bool      `json:"active"`
-	Bytes   int64     `json:"bytes"` // moved by the attempt under way
+	Bytes   int64     `json:"bytes"` // transferred by the current attempt
 	Size    int64     `json:"size"`  // 0 unknown
 	NextTry time.Time `json:"next_try,omitzero"`
 	Silent  float64   `json:"silent_seconds,omitempty"` // for which no data has moved, if it is a minute or more
-	// Remaining is the time that max_bytes_sec_down or max_bytes_sec_up makes the rest take, at
-	// the least; 0: there is no such limit, or it is not under way.
+	// Remaining is the minimum time for the rest under max_bytes_sec_down or max_bytes_sec_up. It
+	// is 0 without such a limit, or if the transfer is not in progress.
 	Remaining float64 `json:"remaining_seconds,omitempty"`
-	// Trouble is why the last attempt failed, in one sentence; "" if it did not.
+	// Trouble is why the last attempt failed, in one sentence, or "" if it did not.
 	Trouble       string `json:"trouble,omitempty"`
 	TroubleCode   string `json:"trouble_code,omitempty"`
-	TroubleCure   string `json:"trouble_cure,omitempty"`   // what a person can do
+	TroubleCure   string `json:"trouble_cure,omitempty"`   // the remedy
 	TroubleDetail string `json:"trouble_detail,omitempty"` // the error as the program met it
 }

@@ -1,8 +1,8 @@
-// Package core is what the components of an agent share: its durable state, what the
-// files that people write say, what the computer is like, and the way into the loop.
+// Package core is shared by the components of an agent. It has the durable state, the content of
+// the files that people write, the computer's properties, and the way into the loop.
 //
-// One goroutine, the loop, owns all of it: whatever runs elsewhere posts an event and
-// leaves the rest alone, but for Post, Do, See, Log, Ctx and the fields that are set once.
+// One goroutine, the loop, owns all of it. Other goroutines post events and leave the rest alone,
+// except for Post, Do, See, Log, Ctx and the fields that are set once.
 package core
 
 import (
@@ -63,21 +63,21 @@ type Core struct {
 	end    context.CancelFunc
 }
 
-// Open makes a core's way into the loop; the other fields are the caller's to fill.
+// Open makes a core's way into the loop. The caller sets the other fields.
 func (c *Core) Open() {
 	c.events, c.looks = make(chan Event, 256), make(chan func())
 	c.Ctx, c.end = context.WithCancel(context.Background())
 }
 
-// End is for the loop: from now on nothing is taken.
+// End is for the loop: from now on no requests are accepted.
 func (c *Core) End() { c.end() }
 
-// saveAgain is how long after a failed save no task is started: its end could not be
+// saveAgain is the time after a failed save during which no task is started: its end could not be
 // recorded either.
 const saveAgain = 10 * time.Second
 
-// Save makes a change durable. When it cannot, nothing has changed; the same
-// will be tried again, and the volunteer is told.
+// Save makes a change durable. If it fails, nothing has changed, the same change will be tried
+// again, and the volunteer is informed.
 func (c *Core) Save(change func(tx *state.Tx)) bool {
 	if err := c.DB.Update(change); err != nil {
 		c.Log.Error("cannot save the state; is the disk full? Trying again within a minute; nothing is lost", "err", err)
@@ -92,13 +92,13 @@ func (c *Core) PutProject(p state.Project) bool {
 	return c.Save(func(tx *state.Tx) { c.DB.Projects.Put(tx, p.MasterURL, p) })
 }
 
-// Ending is what is going to become of a project.
+// Ending returns the planned ending of a project.
 func (c *Core) Ending(project string) state.Ending {
 	p, _ := c.DB.Projects.Get(project)
 	return p.Ending
 }
 
-// Platforms are those whose programs can be run here, the computer's own first.
+// Platforms returns the platforms whose programs can be run here, the computer's own first.
 func (c *Core) Platforms() (primary string, others []string) {
 	primary, others = hostinfo.Platform()
 	if c.Modules {
@@ -107,17 +107,17 @@ func (c *Core) Platforms() (primary string, others []string) {
 	return primary, others
 }
 
-// CPUs is how many CPUs may be used while the computer is in use.
+// CPUs returns the number of CPUs that may be used while the computer is in use.
 func (c *Core) CPUs() int { return c.Prefs.CPUs(c.Host.NCPUs, true) }
 
-// Stated is how long a result of so many operations computes, by the server's
-// word and the speed of this computer.
+// Stated returns the time that a result of so many operations computes, by the server's statement
+// and the speed of this computer.
 func (c *Core) Stated(version string, fpops float64) time.Duration {
 	v, _ := c.DB.Versions.Get(version)
 	return v.Stated(fpops, c.Host.Fpops)
 }
 
-// ShareFraction is a project's resource share among all.
+// ShareFraction returns a project's resource share among all.
 func (c *Core) ShareFraction(project string) float64 {
 	sum := 0.0
 	for _, acc := range c.Accounts {
@@ -129,7 +129,7 @@ func (c *Core) ShareFraction(project string) float64 {
 	return c.Accounts[project].ResourceShare / sum
 }
 
-// ProjectDir is where a project's files lie.
+// ProjectDir returns the folder of a project's files.
 func (c *Core) ProjectDir(project string) string {
 	return filepath.Join(c.Dir, ProjectsDir, protocol.EscapeURL(project))
 }

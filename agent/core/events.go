@@ -9,11 +9,11 @@ import (
 // An Event is something that has happened outside of the loop, which takes it in: each
 // is a type of the component whose it is.
 type Event interface {
-	// Event names what has happened, in a few words.
+	// Event returns a short description of the event.
 	Event() string
 }
 
-// errStopping answers whoever asks an agent that ends.
+// errStopping is the answer of an agent that ends.
 var errStopping = errors.New("the agent is stopping")
 
 // Asked is an event: someone asked for something.
@@ -25,11 +25,11 @@ type Asked struct {
 // Event names it.
 func (Asked) Event() string { return "asked" }
 
-// Answer does what was asked for.
+// Answer carries out the request.
 func (e Asked) Answer() { e.done <- e.do() }
 
-// Post hands an event to the loop. After the loop has ended it is dropped: what
-// it tells is found again at the next start.
+// Post sends an event to the loop. After the loop has ended it is dropped. The next start finds its
+// content again.
 func (c *Core) Post(e Event) {
 	select {
 	case c.events <- e:
@@ -37,20 +37,20 @@ func (c *Core) Post(e Event) {
 	}
 }
 
-// Events are those posted, for the loop.
+// Events returns the posted events, for the loop.
 func (c *Core) Events() <-chan Event { return c.events }
 
-// Looks are what is to run between two steps of the loop.
+// Looks returns the functions to run between two steps of the loop.
 func (c *Core) Looks() <-chan func() { return c.looks }
 
-// Do has f run in the loop and waits for it.
+// Do runs f in the loop and waits for it.
 func (c *Core) Do(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	return through(ctx, c, c.events, Event(Asked{f, done}), done)
 }
 
-// See has show look at the agent, as of one instant between two steps of the loop. It
-// must change nothing.
+// See lets show look at the agent, as of one instant between two steps of the loop. It must change
+// nothing.
 func (c *Core) See(ctx context.Context, show func()) error {
 	done := make(chan error, 1)
 	return through(ctx, c, c.looks, func() {
@@ -80,7 +80,7 @@ func through[E any](ctx context.Context, c *Core, loop chan<- E, e E, done <-cha
 // A Waker finds the earliest of several times.
 type Waker struct{ At time.Time }
 
-// By has the loop look again at t, if not earlier.
+// By makes the loop look again at t, if not earlier.
 func (w *Waker) By(t time.Time) {
 	if t.Before(w.At) {
 		w.At = t

@@ -20,13 +20,14 @@ import (
 type Detector struct {
 	Program string        // "": where the installation has it
 	Args    []string      // before the name of the library
-	Limit   time.Duration // for one library; 0: twenty seconds
+	Limit   time.Duration // for one library (0: twenty seconds)
 }
 
-// limit is how long a driver may take. CUDA's takes some seconds to wake several cards.
+// limit is the maximum time for a driver's answer. CUDA's driver takes some seconds to wake several
+// cards.
 const limit = 20 * time.Second
 
-// mostOutput bounds what is read of a reply, in bytes.
+// mostOutput is the maximum part of a reply that is read, in bytes.
 const mostOutput = 1 << 20
 
 // Detect asks all libraries at the same time. It always returns: what hangs is left behind.
@@ -47,7 +48,7 @@ func (d Detector) Detect(ctx context.Context) Report {
 	return r
 }
 
-// program is the file to run.
+// program returns the file to run.
 func (d Detector) program() (string, error) {
 	if d.Program != "" {
 		return d.Program, nil
@@ -58,7 +59,7 @@ func (d Detector) program() (string, error) {
 // programName is the name of starling-detect's file.
 const programName = "starling-detect"
 
-// find returns where starling-detect is: beside this program, or where packages put it.
+// find returns the path of starling-detect: next to this program, or where packages install it.
 func find() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -85,8 +86,8 @@ func (d Detector) ask(ctx context.Context, library string) Answer {
 	defer cancel()
 	answer := make(chan Answer, 1)
 	go func() { answer <- d.run(ctx, library) }()
-	// A process that a driver holds in the kernel does not die, and waiting for it never
-	// ends: it is left behind.
+	// A process that hangs in a driver in the kernel cannot be killed, and waiting for it would
+	// never end, so it is left behind.
 	left := time.NewTimer(d.Limit + 2*grace)
 	defer left.Stop()
 	select {
@@ -97,7 +98,7 @@ func (d Detector) ask(ctx context.Context, library string) Answer {
 	}
 }
 
-// grace is how long what a driver started may keep the output open.
+// grace is the time for which processes started by a driver may keep the output open.
 const grace = time.Second
 
 func (d Detector) run(ctx context.Context, library string) Answer {
@@ -122,7 +123,7 @@ func (d Detector) run(ctx context.Context, library string) Answer {
 	return Answer{Failure: "The driver ended the program that asked it, without an answer." + said}
 }
 
-// parse finds the reply among what a driver may have printed.
+// parse finds the reply among other output that a driver may have printed.
 func parse(out []byte) (Answer, bool) {
 	lines := bytes.Split(out, []byte("\n"))
 	for _, line := range slices.Backward(lines) {
@@ -138,10 +139,10 @@ func parse(out []byte) (Answer, bool) {
 	return Answer{}, false
 }
 
-// opening is how a reply begins.
+// opening is the start of a reply.
 const opening = `{"starling":true,`
 
-// Line is a reply as starling-detect prints it, alone on a line.
+// Line returns a reply as starling-detect prints it, alone on a line.
 func (r Reply) Line() ([]byte, error) {
 	text, err := json.Marshal(struct {
 		Starling bool `json:"starling"`
@@ -150,7 +151,7 @@ func (r Reply) Line() ([]byte, error) {
 	return append(append([]byte("\n"), text...), '\n'), err
 }
 
-// A tail keeps the end of what is written to it.
+// A tail keeps the end of the data written to it.
 type tail struct{ b []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -82,7 +82,7 @@ func TestADriverThatMisbehaves(t *testing.T) {
 			t.Parallel()
 			d := gpus.Detector{Program: os.Args[0], Args: []string{"detect", how}, Limit: time.Minute}
 			if how == "hangs" {
-				d.Limit = 10 * time.Second // it begins before the program does
+				d.Limit = 10 * time.Second // it starts before the program does
 			}
 			r := d.Detect(t.Context())
 			if r.NVIDIA.Failure != want {
@@ -98,7 +98,7 @@ func TestADriverThatMisbehaves(t *testing.T) {
 	}
 }
 
-// What a driver starts and leaves behind keeps the output open, and nobody waits for it.
+// A process that a driver starts and leaves behind keeps the output open, but is not waited for.
 func TestADriverThatLeavesAProcess(t *testing.T) {
 	if _, err := exec.LookPath("sleep"); err != nil {
 		t.Skip(err)

@@ -12,16 +12,15 @@ import (
 type Card struct {
 	PCI    string // its place, as "0000:01:00.0"
 	Kind   resource.Kind
-	Module string // the kernel's driver that has it; "": none
-	Node   string // the file by which programs get at it; "": there is none
-	// Closed is why this program cannot open Node: "" if it can, or there is none.
+	Module string // the kernel's driver that has it ("" if none)
+	Node   string // the file through which programs access it ("" if there is none)
+	// Closed is why this program cannot open Node. It is "" if it can, or if there is no file.
 	Closed string
 	Group  string // of Node, if members of it may open it
 }
 
-// lacks is why no device of a kind was found, although there is reason to expect one, or
-// although something is wrong with the driver: what, and what to do. "" if nothing speaks
-// for there being one.
+// lacks returns why no device of a kind was found, if there is reason to expect one or the driver
+// has a fault, together with the remedy. It returns "" if nothing suggests that there is a device.
 func (r Report) lacks(k resource.Kind) string {
 	i := slices.IndexFunc(r.Cards, func(c Card) bool { return c.Kind == k })
 	if i < 0 {
@@ -58,8 +57,8 @@ func (r Report) lacks(k resource.Kind) string {
 	return fmt.Sprintf("%sno OpenCL driver offers it. Install one: %s.", here, packages[k])
 }
 
-// silent is why nothing is known of a kind where no card of it was seen: its library was
-// not heard.
+// silent returns why the devices of a kind are unknown if no card of it was seen: its library did
+// not answer.
 func (r Report) silent(k resource.Kind) string {
 	why := r.OpenCL.Failure
 	if k == resource.NVIDIA {
@@ -71,10 +70,10 @@ func (r Report) silent(k resource.Kind) string {
 	return Unheard + " " + why
 }
 
-// Unheard is how an explanation begins where nothing but a failure is known.
+// Unheard starts an explanation if the query failed, so that the presence of a device is unknown.
 const Unheard = "It is not known whether there is one."
 
-// packages are what brings the drivers with which programs compute.
+// packages are the packages with the drivers that programs need for computing.
 var packages = map[resource.Kind]string{
 	resource.NVIDIA: "nvidia-driver with libcuda1 and nvidia-opencl-icd on Debian, nvidia-driver-VERSION on Ubuntu, akmod-nvidia with xorg-x11-drv-nvidia-cuda from RPM Fusion on Fedora",
 	resource.ATI:    "rocm-opencl-runtime from AMD, or mesa-opencl-icd, on Debian and Ubuntu; rocm-opencl on Fedora",

@@ -26,7 +26,7 @@ var displays = []string{"0x0300", "0x0302", "0x0380", "0x1200"}
 // with their kinds.
 func displaysIn(devices string) iter.Seq2[string, resource.Kind] {
 	return func(yield func(string, resource.Kind) bool) {
-		entries, _ := os.ReadDir(devices) // without the folder there are none
+		entries, _ := os.ReadDir(devices) // without the folder there are no devices
 		for _, e := range entries {
 			dir := filepath.Join(devices, e.Name())
 			kind, known := vendorIDs[value(dir, "vendor")]
@@ -73,7 +73,7 @@ func (c *Card) try() {
 		_ = f.Close()
 		return
 	}
-	if errors.Is(err, fs.ErrNotExist) { // the driver makes it later, or a container was given none
+	if errors.Is(err, fs.ErrNotExist) { // the driver makes it later, or a container lacks it
 		c.Node = ""
 		return
 	}

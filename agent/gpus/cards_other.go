@@ -2,5 +2,5 @@
 
 package gpus
 
-// cards is empty: here drivers come with the system, or with the card.
+// cards is empty: on these systems drivers are installed with the system, or with the card.
 func cards() []Card { return nil }

@@ -20,7 +20,7 @@ const (
 // A Device is a coprocessor that a driver offers.
 type Device struct {
 	Kind      string // by BOINC's name
-	Number    int    // by which applications are told which one to use
+	Number    int    // it tells applications which device to use
 	Name      string
 	Memory    int64   // bytes
 	PeakFlops float64 // 0: not known
@@ -28,15 +28,16 @@ type Device struct {
 	CUDA      int
 	Major     int
 	Minor     int
-	OpenCL    *protocol.OpenCL // nil: OpenCL does not know it
-	// Index is by which OpenCL finds it, see [OpenCLDevice]; -1: it does not.
+	OpenCL    *protocol.OpenCL // nil if OpenCL did not find it
+	// Index is the number of the device in OpenCL, see [OpenCLDevice], or -1 if OpenCL does not
+	// have it.
 	Index int
 	PCI   string // "": not known
 }
 
-// Devices are the GPUs in the answers, by kind and number. An NVIDIA device that both CUDA
-// and OpenCL know is one device with CUDA's number; those that only OpenCL knows follow.
-// A CPU is none, and neither is a device of a vendor for which BOINC has no name.
+// Devices returns the GPUs in the answers, by kind and number. An NVIDIA device that both CUDA and
+// OpenCL found is one device with CUDA's number. Those that only OpenCL found follow. CPUs are left
+// out, and so are devices of vendors for which BOINC has no name.
 func (r Report) Devices() []Device {
 	var all []Device
 	if n := r.NVIDIA.NVIDIA; n != nil {
@@ -84,8 +85,8 @@ func (r Report) Devices() []Device {
 	return all
 }
 
-// same returns which of the devices that CUDA found is OpenCL's d: the one at the same
-// place, or else the first of the name that OpenCL has not named yet; -1 if none is.
+// same returns the index of the CUDA device that is OpenCL's d: the one at the same place, or else
+// the first with the same name that is not yet assigned. It returns -1 if there is none.
 func same(all []Device, d OpenCLDevice) int {
 	return slices.IndexFunc(all, func(x Device) bool {
 		if x.Kind != kindNVIDIA || d.Kind != kindNVIDIA || x.CUDA == 0 || x.OpenCL != nil {
@@ -98,7 +99,8 @@ func same(all []Device, d OpenCLDevice) int {
 	})
 }
 
-// driverNumber is the version of NVIDIA's driver as requests have it: 55090 for 550.90.07.
+// driverNumber returns the version of NVIDIA's driver in the form for requests: 55090 for
+// 550.90.07.
 //
 // Source: BOINC client/gpu_nvidia.cpp, nvidia_driver_version.
 func driverNumber(version string) string {
@@ -112,7 +114,7 @@ func driverNumber(version string) string {
 	return strconv.Itoa(100*m + n)
 }
 
-// CPUs are the computer's own processors as OpenCL offers them.
+// CPUs returns the computer's own processors that OpenCL offers.
 func (r Report) CPUs() (all []OpenCLDevice) {
 	for _, p := range r.OpenCL.Platforms {
 		for _, d := range p.Devices {
@@ -124,7 +126,7 @@ func (r Report) CPUs() (all []OpenCLDevice) {
 	return all
 }
 
-// OpenCLCPUs are the CPUs that OpenCL offers in the form of requests, one for each driver.
+// OpenCLCPUs returns the CPUs that OpenCL offers in the form of requests, one for each driver.
 func (r Report) OpenCLCPUs() (all []protocol.OpenCLCPU) {
 	for _, p := range r.OpenCL.Platforms {
 		if i := slices.IndexFunc(p.Devices, func(d OpenCLDevice) bool { return d.CPU }); i >= 0 {
@@ -136,8 +138,8 @@ func (r Report) OpenCLCPUs() (all []protocol.OpenCLCPU) {
 	return all
 }
 
-// named are the devices of all kinds, CPUs included, in whose name by OpenCL a text
-// occurs, as devices of a kind of the volunteer's own.
+// named returns the devices of all kinds, CPUs included, whose name in OpenCL contains a text, as
+// devices of a kind that the volunteer declared.
 func (r Report) named(text, kind string) (all []Device) {
 	for _, p := range r.OpenCL.Platforms {
 		for _, d := range p.Devices {
@@ -155,8 +157,8 @@ func (r Report) named(text, kind string) (all []Device) {
 	return all
 }
 
-// compare tells whether a device is better than another, of the same kind, above 0, or
-// worse, below 0. A loose comparison takes those for equal whose memory differs little.
+// compare returns a number above 0 if a device is better than another of the same kind, or below 0
+// if it is worse. A loose comparison treats devices as equal if their memory differs little.
 //
 // Source: BOINC client/gpu_nvidia.cpp, nvidia_compare, and gpu_opencl.cpp, opencl_compare.
 func compare(a, b Device, loose bool) int {

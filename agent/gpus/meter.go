@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// ReadEvery is how often sensors are read.
+// ReadEvery is the interval at which sensors are read.
 const ReadEvery = 10 * time.Second
 
-// silence is how long a starling-detect that reads sensors may print nothing, and pause is
-// how long none is started after one that failed.
+// silence is the maximum time for which a starling-detect that reads sensors may print nothing.
+// pause is the time after a failed one before another is started.
 const (
 	silence = time.Minute
 	pause   = 10 * time.Minute
 )
 
-// A Meter reads the sensors of the computer's GPUs: those that the system's files show, and
-// those of NVIDIA's driver by a starling-detect that runs as long as they are wanted. That
-// may crash or hang: it is started anew after a while, and its GPUs are not known until then.
-// The zero value is ready. Its methods are not for concurrent use.
+// A Meter reads the sensors of the computer's GPUs. Some are in the system's files. For those of
+// NVIDIA's driver it runs a starling-detect as long as they are wanted. That may crash or hang. It
+// is then started again after a while, and its GPUs have no readings until then. The zero value is
+// ready. Its methods are not for concurrent use.
 type Meter struct {
 	Detector Detector
 
@@ -31,8 +31,8 @@ type Meter struct {
 	again time.Time    // none is started before
 }
 
-// Read returns what sensors read at most [ReadEvery] ago; nvidia tells whether those of
-// NVIDIA's driver are wanted. A child that was started ends with ctx.
+// Read returns readings that are at most [ReadEvery] old. nvidia is set if readings of NVIDIA's
+// driver are wanted. A child that was started ends with ctx.
 func (m *Meter) Read(ctx context.Context, now time.Time, nvidia bool) []Reading {
 	all := readings()
 	switch {
@@ -54,7 +54,7 @@ func (m *Meter) start(ctx context.Context, now time.Time) {
 	m.again = now.Add(pause)
 	program, err := m.Detector.program()
 	if err != nil {
-		return // detection has said so
+		return // detection has reported that
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	c := &sensorChild{cancel: cancel, done: make(chan struct{}), since: now}
@@ -78,7 +78,7 @@ func (m *Meter) start(ctx context.Context, now time.Time) {
 	}()
 }
 
-// A sensorChild is a starling-detect that prints what it reads.
+// A sensorChild is a starling-detect that prints readings.
 type sensorChild struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when it has ended
@@ -86,11 +86,11 @@ type sensorChild struct {
 	mu       sync.Mutex
 	partial  []byte // of the line that it is printing
 	since    time.Time
-	at       time.Time // of the last reply; zero: none yet
+	at       time.Time // of the last reply (zero: none yet)
 	readings []Reading
 }
 
-// Write takes in what it prints.
+// Write handles the output of the child.
 func (c *sensorChild) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +120,7 @@ func (c *sensorChild) ended() bool {
 	}
 }
 
-// heard is when it last said something, or was started.
+// heard returns the time of its last output, or of its start.
 func (c *sensorChild) heard() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,7 +130,7 @@ func (c *sensorChild) heard() time.Time {
 	return c.at
 }
 
-// last is what it last read, unless that is long ago.
+// last returns its last readings, unless they are old.
 func (c *sensorChild) last() []Reading {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -45,7 +45,7 @@ func watch(how string) {
 	os.Exit(0)
 }
 
-// meter is one of a starling-detect that the test plays, and how often that was started.
+// meter returns a Meter with a starling-detect that the test plays, and how often that was started.
 func meter(t *testing.T, how string) (m *gpus.Meter, starts func() int) {
 	t.Helper()
 	t.Setenv("HOST_SYS", t.TempDir())
@@ -81,7 +81,7 @@ func TestAMeterKeepsOneChild(t *testing.T) {
 	until(t, m, now, false, none)
 }
 
-// One that crashes, or says nothing more, is started again after a while and not before.
+// A child that crashes, or stops printing, is started again after a while and not before.
 func TestAMeterWhoseChildFails(t *testing.T) {
 	for _, how := range []string{"crashes", "hangs"} {
 		t.Run(how, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestAMeterWhoseChildFails(t *testing.T) {
 			if how == "hangs" {
 				until(t, m, now, true, one)
 			}
-			now = now.Add(5 * time.Minute) // it has said nothing for as long
+			now = now.Add(5 * time.Minute) // it has printed nothing for as long
 			until(t, m, now, true, func(all []gpus.Reading) bool { return none(all) && starts() == 1 })
 			for range 10 {
 				m.Read(t.Context(), now, true)

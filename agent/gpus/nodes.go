@@ -6,8 +6,8 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// Access is what a task needs of the file system to compute on devices, beyond what every
-// task may use.
+// Access is the part of the file system that a task needs to compute on devices, in addition to the
+// part open to every task.
 type Access struct {
 	Devices []string // files of devices, to be opened, written and controlled
 	Read    []string // files and folders
@@ -18,10 +18,9 @@ type Access struct {
 // where OpenCL offers these.
 const OpenCLDrivers = "/etc/OpenCL"
 
-// Access is what a task on devices of a kind needs. It is all devices of the kind that
-// tasks may use, and not only those that the task was given: a driver leaves out the ones
-// that it cannot open when it counts, so the number that the application is told would
-// mean another one.
+// Access returns the access for a task on devices of a kind. It includes all devices of the kind
+// that tasks may use, not only those assigned to the task. A driver that counts devices leaves out
+// those that it cannot open, so the number given to the application would mean a different device.
 func (s Set) Access(k resource.Kind) (a Access) {
 	g := s.Of(k)
 	if g == nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// nodes adds what the drivers of a kind need. Of NVIDIA's all devices are controlled by
-// common files; where no place is known, as with a declared device, every device of the
-// kind's is meant.
+// nodes adds the files that the drivers of a kind need. NVIDIA's devices all need some common
+// files. Without known places, as for a declared device, it adds every device of the kind.
 func nodes(a *Access, k resource.Kind, places []string) {
 	nodesIn("/", a, k, places)
 }
@@ -34,7 +33,7 @@ func nodesIn(root string, a *Access, k resource.Kind, places []string) {
 			if n := nvidiaMinor(at("/proc/driver/nvidia/gpus/" + place + "/information")); n != "" {
 				add("/dev/nvidia" + n)
 			} else {
-				add("/dev/nvidia[0-9]*") // a container hides which is which
+				add("/dev/nvidia[0-9]*") // in a container the numbers are hidden
 			}
 		}
 		return
@@ -55,7 +54,7 @@ func nodesIn(root string, a *Access, k resource.Kind, places []string) {
 	}
 }
 
-// nvidiaMinor is the number of a device's file; "" if the driver does not tell.
+// nvidiaMinor returns the number of a device's file, or "" if the driver does not have it.
 func nvidiaMinor(file string) string {
 	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(string(text)) {

@@ -2,17 +2,17 @@ package gpus
 
 import "slices"
 
-// A Reading is what the sensors of one GPU of the computer read.
+// A Reading has the values of the sensors of one GPU of the computer.
 type Reading struct {
 	Kind       string  `json:"kind"`              // by BOINC's name
 	PCI        string  `json:"pci"`               // its place, as "0000:01:00.0"
 	Celsius    float64 `json:"celsius,omitempty"` // 0: not known
-	Busy       float64 `json:"busy"`              // part of the time in which it computed, 0 to 1; below 0: not known
+	Busy       float64 `json:"busy"`              // part of the time in which it computed, 0 to 1 (below 0: not known)
 	MemoryUsed int64   `json:"memory_used,omitempty"`
-	Memory     int64   `json:"memory,omitempty"` // bytes, of which MemoryUsed by all programs; 0: not known
+	Memory     int64   `json:"memory,omitempty"` // bytes, MemoryUsed of them by all programs (0 if unknown)
 }
 
-// A Measured is a device that tasks may use, and what its sensors read.
+// A Measured is a device that tasks may use, with its readings.
 type Measured struct {
 	Device
 	Reading
@@ -41,7 +41,7 @@ func (s Set) Measure(all []Reading) (list []Measured) {
 	return list
 }
 
-// Hottest is the highest temperature that was measured, in °C; 0: none was.
+// Hottest returns the highest measured temperature, in °C, or 0 without a measurement.
 func Hottest(list []Measured) (celsius float64) {
 	for _, m := range list {
 		celsius = max(celsius, m.Celsius)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readings reads the sensors that the kernel's drivers show: amdgpu, xe, i915 of cards,
-// nouveau. NVIDIA's own driver shows none.
+// readings reads the sensors of the kernel's drivers: amdgpu, xe, i915 of cards, nouveau. NVIDIA's
+// own driver has none there.
 func readings() []Reading {
 	return readingsIn(filepath.Join(cmp.Or(os.Getenv("HOST_SYS"), "/sys"), "bus/pci/devices"))
 }
@@ -36,8 +36,8 @@ func readingsIn(devices string) (all []Reading) {
 	return all
 }
 
-// celsius is the temperature of a card: of its edge, which AMD's own tools and limits that
-// people know go by, or else the highest that is not of its memory; 0 without a sensor.
+// celsius returns the temperature of a card: of its edge, which AMD's own tools and well-known
+// limits refer to, or else the highest that is not of its memory. It returns 0 without a sensor.
 func celsius(dir string) (hottest float64) {
 	inputs, _ := filepath.Glob(filepath.Join(dir, "hwmon", "hwmon*", "temp*_input"))
 	for _, input := range inputs {

@@ -2,5 +2,5 @@
 
 package gpus
 
-// readings are those of NVIDIA's driver alone here.
+// readings is empty: on these systems only NVIDIA's driver has readings.
 func readings() []Reading { return nil }

@@ -1,10 +1,10 @@
-// Package gpus finds the computer's coprocessors and says which of them tasks may use.
+// Package gpus finds the computer's coprocessors and decides which of them tasks may use.
 //
-// Drivers may crash, hang or print, and to load one takes the C library, which the agent
-// does without. So a program of its own, starling-detect, asks them, once for each of
-// [Libraries], and ends; this package runs it, judges what it answers, joins that with
-// what the volunteer declares, and says in words what is in the computer and cannot be
-// used. It computes nothing on any device.
+// Drivers may crash, hang or print, and loading one requires the C library, which the agent does
+// without. So a separate program, starling-detect, asks them, once for each of [Libraries], and
+// ends. This package runs it, checks its answers and combines them with the volunteer's
+// declarations. It also explains which devices in the computer cannot be used. It computes nothing
+// on any device.
 //
 //	report.go  what starling-detect answers
 //	ask.go     running it
@@ -19,8 +19,8 @@ package gpus
 
 import "github.com/starling-grid/starling/protocol"
 
-// What starling-detect is asked for: the devices of a library, or, every few seconds until
-// its input ends, what the sensors of NVIDIA's read.
+// The arguments of starling-detect: the devices of a library, or, every few seconds until its input
+// ends, the readings of NVIDIA's sensors.
 const (
 	OpenCL        = "opencl"
 	NVIDIA        = "nvidia"
@@ -33,8 +33,8 @@ var Libraries = []string{OpenCL, NVIDIA}
 // A Reply is what starling-detect prints as one line of JSON.
 type Reply struct {
 	Library   string     `json:"library,omitempty"` // the file that was loaded
-	Error     string     `json:"error,omitempty"`   // why there is nothing, or not all
-	Missing   bool       `json:"missing,omitempty"` // there is no such library here
+	Error     string     `json:"error,omitempty"`   // why there are no devices, or not all
+	Missing   bool       `json:"missing,omitempty"` // the library does not exist here
 	Platforms []Platform `json:"platforms,omitempty"`
 	NVIDIA    *Driver    `json:"nvidia,omitempty"`
 	Readings  []Reading  `json:"readings,omitempty"`
@@ -55,12 +55,12 @@ type OpenCLDevice struct {
 	Number int             `json:"number"` // among all devices of all platforms
 	Index  int             `json:"index"`  // among its platform's GPUs and accelerators, or its CPUs
 	PCI    string          `json:"pci,omitempty"`
-	Board  string          `json:"board,omitempty"` // AMD's name for the card; Name is that of its chip
-	Lanes  int             `json:"lanes,omitempty"` // of a compute unit, by AMD's extension; 0: unknown
+	Board  string          `json:"board,omitempty"` // AMD's name for the card, while Name is the chip's
+	Lanes  int             `json:"lanes,omitempty"` // of a compute unit, by AMD's extension (0: unknown)
 	Facts  protocol.OpenCL `json:"facts"`
 }
 
-// A Driver is what NVIDIA's driver says.
+// A Driver describes NVIDIA's driver.
 type Driver struct {
 	Version string         `json:"version,omitempty"` // "550.90.07"
 	CUDA    int            `json:"cuda"`              // as 12040 for 12.4
@@ -78,24 +78,24 @@ type NVIDIADevice struct {
 	PCI             string `json:"pci,omitempty"`
 }
 
-// A Report is all that is known of what is in the computer. The zero Report is of one that
-// nobody looked at.
+// A Report has all known facts about the coprocessors in the computer. The zero Report is of a
+// computer that was not examined.
 type Report struct {
 	OpenCL Answer
 	NVIDIA Answer
 	Cards  []Card
 }
 
-// An Answer is what came of asking one library.
+// An Answer is the outcome of asking one library.
 type Answer struct {
 	Reply
-	// Failure is why there is no reply, in a sentence: it crashed, hung or printed
-	// something else. Unlike Reply.Error it says nothing of what is in the computer.
+	// Failure is why there is no reply, in a sentence: it crashed, hung or printed something else.
+	// Unlike Reply.Error it does not describe the computer's devices.
 	Failure string
 }
 
-// After is the report with what an earlier one knew of the libraries that were not heard
-// this time: a driver that hangs once takes no device away from tasks that run on it.
+// After returns the report with an earlier one's replies for the libraries that did not answer this
+// time. A driver that hangs once does not take a device away from tasks that run on it.
 func (r Report) After(before Report) Report {
 	for _, a := range []struct{ now, then *Answer }{{&r.OpenCL, &before.OpenCL}, {&r.NVIDIA, &before.NVIDIA}} {
 		if a.now.Failure != "" && a.then.Failure == "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// A Set is the coprocessors that tasks may use, and what became of the others. It is not
-// changed once it is made.
+// A Set has the coprocessors that tasks may use, and the reasons why they may not use the others.
+// It is immutable.
 type Set struct {
 	Groups []Group
 	Unused []Unused
@@ -25,8 +25,8 @@ type Set struct {
 // A Group is the coprocessors of one kind that tasks may use.
 type Group struct {
 	Kind    resource.Kind
-	Devices []Device // at least one; of a declared one only the number is known
-	// PeakFlops is how many operations a second one does; 0: it is not known.
+	Devices []Device // at least one (of a declared one only the number is known)
+	// PeakFlops is the number of operations a second of one device, or 0 if unknown.
 	PeakFlops float64
 	Declared  bool // in starling.toml
 }
@@ -40,9 +40,9 @@ type Unused struct {
 // vendors are the kinds that are found without being declared.
 var vendors = []resource.Kind{resource.NVIDIA, resource.ATI, resource.Intel, resource.Apple}
 
-// Join returns what tasks may use by what the volunteer wrote and what was found. A kind
-// that is declared is as it is declared; of any other kind the most capable device is used
-// and those as good, or all.
+// Join returns the coprocessors that tasks may use, according to the volunteer's settings and the
+// report. A declared kind is used as declared. Of any other kind the most capable device and those
+// as good are used, or all.
 //
 // Source for the latter: BOINC client/gpu_nvidia.cpp, COPROC_NVIDIA::correlate.
 func Join(s settings.Settings, r Report) Set {
@@ -77,7 +77,7 @@ func Join(s settings.Settings, r Report) Set {
 	return set
 }
 
-// declared is the group of what the volunteer declares.
+// declared returns the group of a kind that the volunteer declares.
 func declared(c settings.Coproc, r Report, found []Device) Group {
 	g := Group{Kind: resource.Kind(c.Type), PeakFlops: c.PeakFlops, Declared: true}
 	if c.OpenCL != "" {
@@ -141,10 +141,10 @@ func choose(k resource.Kind, s settings.Settings, found []Device) (g Group, unus
 	return g, unused
 }
 
-// had is how an explanation begins of why a kind is gone.
+// had starts an explanation of why a kind is gone.
 const had = "This computer had "
 
-// After says of kinds that there were before, and that are gone now, that they are.
+// After adds explanations for kinds that there were before and that are gone now.
 func (s Set) After(before Set, now time.Time) Set {
 	gone := func(k resource.Kind, why string) {
 		i := slices.IndexFunc(s.Absent, func(a resource.Absent) bool { return a.Kind == k })
@@ -160,7 +160,7 @@ func (s Set) After(before Set, now time.Time) Set {
 		}
 	}
 	for _, g := range before.Groups {
-		// One that is there and not used is not gone, nor is one that is declared no more.
+		// A device that exists but is not used is not gone, nor is one that is no longer declared.
 		if s.Of(g.Kind) != nil || g.Declared || slices.ContainsFunc(s.Unused, func(u Unused) bool { return u.Kind == string(g.Kind) }) {
 			continue
 		}
@@ -172,7 +172,7 @@ func (s Set) After(before Set, now time.Time) Set {
 // noLonger ends that sentence.
 const noLonger = ", but its driver no longer offers any."
 
-// Of returns the group of a kind; nil if tasks may use none.
+// Of returns the group of a kind, or nil if tasks may use none.
 func (s Set) Of(k resource.Kind) *Group {
 	if i := slices.IndexFunc(s.Groups, func(g Group) bool { return g.Kind == k }); i >= 0 {
 		return &s.Groups[i]
@@ -180,13 +180,13 @@ func (s Set) Of(k resource.Kind) *Group {
 	return nil
 }
 
-// unknownWeight is how many CPUs a device of unknown speed counts for.
+// unknownWeight is the number of CPUs that a device of unknown speed counts for.
 //
 // Source: BOINC client/client_types.cpp, APP_VERSION::parse, for versions without flops.
 const unknownWeight = 10
 
-// Pools are the coprocessors as policies see them, on a computer of which one CPU does so
-// many operations a second.
+// Pools returns the coprocessors in the form that policies use. cpu is the number of operations a
+// second of one CPU.
 func (s Set) Pools(cpu float64) []resource.Pool {
 	pools := make([]resource.Pool, 0, len(s.Groups))
 	for _, g := range s.Groups {
@@ -202,8 +202,8 @@ func (s Set) Pools(cpu float64) []resource.Pool {
 	return pools
 }
 
-// Describe is a kind as a request tells of it, without what is asked for; false if tasks
-// may use none.
+// Describe returns a coprocessor kind in the form of a request, without the amount of work
+// requested. It returns false if tasks may not use any.
 func (s Set) Describe(k resource.Kind) (protocol.Coproc, bool) {
 	g := s.Of(k)
 	if g == nil {
@@ -223,7 +223,7 @@ func (s Set) Describe(k resource.Kind) (protocol.Coproc, bool) {
 	return c, true
 }
 
-// Coprocs are all kinds as Describe has them.
+// Coprocs returns all kinds in the form of Describe.
 func (s Set) Coprocs() (all []protocol.Coproc) {
 	for _, g := range s.Groups {
 		c, _ := s.Describe(g.Kind)
@@ -232,7 +232,8 @@ func (s Set) Coprocs() (all []protocol.Coproc) {
 	return all
 }
 
-// OpenCLIndex is by which number an application finds a device with OpenCL; -1: it cannot.
+// OpenCLIndex returns the number with which an application finds a device in OpenCL, or -1 if it
+// cannot.
 func (s Set) OpenCLIndex(k resource.Kind, number int) int {
 	if g := s.Of(k); g != nil {
 		for _, d := range g.Devices {
@@ -244,7 +245,7 @@ func (s Set) OpenCLIndex(k resource.Kind, number int) int {
 	return -1
 }
 
-// String is the group in words for people: "2 NVIDIA GPUs (NVIDIA GeForce RTX 3060)".
+// String returns the group in words for people: "2 NVIDIA GPUs (NVIDIA GeForce RTX 3060)".
 func (g Group) String() string {
 	text := words.Count(len(g.Devices), g.Kind.String())
 	var names []string

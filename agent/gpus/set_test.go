@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// The answers here are made up from what the drivers' manuals say, except that of PoCL.
+// The answers here are made up according to the drivers' manuals, except the one from PoCL.
 
 func nvidia(driver string, cards ...gpus.NVIDIADevice) gpus.Answer {
 	return gpus.Answer{Reply: gpus.Reply{Library: "libcuda.so.1", NVIDIA: &gpus.Driver{Version: driver, CUDA: 12040, Devices: cards}}}
@@ -38,12 +38,12 @@ var (
 	pocl    = gpus.OpenCLDevice{CPU: true, Facts: protocol.OpenCL{Name: "pthread-skylake-avx512-AMD EPYC", Vendor: "AuthenticAMD", GlobalMem: 11234664448, ComputeUnits: 2, ClockMHz: 2596}}
 )
 
-// cl is an NVIDIA device by OpenCL's word.
+// cl returns an NVIDIA device as OpenCL describes it.
 func cl(d gpus.NVIDIADevice, pci string) gpus.OpenCLDevice {
 	return gpus.OpenCLDevice{Kind: "NVIDIA", PCI: pci, Facts: protocol.OpenCL{Name: d.Name, GlobalMem: float64(d.Memory), ComputeUnits: d.Multiprocessors, ClockMHz: d.ClockKHz / 1000, DriverVersion: "550.90.07", Major: d.Major, Minor: d.Minor}}
 }
 
-// used is what tasks may use: kind, numbers, peak speed in units of 10⁹.
+// used lists the devices that tasks may use: kind, numbers, peak speed in units of 10⁹.
 func used(s gpus.Set) string {
 	var all []string
 	for _, g := range s.Groups {
@@ -186,7 +186,7 @@ func TestADeviceThatIsGone(t *testing.T) {
 	then := gpus.Report{NVIDIA: nvidia("550.90.07", rtx3060), OpenCL: openCL(radeon)}
 	before := gpus.Join(settings.Settings{}, then)
 
-	// A driver that is not heard once takes nothing away.
+	// A driver that does not answer once takes no device away.
 	silent := gpus.Report{NVIDIA: gpus.Answer{Failure: "It hangs."}, OpenCL: openCL(radeon)}
 	if s := gpus.Join(settings.Settings{}, silent.After(then)).After(before, now); used(s) != used(before) || len(s.Absent) != 0 {
 		t.Errorf("got %s, %+v", used(s), s.Absent)

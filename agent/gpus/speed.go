@@ -1,8 +1,8 @@
 package gpus
 
-// nvidiaSpeed is the peak speed of an NVIDIA device in single precision, in operations a
-// second: its multiprocessors, times the cores of each and the operations of a core at a
-// tick, which follow from the compute capability, times the clock. 0: it is not known.
+// nvidiaSpeed returns the peak speed of an NVIDIA device in single precision, in operations a
+// second: its multiprocessors, times the cores of each and the operations of a core at a tick,
+// which follow from the compute capability, times the clock. It returns 0 if that is unknown.
 //
 // Source: BOINC lib/coproc.cpp, COPROC_NVIDIA::set_peak_flops.
 func nvidiaSpeed(major, minor, multiprocessors int, hertz float64) float64 {
@@ -24,10 +24,10 @@ func nvidiaSpeed(major, minor, multiprocessors int, hertz float64) float64 {
 	return float64(multiprocessors) * float64(cores) * float64(perTick) * hertz
 }
 
-// openCLSpeed is the peak speed of another vendor's device, from what OpenCL says of it:
-// an AMD device does, if its extension tells the lanes of a compute unit, two operations
-// on each at a tick, and else 80 on a unit; those of Intel and Apple do 8 on a unit, and
-// so do others, for want of anything better. 0: it is not known.
+// openCLSpeed returns the peak speed of another vendor's device, from OpenCL's description of it.
+// An AMD device does two operations in each lane of a compute unit at a tick, if its extension has
+// the number of lanes, and else 80 on a unit. Devices of Intel and Apple do 8 on a unit. So do
+// others, since there is no better number. The result is 0 if the speed is unknown.
 //
 // Source: BOINC lib/coproc.cpp, COPROC_ATI::set_peak_flops and those of Intel and Apple;
 // client/gpu_opencl.cpp for the others.

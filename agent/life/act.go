@@ -32,8 +32,7 @@ func moved(seen decide.Result, plan decide.ResultPlan) bool {
 	return seen.Running && plan.Run() && seen.Coproc != nil && !slices.Equal(seen.Coproc.On, plan.On)
 }
 
-// settle makes durable, all at once, what a pass decided of results that neither
-// start nor stop.
+// settle saves, all at once, a pass's decisions about results that neither start nor stop.
 func (l *Life) settle(d decide.Decision, now time.Time) {
 	var late []Move
 	urgent := make(map[string]state.Result)
@@ -159,8 +158,8 @@ func (l *Life) cannotRun(key string, r state.Result, err error, now time.Time) {
 	})
 }
 
-// notStarted handles a start that failed. Trouble with this computer, such as a
-// full disk, passes, and it is tried again; a program that is none does not.
+// notStarted handles a start that failed. Trouble with this computer, such as a full disk, passes,
+// and the start is tried again. A file that is not a program never becomes one.
 func (l *Life) notStarted(task string, err error) {
 	key := l.ended(task)
 	r, ok := l.DB.Results.Get(key)
@@ -191,8 +190,8 @@ func (l *Life) notStarted(task string, err error) {
 	l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 }
 
-// filesStand makes sure that nobody removed a file since it was fetched; what
-// is missing is fetched again.
+// filesStand makes sure that no file was removed since it was fetched. Missing files are fetched
+// again.
 func (l *Life) filesStand(key string, r state.Result) bool {
 	var gone []string
 	for _, ref := range l.DB.Inputs(r) {
@@ -217,7 +216,7 @@ func (l *Life) filesStand(key string, r state.Result) bool {
 	return len(gone) == 0
 }
 
-// fetchAgain has files of a result downloaded once more, which are missing or have changed.
+// fetchAgain downloads files of a result once more, which are missing or have changed.
 func (l *Life) fetchAgain(key string, r state.Result, files []string) {
 	var names []string
 	for _, k := range files {
@@ -250,7 +249,7 @@ func (l *Life) freeSlot() int {
 	return n
 }
 
-// allow tells the executor and the applications what the preferences grant now.
+// allow passes the current permissions of the preferences to the executor and the applications.
 func (l *Life) allow(d decide.Decision) {
 	s := d.Snapshot
 	total := int64(l.Host.MemBytes)

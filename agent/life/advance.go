@@ -18,7 +18,7 @@ type Move struct {
 	key    string
 	r      state.Result
 	event  state.Event
-	change func(*state.Result) // what else changes along with it; may be nil
+	change func(*state.Result) // further changes to make along with it, may be nil
 }
 
 // Advance moves results whose files have come, gone or failed: each as far as it
@@ -43,8 +43,8 @@ func (l *Life) Advance(now time.Time) {
 	}
 }
 
-// due is what has happened to a result's files since it came into its state; 0:
-// nothing that moves it.
+// due returns the event that has happened to a result's files since it entered its state, or 0 if
+// no event moves it.
 func (l *Life) due(r state.Result, now time.Time) (state.Event, func(*state.Result)) {
 	switch r.State {
 	case protocol.ClientNew:
@@ -99,7 +99,7 @@ func (l *Life) dueUpload(r state.Result, now time.Time) (state.Event, func(*stat
 	return state.UploadsDone, func(r *state.Result) { r.Ready(now) }
 }
 
-// moved is the result after the move; false if the move is not a legal one.
+// moved returns the result after the move, or false if the move is not a legal one.
 func (m Move) moved() (state.Result, bool) {
 	r := m.r
 	next, ok := state.Next(r.State, m.event)
@@ -118,9 +118,9 @@ func (l *Life) move(key string, r state.Result, e state.Event, change func(*stat
 	return l.MoveAll([]Move{{key, r, e, change}})
 }
 
-// MoveAll takes results through moves and saves all of it at once, however many
-// there are: each saving waits for the disk. It reports whether all were legal
-// and could be saved; the illegal ones change nothing.
+// MoveAll takes results through moves and saves all of it at once, however many there are, since
+// each save waits for the disk. It reports whether all were legal and could be saved. The illegal
+// ones change nothing.
 func (l *Life) MoveAll(moves []Move) bool {
 	now := time.Now()
 	var made []Move
@@ -159,8 +159,9 @@ func (l *Life) MoveAll(moves []Move) bool {
 
 func failed(r state.Result) bool { return r.ReadyToReport && r.Message != "" }
 
-// restrain puts off fetching more work of a project whose results fail here, so
-// that a broken application is not fed with ever more of them: for what it computes on.
+// restrain delays fetching more work of a project whose results fail here, so that a broken
+// application does not get more and more of them. It applies to the kind of processor that the
+// result computes on.
 func (l *Life) restrain(tx *state.Tx, r state.Result, f workfetch.Failure, now time.Time) {
 	p, ok := l.DB.Projects.Get(r.Project)
 	if !ok {
@@ -178,9 +179,8 @@ func (l *Life) restrain(tx *state.Tx, r state.Result, f workfetch.Failure, now t
 	l.DB.Projects.Put(tx, r.Project, p)
 }
 
-// Report is the text that goes with a result that has ended, in the form that
-// projects' web sites know how to show: what went wrong, if anything did, and what
-// the application wrote, if it wrote anything.
+// Report returns the text to send with a result that has ended, in the form that projects' web
+// sites can show: the error, if there was one, and the application's output, if it wrote any.
 //
 // Source: BOINC client/client_state.cpp, CLIENT_STATE::report_result_error, and
 // client/app_control.cpp, ACTIVE_TASK::read_stderr_file.
@@ -192,8 +192,7 @@ func Report(message, stderr string) string {
 	return s
 }
 
-// AddError adds to the report of a result what went wrong after that; nothing if
-// message is empty.
+// AddError adds a later error to the report of a result. It adds nothing if message is empty.
 func AddError(report, message string) string {
 	if message == "" {
 		return report

@@ -8,10 +8,10 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// collected is when and by what Collect looked last.
+// collected describes the last run of Collect.
 type collected struct {
-	measured time.Time // when the disk was, that it went by
-	again    time.Time // when to look again, though nothing else changes; zero: never
+	measured time.Time // when the disk measurement it used was made
+	again    time.Time // when to look again, though nothing else changes (zero: never)
 }
 
 // Collect forgets workunits without results, app versions that a newer one has
@@ -37,7 +37,7 @@ func (l *Life) Collect(now time.Time, w *core.Waker) {
 			needed[state.Key(r.Project, ref.FileName)] = true
 		}
 	}
-	used := make(map[string]bool) // until now, by what is forgotten
+	used := make(map[string]bool) // until now, by records that are being forgotten
 	for key, u := range l.DB.Units.All() {
 		keep := needed
 		if !unitUsed[key] {
@@ -58,8 +58,8 @@ func (l *Life) Collect(now time.Time, w *core.Waker) {
 		}
 	}
 	files := l.judge(needed, used, now)
-	// The files go first: a record without a file is repaired at the next
-	// start, a file without a record would stay for ever.
+	// The files are removed first. A record without a file is repaired at the next start, but a
+	// file without a record would stay forever.
 	for _, key := range files.gone {
 		if f, ok := l.DB.Files.Get(key); ok {
 			l.remove(f)
@@ -83,7 +83,7 @@ func (l *Life) Collect(now time.Time, w *core.Waker) {
 	}
 }
 
-// A line is the app versions that stand in for each other: the newest is used.
+// A line is a group of app versions that replace each other. The newest is used.
 type line struct{ project, app, platform, planClass string }
 
 func lineOf(v state.AppVersion) line {

@@ -21,7 +21,7 @@ func (l *Life) ended(task string) (key string) {
 	return key
 }
 
-// ran takes what the executor reports.
+// ran handles a report of the executor.
 func (l *Life) ran(e executor.Event) {
 	switch e := e.(type) {
 	case executor.Checkpointed:
@@ -126,7 +126,7 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 			v, _ := l.DB.Versions.Get(r.Version)
 			s := p.Stream(v.Kind())
 			s.Retry = state.Retry{}
-			if !l.DB.NonCPUIntensive(v) { // else its time says nothing of others
+			if !l.DB.NonCPUIntensive(v) { // else its time says nothing about others
 				s.Estimates = l.learn(s.Estimates, r)
 			}
 			p.SetStream(v.Kind(), s)
@@ -139,7 +139,7 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 	}
 }
 
-// learn is what is known of a project's estimates after a result is finished.
+// learn returns a project's estimates, updated after a result is finished.
 func (l *Life) learn(before state.Estimates, r state.Result) state.Estimates {
 	u, _ := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
 	whole := l.Stated(r.Version, u.RscFpopsEst)

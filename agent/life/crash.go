@@ -13,26 +13,27 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// An agent that crashes and starts again would start the same tasks, and if one of
-// them is the cause, however it may be, crash again, for ever and to the harm of all
-// projects. So those that ran are suspects: they are started one after the other,
-// and one that has brought the agent down twice is set aside until a person decides.
-// An agent that was killed, or whose computer lost its power, has not crashed.
+// An agent that crashes and restarts would start the same tasks again. If one of them is the cause,
+// however it may be, the agent would crash again, forever and to the harm of all projects. So the
+// tasks that ran are suspects: they are started one after the other, and one that has crashed the
+// agent twice is set aside until a person decides. An agent that was killed, or whose computer lost
+// its power, has not crashed.
 
-// crashFile is where Go writes its last words.
+// crashFile is the file to which Go writes its last words.
 const (
 	crashFile = "crash.log"
 	maxCrash  = 1 << 20 // of them that are read
 )
 
-// Suspects are started so far apart, and one that has run for so long is none.
+// Suspects are started suspectsApart from each other. A task that has run for suspectFor is no
+// longer a suspect.
 const (
 	suspectsApart = 2 * time.Minute
 	suspectFor    = time.Hour
 )
 
-// CatchCrashes has what the program says when it crashes written to a file, and
-// returns what an earlier agent has said; "" if that did not crash.
+// CatchCrashes makes the program write to a file when it crashes, and returns the output of an
+// earlier agent, or "" if that did not crash.
 func CatchCrashes(dataDir string) (said string, err error) {
 	path := filepath.Join(dataDir, crashFile)
 	if words, err := foreigndir.ReadHead(path, maxCrash); err == nil && crashed(words) {
@@ -49,13 +50,14 @@ func CatchCrashes(dataDir string) (said string, err error) {
 	return said, debug.SetCrashOutput(f, debug.CrashOptions{})
 }
 
-// crashed tells a crash from a person's wish to see what a program does.
+// crashed reports whether the output is from a crash. A person can also request it to see what a
+// program does.
 func crashed(words []byte) bool {
 	return len(words) > 0 && !bytes.HasPrefix(words, []byte("SIGQUIT"))
 }
 
-// suspect finds the tasks that ran when an earlier agent crashed, and notes that none
-// runs now.
+// suspect finds the tasks that ran when an earlier agent crashed, and clears the record of running
+// tasks.
 func (l *Life) suspect(now time.Time) {
 	var suspects []string
 	l.Save(func(tx *state.Tx) {

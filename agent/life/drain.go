@@ -7,13 +7,13 @@ import (
 	"github.com/starling-grid/starling/decide"
 )
 
-// A drain is what a person asked for by starling drain. It ends with the agent.
+// A drain is a person's request by starling drain. It ends with the agent.
 type drain struct {
 	decide.Drain
 	finishes map[string]bool // keys of the results that still run
 }
 
-// Drain begins a drain of the tasks that have a process now, or ends one if the scope is "".
+// Drain starts a drain of the tasks that have a process now, or ends one if the scope is "".
 func (l *Life) Drain(scope decide.DrainScope, now time.Time) {
 	l.drain = drain{}
 	if scope == "" {
@@ -29,10 +29,10 @@ func (l *Life) Drain(scope decide.DrainScope, now time.Time) {
 }
 
 // Draining returns the drain that was asked for, and the keys of the results that it waits for.
-// They are not to be changed.
+// Callers must not modify them.
 func (l *Life) Draining() (decide.Drain, map[string]bool) { return l.drain.Drain, l.drain.finishes }
 
-// saved has a drain wait no longer for a result whose work is saved, if that was all it waited for.
+// saved ends a drain's wait for a result whose work is saved, if the drain waited only for that.
 func (l *Life) saved(key string) {
 	if l.drain.Scope == decide.DrainCheckpoint {
 		delete(l.drain.finishes, key)

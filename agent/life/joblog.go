@@ -10,9 +10,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// logJob adds a line to the project's job log, where tools of BOINC's users look
-// for what was computed: estimated and used time, operations, name, elapsed time
-// and exit status.
+// logJob adds a line to the project's job log, where tools of BOINC's users look for finished
+// tasks: estimated and used time, operations, name, elapsed time and exit status.
 //
 // Source: BOINC client/log_flags.cpp and client/result.cpp, RESULT::append_log_record.
 func (l *Life) logJob(r state.Result, now time.Time) {
@@ -20,7 +19,7 @@ func (l *Life) logJob(r state.Result, now time.Time) {
 	line := fmt.Sprintf("%d ue %f ct %f fe %.0f nm %s et %f es %d\n", now.Unix(),
 		l.Stated(r.Version, u.RscFpopsEst).Seconds(), r.CPUTime.Seconds(), u.RscFpopsEst, r.Name, r.Elapsed.Seconds(), r.ExitStatus)
 	name := filepath.Join(l.Dir, "job_log_"+protocol.EscapeURL(r.Project)+".txt")
-	if st, err := os.Lstat(name); err == nil && !st.Mode().IsRegular() { // not ours: a link, or a pipe nobody reads
+	if st, err := os.Lstat(name); err == nil && !st.Mode().IsRegular() { // not ours: a link, or a pipe without a reader
 		l.Log.Warn("the job log is not written: its name belongs to something that is not a file", "path", name)
 		return
 	}

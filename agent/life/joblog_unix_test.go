@@ -29,7 +29,7 @@ func TestJobLog(t *testing.T) {
 	for _, tt := range []struct {
 		what    string
 		prepare func() error
-		lines   int // of the log afterwards; -1: it is no file
+		lines   int // of the log afterwards (-1: it is not a file)
 	}{
 		{"nothing", func() error { return nil }, 1},
 		{"a log", func() error { return os.WriteFile(name, []byte("one\n"), 0o600) }, 2},

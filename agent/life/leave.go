@@ -28,7 +28,7 @@ func (l *Life) Abort(key string, r state.Result, why string) error {
 	return nil
 }
 
-// Aborted gives up a result that has no process.
+// Aborted returns the move that gives up a result without a process.
 func Aborted(key string, r state.Result, why string) Move {
 	return Move{key, r, state.AbortRequested, func(r *state.Result) {
 		r.ExitStatus, r.Message, r.Slot = protocol.ExitAbortedByUser, why, state.NoSlot
@@ -68,7 +68,7 @@ func (l *Life) Busy(project string) bool {
 	return false
 }
 
-// Forget removes all that belongs to a project. What was not over is in the history as
+// Forget removes all records and files of a project. Its unfinished results are in the history as
 // aborted.
 func (l *Life) Forget(project string) bool {
 	var slots []int
@@ -118,8 +118,8 @@ func (l *Life) Forget(project string) bool {
 	return true
 }
 
-// removeFiles removes a project's folder; from one with programs of the volunteer's own only
-// the files of the project that are named.
+// removeFiles removes a project's folder. If the folder has programs of the volunteer, it removes
+// only the given files, which are the project's.
 func (l *Life) removeFiles(project string, files []string) error {
 	folder := l.ProjectDir(project)
 	if !appinfo.Exists(folder) {
@@ -143,7 +143,7 @@ func (l *Life) removeFiles(project string, files []string) error {
 	return errors.Join(append(errs, errNames)...)
 }
 
-// AbortAll has the applications of a project end.
+// AbortAll ends the applications of a project.
 func (l *Life) AbortAll(project, why string) {
 	for _, run := range l.running {
 		if r, ok := l.DB.Results.Get(run.key); ok && r.Project == project {
@@ -152,14 +152,14 @@ func (l *Life) AbortAll(project, why string) {
 	}
 }
 
-// CancelTransfer breaks a file's transfer off, if one is under way.
+// CancelTransfer cancels a file's transfer, if one is in progress.
 func (l *Life) CancelTransfer(key string) {
 	if t := l.transfers[key]; t != nil {
 		t.cancel()
 	}
 }
 
-// AbortByProject has the application of a result end that its project needs no more.
+// AbortByProject ends the application of a result that its project no longer needs.
 func (l *Life) AbortByProject(r state.Result) {
 	_ = l.Exec.Abort(taskID(r), protocol.ExitAbortedByProject, "aborted by project")
 }

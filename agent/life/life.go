@@ -1,6 +1,6 @@
-// Package life is what becomes of a result on this computer, from its arrival to its
-// report: its files are fetched, its application runs, its outputs are sent, and what
-// is no longer needed is forgotten.
+// Package life handles a result on this computer, from its arrival to its report. Its files are
+// fetched, its application runs, its outputs are sent, and all that is no longer needed is
+// forgotten.
 //
 //	advance.go    how results move from state to state
 //	act.go        doing as a pass decided: applications start and stop
@@ -27,7 +27,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A Life is that of all results of an agent. It belongs to the loop.
+// A Life handles all results of an agent. It belongs to the loop.
 type Life struct {
 	*core.Core
 	Exec     Applications
@@ -35,16 +35,16 @@ type Life struct {
 	Ledger   *usage.Ledger
 	Presence *usage.Presence
 	Disk     *usage.Disk
-	// LastWords are what an earlier agent said when it crashed; "" if it did not.
+	// LastWords is the output of an earlier agent when it crashed, or "" if it did not.
 	LastWords string
 
-	// What follows is lost at a restart, and may be.
-	transfers  map[string]*transfer // file key → transfer under way
+	// The following fields are lost at a restart, and may be.
+	transfers  map[string]*transfer // file key → transfer in progress
 	running    map[string]*process  // by task: results that have a process
 	trickleUps map[string]bool      // project → applications have messages for it
 	computes   float64              // part of the time that the preferences let tasks compute now
 	drain      drain                // that a person asked for
-	stale      bool                 // something may be left that nobody needs
+	stale      bool                 // there may be records or files to forget
 	collected  collected            // when that was looked for last
 	// advanced is DB.Changes() when no result could go further.
 	advanced uint64
@@ -69,13 +69,13 @@ type Applications interface {
 	Stop(ctx context.Context) error
 }
 
-// Open sets up what keeps track of work in progress; there is none yet.
+// Open initializes the records of work in progress, which are empty at first.
 func (l *Life) Open() {
 	l.transfers, l.running, l.trickleUps = make(map[string]*transfer), make(map[string]*process), make(map[string]bool)
 	l.stale, l.computes = true, 1
 }
 
-// Recover repairs what a killed agent left behind.
+// Recover repairs the state that a killed agent left behind.
 func (l *Life) Recover(ctx context.Context, now time.Time) error {
 	if err := l.Exec.KillLeftovers(ctx); err != nil {
 		return err
@@ -113,7 +113,7 @@ type Transferred struct {
 // Event names it.
 func (Transferred) Event() string { return "transfer ended" }
 
-// Handle takes in an event, if it is one of this component's.
+// Handle handles an event, if it belongs to this component.
 func (l *Life) Handle(e core.Event) bool {
 	switch e := e.(type) {
 	case Ran:
@@ -135,7 +135,7 @@ type process struct {
 	// paused: it stays in memory and does nothing.
 	paused bool
 	on     []int         // numbers of the coprocessors that it was given
-	used   time.Duration // CPU time that it had used when it ended; 0 before
+	used   time.Duration // CPU time that it had used when it ended (0 before)
 	bill   debt.Bill
 }
 
@@ -143,7 +143,7 @@ type process struct {
 // their project only.
 func taskID(r state.Result) string { return protocol.EscapeURL(r.Project) + "/" + r.Name }
 
-// Account has the ledger note what has run.
+// Account makes the ledger count the tasks that have run.
 func (l *Life) Account(now time.Time) {
 	var runs []usage.Run
 	pools, progress := l.Coprocs.Pools(l.Host.Fpops), l.Exec.Progress()
@@ -178,7 +178,7 @@ func (l *Life) Idle() bool {
 	return l.DB.Results.Len() == 0 && len(l.transfers) == 0 && len(l.running) == 0
 }
 
-// Running is how many results have a process.
+// Running returns the number of results that have a process.
 func (l *Life) Running() int { return len(l.running) }
 
 // Computing reports whether one of them computes: it is not suspended in memory.
@@ -202,7 +202,7 @@ func (l *Life) Holds(project string) bool {
 	return false
 }
 
-// Processes are the results that have a process, by their keys.
+// Processes returns the results that have a process, by their keys.
 func (l *Life) Processes() map[string]view.Process {
 	all, progress := make(map[string]view.Process, len(l.running)), l.Exec.Progress()
 	for task, run := range l.running {
@@ -215,7 +215,7 @@ func (l *Life) Processes() map[string]view.Process {
 	return all
 }
 
-// Transfers are those under way, by the keys of their files.
+// Transfers returns the transfers in progress, by the keys of their files.
 func (l *Life) Transfers() map[string]view.Transfer {
 	all := make(map[string]view.Transfer, len(l.transfers))
 	for key, t := range l.transfers {
@@ -224,8 +224,8 @@ func (l *Life) Transfers() map[string]view.Transfer {
 	return all
 }
 
-// Letters are the projects for which applications have messages. It is not to be changed.
+// TrickleUps returns the projects for which applications have messages. Callers must not modify it.
 func (l *Life) TrickleUps() map[string]bool { return l.trickleUps }
 
-// Stale has what is no longer needed looked for: there may be something.
+// Stale makes Collect look for records and files that are no longer needed.
 func (l *Life) Stale() { l.stale = true }

@@ -16,7 +16,8 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// inThisComputer is what in this computer an error comes of; none if it does not.
+// inThisComputer returns the obstacle in this computer that caused an error, or none if the cause
+// is elsewhere.
 func inThisComputer(err error) obstacle.Obstacle {
 	switch {
 	case sysfault.DiskFull(err):
@@ -29,7 +30,7 @@ func inThisComputer(err error) obstacle.Obstacle {
 	return obstacle.Obstacle{}
 }
 
-// ofTransfer is what the error of a transfer means.
+// ofTransfer returns the obstacle that the error of a transfer indicates.
 func ofTransfer(err error, now time.Time) obstacle.Obstacle {
 	if o := inThisComputer(err); o.Is() {
 		return o
@@ -67,7 +68,7 @@ func ofTransfer(err error, now time.Time) obstacle.Obstacle {
 	return o
 }
 
-// ofStart is what the error of a start means that is tried again.
+// ofStart returns the obstacle that the error of a start indicates. The start is tried again.
 func ofStart(err error) obstacle.Obstacle {
 	if o := inThisComputer(err); o.Is() {
 		return o
@@ -78,7 +79,7 @@ func ofStart(err error) obstacle.Obstacle {
 	return obstacle.Obstacle{Code: obstacle.StartFails}
 }
 
-// causeOf is how a result fails whose program cannot be started, now or later.
+// causeOf returns the cause of failure of a result whose program cannot be started, now or later.
 func causeOf(err error) state.Cause {
 	missing, noInterpreter := errors.AsType[*executor.MissingError](err)
 	odd, described := errors.AsType[describedError](err)
@@ -99,7 +100,7 @@ func causeOf(err error) state.Cause {
 	return state.Cause{Code: string(code), About: about}
 }
 
-// A describedError is what is wrong with a project's description of a result, for people.
+// A describedError is a fault in a project's description of a result, for people.
 type describedError string
 
 func (e describedError) Error() string { return string(e) }
@@ -116,7 +117,7 @@ func (e *ownFileError) Error() string {
 
 func (e *ownFileError) Unwrap() error { return e.err }
 
-// record is an obstacle as it is stored.
+// record returns an obstacle as it is stored.
 func record(o obstacle.Obstacle) state.Cause {
 	return state.Cause{Code: string(o.Code), About: o.About}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// clear empties a slot, which may take long; trouble is for the log, since a slot
-// is emptied again before it is used.
+// clear empties a slot, which may take long. Errors are only logged, since a slot is emptied again
+// before it is used.
 func (l *Life) clear(slot int) {
 	switch err := l.Exec.Clear(slot); {
 	case errors.Is(err, executor.ErrBusy), errors.Is(err, executor.ErrStopped):
@@ -24,8 +24,7 @@ func (l *Life) clear(slot int) {
 	l.Log.Debug("slot emptied", logflag.Key, logflag.Slot, "slot", slot)
 }
 
-// findCheckpoints takes note of checkpoints that an agent which was killed had no
-// time to take note of.
+// findCheckpoints records checkpoints that an agent had no time to record before it was killed.
 func (l *Life) findCheckpoints() {
 	l.Save(func(tx *state.Tx) {
 		for key, r := range l.DB.Results.All() {

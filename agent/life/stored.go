@@ -12,10 +12,10 @@ import (
 	"github.com/starling-grid/starling/storage"
 )
 
-// maxLetGo is how many of a project's stored files that were removed are remembered.
+// maxLetGo is the number of a project's removed stored files that are remembered.
 const maxLetGo = 10
 
-// judged is what becomes of files, as package storage decided.
+// judged has the decisions of package storage about files.
 type judged struct {
 	snapshot storage.Snapshot
 	gone     []string // keys of files that go
@@ -66,7 +66,7 @@ func (l *Life) judge(needed, used map[string]bool, now time.Time) judged {
 	return j
 }
 
-// stored is what package storage looks at, and the keys of the files in it.
+// stored returns the input of package storage, and the keys of the files in it.
 func (l *Life) stored(needed, used map[string]bool, j *judged) (s storage.Snapshot, keys []string) {
 	s = storage.Snapshot{Now: j.now, Limit: gigabytes(l.Prefs.MaxStickyGB), Excess: l.Disk.Excess(), Bound: l.Disk.Bound()}
 	index := make(map[string]int)
@@ -110,7 +110,7 @@ func status(f state.File) storage.Status {
 	return storage.Nowhere
 }
 
-// put makes what was decided durable.
+// put saves the decisions.
 func (j *judged) put(l *Life, tx *state.Tx) {
 	for key, f := range j.used {
 		l.DB.Files.Put(tx, key, f)
@@ -134,7 +134,7 @@ func (j *judged) put(l *Life, tx *state.Tx) {
 	}
 }
 
-// tell logs what was decided, once it is saved.
+// tell logs the decisions, once they are saved.
 func (j *judged) tell(l *Life) {
 	for _, of := range j.refused {
 		level := slog.LevelWarn
@@ -148,9 +148,8 @@ func (j *judged) tell(l *Life) {
 	}
 }
 
-// takeStored takes up what is stored here at the start: files that an older version kept
-// for ever get their lifetimes, and those that somebody removed or changed meanwhile
-// count as not here.
+// takeStored adopts the stored files at the start. Files that an older version kept forever get
+// their lifetimes. Files that were removed or changed meanwhile count as missing.
 func (l *Life) takeStored(now time.Time) {
 	l.Save(func(tx *state.Tx) {
 		for key, f := range l.DB.Files.All() {
@@ -202,7 +201,7 @@ func (l *Life) touch(tx *state.Tx, r state.Result, now time.Time) {
 	}
 }
 
-// arrived notes that a file came, and how large it is if its project did not say.
+// arrived records that a file was received, and its size if its project did not state it.
 func (l *Life) arrived(f *state.File, now time.Time) {
 	f.Local, f.Used = state.FilePresent, now
 	if f.NBytes > 0 {

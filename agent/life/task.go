@@ -98,14 +98,14 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	return t, nil
 }
 
-// unthrottled reports whether tasks of a version compute all the time, whatever the preferences
-// say of the CPUs.
+// unthrottled reports whether tasks of a version compute all the time, regardless of the
+// preferences for CPU time.
 func (l *Life) unthrottled(v state.AppVersion) bool {
 	return v.DontThrottle || l.DB.NonCPUIntensive(v)
 }
 
-// Reread gives running applications what has changed of the preferences, and of what is believed
-// of them.
+// Reread passes changes of the preferences, and of the trust in their tasks' claims of low CPU use,
+// to running applications.
 func (l *Life) Reread() {
 	for _, run := range l.running {
 		r, ok := l.DB.Results.Get(run.key)
@@ -113,7 +113,7 @@ func (l *Life) Reread() {
 			continue
 		}
 		if t, err := l.task(r, run.on); err == nil {
-			_ = l.Exec.Reread(t) // one that has just ended needs none
+			_ = l.Exec.Reread(t) // one that has just ended does not need it
 		}
 	}
 }

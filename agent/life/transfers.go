@@ -37,7 +37,7 @@ type transfer struct {
 	bytes  atomic.Int64
 	moved  atomic.Int64 // when data last moved: nanoseconds since 1970
 
-	looked time.Time // when its pace was; zero: not yet
+	looked time.Time // when its pace was (zero: not yet)
 	seen   int64     // bytes then
 	crawls bool      // it moved next to nothing before
 }
@@ -62,9 +62,9 @@ func (t *transfer) pace(now time.Time) time.Time {
 	return t.looked.Add(paceSpan)
 }
 
-// StartTransfers starts what may be started: files that a result waits for, within
-// the limits on how many move at once. While the network is not to be used it
-// breaks off what moves; downloads resume from there later.
+// StartTransfers starts all transfers that may be started: of files that a result waits for, within
+// the limits on simultaneous transfers. While the network must not be used it cancels transfers.
+// Downloads resume from there later.
 func (l *Life) StartTransfers(now time.Time, w *core.Waker) {
 	h, _ := l.DB.Hosts.Get(state.Self)
 	if l.Prefs.MayTransfer(l.Presence.Conditions(now), h.NetMode).Denied() {
@@ -156,7 +156,7 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	delete(l.transfers, key)
 	f, ok := l.DB.Files.Get(key)
 	if errors.Is(err, context.Canceled) {
-		l.stale = true // it may be since nobody wants the file any more
+		l.stale = true // it may be, since the file may not be wanted any more
 		return
 	}
 	if !ok || l.Ending(f.Project).Due(now) {
@@ -196,15 +196,15 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	l.tellUpload(f)
 }
 
-// putOff has a transfer that failed be tried again later.
+// putOff schedules another attempt for a failed transfer.
 func (l *Life) putOff(f *state.File, why error, now time.Time) {
 	f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, l.Rand))
 	f.Failures++
 	f.Error, f.Obstacle = why.Error(), record(ofTransfer(why, now))
 }
 
-// giveUp ends the attempts to move a file. One that is here and that its project wanted
-// sent stays; a project that orders the same again waits as after a passing failure.
+// giveUp ends the attempts to transfer a file. A file that is here and that its project wanted
+// uploaded stays. If a project orders the same file again, it waits as after a temporary failure.
 func (l *Life) giveUp(f *state.File, upload bool, why error, num int, now time.Time) {
 	if l.putOff(f, why, now); upload && f.Send {
 		f.Send, f.FirstTry = false, time.Time{}
@@ -230,7 +230,7 @@ func Abandon(f *state.File, now time.Time) {
 	f.Local = state.FileFailed
 }
 
-// uploadRequested has an output of a running application sent.
+// uploadRequested uploads an output of a running application.
 func (l *Life) uploadRequested(e executor.UploadRequested) {
 	run := l.running[e.Result]
 	if run == nil {
@@ -251,8 +251,8 @@ func (l *Life) uploadRequested(e executor.UploadRequested) {
 	l.tellUpload(f)
 }
 
-// tellUpload tells the application that wanted an output to be sent what has
-// become of it, if it still runs and that has come to an end.
+// tellUpload reports the end of an output's upload to the application that requested it, if that
+// still runs.
 func (l *Life) tellUpload(f state.File) {
 	status := 0
 	switch {
@@ -268,14 +268,14 @@ func (l *Life) tellUpload(f state.File) {
 		}
 		for _, ref := range r.FileRefs {
 			if ref.FileName == f.Name {
-				_ = l.Exec.UploadEnded(task, cmp.Or(ref.OpenName, ref.FileName), status) // one that has just ended needs it no more
+				_ = l.Exec.UploadEnded(task, cmp.Or(ref.OpenName, ref.FileName), status) // one that has just ended no longer needs it
 			}
 		}
 	}
 }
 
-// countTraffic adds to the bytes of the day and, of a transfer that is complete, to what is
-// known of the line.
+// countTraffic adds to the bytes of the day and, for a complete transfer, to the measurements of
+// the line.
 func (l *Life) countTraffic(tx *state.Tx, t *transfer, complete bool, now time.Time) {
 	bytes, upload := t.bytes.Load(), t.file.Upload()
 	h, ok := l.DB.Hosts.Get(state.Self)

@@ -13,8 +13,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// While the network is not to be used no transfer begins, and those under way are
-// broken off.
+// While the network must not be used, no transfer starts, and those in progress are canceled.
 func TestTransfersStopWithTheNetwork(t *testing.T) {
 	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
 	if err != nil {

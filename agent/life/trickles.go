@@ -13,9 +13,9 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// Messages of applications to their project lie as files in the project's folder
-// until a scheduler says that it has them; messages to applications are put into
-// their slot before the reply that brought them counts.
+// Messages from applications to their project are files in the project's folder until a scheduler
+// acknowledges them. Messages to applications are put into their slot before the reply with them
+// counts.
 
 // Trickles lists the messages that a project has not taken yet, in the order in
 // which they were written.
@@ -33,12 +33,12 @@ func (l *Life) Trickles(project string) (found []protocol.Trickle) {
 			}
 		}
 		return true
-	}) // a folder that cannot be read has none
+	}) // a folder that cannot be read has no messages
 	slices.SortStableFunc(found, func(x, y protocol.Trickle) int { return x.Time.Compare(y.Time) })
 	return found
 }
 
-// trickledUp has the project contacted soon.
+// trickledUp makes the agent contact the project soon.
 func (l *Life) trickledUp(e executor.TrickledUp) {
 	if run := l.running[e.Result]; run != nil {
 		if r, ok := l.DB.Results.Get(run.key); ok {
@@ -71,8 +71,8 @@ func (l *Life) TricklesTaken(project string, sent []protocol.Trickle) {
 	}
 }
 
-// TricklesDown hands a reply's messages to applications. One for a result that
-// has no slot is dropped, as by BOINC's client.
+// TricklesDown delivers a reply's messages to applications. A message for a result without a slot
+// is dropped, as by BOINC's client.
 func (l *Life) TricklesDown(project string, all []protocol.Trickle) {
 	for _, t := range all {
 		r, ok := l.DB.Results.Get(state.Key(project, t.ResultName))

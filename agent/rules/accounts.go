@@ -8,9 +8,9 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// ReadFiles reads preferences and accounts. Where a file is missing or has errors,
-// what it last said holds. The error is what is wrong with them; Faults has what is wrong
-// with other files too.
+// ReadFiles reads preferences and accounts. If a file is missing or has errors, its previous
+// content stays in effect. The error is about these files. Faults also has the faults of other
+// files.
 func (ru *Rules) ReadFiles() error {
 	accounts, errAccounts := settings.ReadAccounts(ru.Dir)
 	if err := accounts.Keep(ru.Dir); err != nil {
@@ -37,7 +37,7 @@ func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) (attach
 		}
 		was, wasDetached := accounts.Detached[u]
 		if p.Ending.Kind == state.Detaching && wasDetached && was.Authenticator != acc.Authenticator {
-			p.Ending.At = now // attached by another account: what is of the first one goes before that
+			p.Ending.At = now // attached by another account: everything of the first one is removed first
 			ru.PutProject(p)
 			continue
 		}
@@ -79,8 +79,8 @@ func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) (attach
 	return attached
 }
 
-// presence is what becomes of an ending when the account file is seen, or with
-// missing set is not.
+// presence updates an ending when the account file is seen. If missing is set, the file with that
+// name is not there.
 func (ru *Rules) presence(e state.Ending, missing string, now time.Time) state.Ending {
 	switch {
 	case missing == "" && e.Kind != state.Resetting:
@@ -109,7 +109,7 @@ func (ru *Rules) forgetAccount(u string) {
 	}
 }
 
-// Changed has the files that people edit read again.
+// Changed reads the files that people edit again.
 func (ru *Rules) Changed() {
 	ru.Log.Info("preferences or accounts changed; reloaded")
 	if err := ru.ReadFiles(); err != nil {

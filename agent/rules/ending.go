@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// UndoFor is how long a detach or reset can be taken back: tasks wait
-	// suspended, and nothing of theirs is lost.
+	// UndoFor is the time during which a detach or reset can be undone. Tasks wait suspended, and
+	// nothing of theirs is lost.
 	UndoFor = 5 * time.Minute
-	// missingFor is how long an account file must be missing for the project to be
-	// detached, and leastNotice how long an agent says so after its start before it
-	// does.
+	// missingFor is the time for which an account file must be missing before the project is
+	// detached. leastNotice is the minimum time after its start for which an agent announces that
+	// first.
 	missingFor  = 24 * time.Hour
 	leastNotice = time.Hour
 )
 
-// ends is how a project ends that is to be detached or reset: soon, or now if it has
-// no tasks that could be missed.
+// ends returns the ending of a project that is to be detached or reset: soon, or now if it has no
+// tasks that could be missed.
 func (ru *Rules) ends(project string, kind state.EndingKind, since time.Time) state.Ending {
 	e := state.Ending{Kind: kind, Since: since, At: since}
 	if ru.Life.Holds(project) {
@@ -31,7 +31,7 @@ func (ru *Rules) ends(project string, kind state.EndingKind, since time.Time) st
 	return e
 }
 
-// Reset has a project start over.
+// Reset makes a project start over.
 func (ru *Rules) Reset(p state.Project, now time.Time) error {
 	p.Ending = ru.ends(p.MasterURL, state.Resetting, now)
 	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })
@@ -48,7 +48,7 @@ func (ru *Rules) Undo(p state.Project, now time.Time) error {
 		if err := settings.RestoreAccount(ru.Dir, p.MasterURL); err != nil {
 			return err
 		}
-		_ = ru.ReadFiles() // what is wrong with other files is in Status
+		_ = ru.ReadFiles() // faults of other files are in Status
 		return nil
 	}
 	p.Ending = state.Ending{}
@@ -92,8 +92,8 @@ func (ru *Rules) DetachDone() {
 	}
 }
 
-// GiveUp removes what is left of projects whose time has come: those being detached
-// or reset, and those whose account file stayed away.
+// GiveUp removes the remains of projects whose time has come: those being detached or reset, and
+// those whose account file stayed away.
 func (ru *Rules) GiveUp(now time.Time, w *core.Waker) {
 	for u, p := range ru.DB.Projects.All() {
 		switch {
@@ -106,7 +106,7 @@ func (ru *Rules) GiveUp(now time.Time, w *core.Waker) {
 			continue
 		}
 		ru.Life.AbortAll(u, view.ProjectLeft)
-		if ru.Talk.Cancel(u) { // nobody waits for a slow server to be rid of it
+		if ru.Talk.Cancel(u) { // a slow server does not delay that
 			continue
 		}
 		if !ru.Life.Busy(u) {
@@ -131,8 +131,8 @@ func (ru *Rules) stayedAway(u string, now time.Time) bool {
 	return ru.PutProject(p)
 }
 
-// finish forgets a project that has nothing in progress any longer; one that is being
-// reset starts over.
+// finish forgets a project that has nothing in progress any longer. A project that is being reset
+// starts over.
 func (ru *Rules) finish(u string) {
 	p, _ := ru.DB.Projects.Get(u)
 	if !ru.Life.Forget(u) {

@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// NameHost makes the computer what the settings and tools want it to be.
+// NameHost sets the computer's properties to the values in the settings and from tools.
 func (ru *Rules) NameHost() {
 	h, _ := ru.DB.Hosts.Get(state.Self)
 	ru.Host.ProductName = cmp.Or(h.Product, ru.Probed.ProductName)
@@ -18,12 +18,12 @@ func (ru *Rules) NameHost() {
 	ru.Presence.Watch(ru.Settings.ExclusiveApps, ru.Settings.ExclusiveGPUApps)
 }
 
-// Speaking has requests ask for answers in the language that tools chose.
+// Speaking makes requests ask for answers in the language that tools chose.
 func (ru *Rules) Speaking(next http.RoundTripper) http.RoundTripper {
 	return languageTransport{next, &ru.language}
 }
 
-// languageTransport asks for answers in a language; nil or "" is none.
+// languageTransport asks for answers in a language. nil or "" means none.
 type languageTransport struct {
 	next     http.RoundTripper
 	language *atomic.Pointer[string]

@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// ReadAllOwn has every project's app_info.xml taken up as it is now.
+// ReadAllOwn adopts the current app_info.xml of every project.
 func (ru *Rules) ReadAllOwn() {
 	var all []string
 	for u := range ru.DB.Projects.All() {
@@ -22,9 +22,8 @@ func (ru *Rules) ReadAllOwn() {
 	ru.ReadOwn(all...)
 }
 
-// ReadOwn has the app_info.xml of projects taken up as they are now. Where one has errors,
-// what it said before holds, or, if it said nothing before, what is right in it. What is
-// wrong is among the Faults.
+// ReadOwn adopts the current app_info.xml of projects. If one has errors, its previous content
+// stays in effect. If there was none, its correct parts are used. The errors are among the Faults.
 func (ru *Rules) ReadOwn(projects ...string) {
 	if ru.ownFaults == nil {
 		ru.ownFaults = make(map[string]error)
@@ -51,12 +50,12 @@ func (ru *Rules) ReadOwn(projects ...string) {
 	ru.Faults = errors.Join(errs...)
 }
 
-// takeOwn makes the volunteer's own versions those of a project, or with nil has the project
-// send its own again. Tasks that wait for a version that is no more, or run with it, are
-// aborted: no other program can go on with them.
+// takeOwn replaces a project's versions with the volunteer's own, or with nil lets the project send
+// its versions again. Tasks that wait for a version that no longer exists, or run with it, are
+// aborted: no other program can continue them.
 //
-// Source: BOINC client/cs_statefile.cpp, check_anonymous and parse_state_file, which drops
-// such tasks without telling the server.
+// Source: BOINC client/cs_statefile.cpp, check_anonymous and parse_state_file, which drops such
+// tasks without telling the server.
 func (ru *Rules) takeOwn(p state.Project, info *appinfo.Info) {
 	if info == nil && !p.Anonymous {
 		return
@@ -90,7 +89,7 @@ func (ru *Rules) takeOwn(p state.Project, info *appinfo.Info) {
 	if info != nil {
 		p.NoRscApps = ru.without(versions)
 	}
-	if changed { // what the server said of other programs counts no more
+	if changed { // the server's replies about other programs no longer count
 		p.Retries(func(r *state.Retry) { *r = state.Retry{} })
 	}
 	if !ru.Save(func(tx *state.Tx) {
@@ -151,7 +150,7 @@ func (ru *Rules) abortWithout(project string, stay map[string]state.AppVersion, 
 	}
 }
 
-// without are the kinds of processors, by BOINC's names, for which no version is.
+// without returns the kinds of processors, by BOINC's names, that no version uses.
 //
 // Source: BOINC client/project.cpp, PROJECT::check_no_apps.
 func (ru *Rules) without(versions map[string]state.AppVersion) (kinds []string) {

@@ -13,9 +13,9 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// readPrefs reads the volunteer's preference file and what tools laid over it,
-// each in its own layer, and keeps those that are in order. A file that is missing
-// says nothing, unless it was there just now; one with errors says what it last did.
+// readPrefs reads the volunteer's preference file and the tools' override, each into a separate
+// layer, and keeps copies of correct files. A missing file sets nothing, unless it was there just
+// now. A file with errors keeps its previous content.
 func (ru *Rules) readPrefs() error {
 	now := time.Now()
 	layers, good, err := Layers(ru.Dir, ru.venue(), now)
@@ -28,8 +28,8 @@ func (ru *Rules) readPrefs() error {
 	return err
 }
 
-// Layers returns the layers in force, the texts of the files that are in order
-// or, as nil, missing, and what is wrong.
+// Layers returns the layers in force and the texts of the correct files, nil for a missing one. The
+// error joins the faults of the files.
 func Layers(dataDir, venue string, now time.Time) (layers []prefs.Layer, good map[string][]byte, err error) {
 	var errs []error
 	good = make(map[string][]byte)
@@ -63,7 +63,7 @@ func Layers(dataDir, venue string, now time.Time) (layers []prefs.Layer, good ma
 	return layers, good, errors.Join(errs...)
 }
 
-// MergePrefs takes over the preferences in force.
+// MergePrefs applies the preferences in force.
 func (ru *Rules) MergePrefs() {
 	p, err := Merge(ru.DB, ru.Layers, ru.venue())
 	if err != nil {
@@ -76,8 +76,8 @@ func (ru *Rules) MergePrefs() {
 	ru.Life.Stale() // the limits on stored files may be others
 }
 
-// Merge makes preferences of those of the projects' web sites, under those of the
-// files. The error says why the former do not count.
+// Merge combines the preferences from the projects' web sites with those in the files, which take
+// precedence. The error is why the former do not count.
 func Merge(db *state.DB, files []prefs.Layer, venue string) (prefs.Effective, error) {
 	h, _ := db.Hosts.Get(state.Self)
 	if h.Prefs.XML == "" {
@@ -92,8 +92,8 @@ func Merge(db *state.DB, files []prefs.Layer, venue string) (prefs.Effective, er
 
 func (ru *Rules) venue() string { return Venue(ru.Settings, ru.Accounts, ru.DB) }
 
-// Venue is where this computer stands: the volunteer's word, or else that of the
-// project whose preferences hold.
+// Venue returns the venue of this computer: the volunteer's setting, or else that from the project
+// whose preferences apply.
 func Venue(s settings.Settings, accounts map[string]settings.Account, db *state.DB) string {
 	if s.Venue != "" {
 		return s.Venue
@@ -109,8 +109,8 @@ func Venue(s settings.Settings, accounts map[string]settings.Account, db *state.
 	return p.Venue
 }
 
-// TakePrefs takes over preferences that a project or manager sent, unless they are no newer
-// than those that are known. It returns whether it did.
+// TakePrefs adopts preferences that a project or manager sent, unless they are no newer than the
+// known ones. It reports whether it did.
 func (ru *Rules) TakePrefs(tx *state.Tx, project, xml string, now time.Time) bool {
 	if xml == "" {
 		return false
@@ -118,12 +118,12 @@ func (ru *Rules) TakePrefs(tx *state.Tx, project, xml string, now time.Time) boo
 	_, changed, err := prefs.ParseXML(project, xml, "", true)
 	h, ok := ru.DB.Hosts.Get(state.Self)
 	m, _ := ru.DB.Managers.Get(state.Self)
-	rules := m.Dynamic && m.URL != "" // then nobody else's count
+	rules := m.Dynamic && m.URL != "" // then only the manager's count
 	if err != nil || !ok || rules && project != m.URL || project == h.Prefs.Project && xml == h.Prefs.XML {
 		return false
 	}
 	if changed.After(now) {
-		changed = now // nobody can have changed them later: others that are changed from now on are newer
+		changed = now // they cannot have been changed later: others that are changed from now on are newer
 	}
 	if !rules && !changed.After(h.Prefs.Changed) {
 		return false

@@ -1,5 +1,5 @@
-// Package rules is what an agent goes by: the files that people edit, the projects that
-// they attach it to, and how it leaves one.
+// Package rules has the agent's rules: the files that people edit, the projects that they attach it
+// to, and how it leaves one.
 //
 //	accounts.go  reading the files; which projects there are
 //	prefs.go     the preferences in force, those of projects' web sites among them
@@ -17,13 +17,13 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Rules are those of one agent. They belong to its loop.
+// Rules are the rules of one agent. They belong to its loop.
 type Rules struct {
 	*core.Core
 	Life     *life.Life
 	Presence *usage.Presence
 	Talk     Conversations
-	Probed   protocol.HostInfo // what the computer is, whatever the settings say
+	Probed   protocol.HostInfo // the computer's properties before the settings apply
 
 	language atomic.Pointer[string] // in which projects are asked to answer
 
@@ -31,7 +31,7 @@ type Rules struct {
 	ownFaults map[string]error // of app_info.xml, by project
 }
 
-// Conversations are those under way with projects.
+// Conversations are the conversations with projects in progress.
 type Conversations interface {
 	// Talks reports whether there is one with a project.
 	Talks(project string) bool
@@ -45,7 +45,7 @@ type FilesChanged struct{}
 // Event names it.
 func (FilesChanged) Event() string { return "files changed" }
 
-// Handle takes in an event, if it is one of this component's.
+// Handle handles an event, if it belongs to this component.
 func (ru *Rules) Handle(e core.Event) bool {
 	_, ok := e.(FilesChanged)
 	if ok {

@@ -10,9 +10,9 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// bounded cuts a reply down to what one project may bring (workfetch.MaxHeld and
-// so on), in the order in which it was sent, and says for people what was left
-// out; "" if nothing was. What is known already always counts.
+// bounded cuts a reply down to the amount that one project may bring (workfetch.MaxHeld and so on),
+// in the order in which it was sent. It also returns a text for people about the parts that were
+// left out, or "" if there are none. Known items always count.
 func bounded(db *state.DB, project string, r protocol.SchedulerReply) (protocol.SchedulerReply, string) {
 	b := bounder{db: db, project: project}
 	r.Results = slices.DeleteFunc(slices.Clone(r.Results), func(v protocol.Result) bool { return b.sprawls("task", v.Name, v.FileRefs) })
@@ -49,7 +49,7 @@ func (b *bounder) sprawls(what, name string, refs []protocol.FileRef) bool {
 		return false
 	}
 	switch {
-	case len(b.notices) > 0: // one of them is enough to know
+	case len(b.notices) > 0: // one of these notices is enough
 	case len(name) > workfetch.MaxName:
 		b.notice("The %s %.60q…, and possibly others, was rejected: its name has %d bytes, and the limit is %d.", what, name, len(name), workfetch.MaxName)
 	default:
@@ -58,7 +58,7 @@ func (b *bounder) sprawls(what, name string, refs []protocol.FileRef) bool {
 	return true
 }
 
-// room is how many more records a table may hold of the project.
+// room returns the number of further records of the project that a table may contain.
 func room[V any](t *state.Table[V], project string, most int) int {
 	for range t.Of(project) {
 		most--
@@ -66,8 +66,7 @@ func room[V any](t *state.Table[V], project string, most int) int {
 	return max(0, most)
 }
 
-// taken are those of list that are known, and so many of the others as there is
-// room for.
+// taken returns the items of list that are known, and as many of the others as there is room for.
 func taken[T any](list []T, room int, known func(T) bool) (kept []T) {
 	for _, v := range list {
 		if !known(v) {
@@ -99,7 +98,7 @@ func (b *bounder) results(sent []protocol.Result) []protocol.Result {
 	return kept
 }
 
-// workunits keeps those of the results.
+// workunits returns the workunits that belong to the results.
 func (b *bounder) workunits(sent []protocol.Workunit, results []protocol.Result) (kept []protocol.Workunit) {
 	of := make(map[string]bool, len(results))
 	for _, r := range results {
@@ -156,7 +155,7 @@ func (b *bounder) files(sent []protocol.FileInfo, needed map[string]bool) []prot
 	return kept
 }
 
-// needed are the names of files that a reply refers to.
+// needed returns the names of files that a reply refers to.
 func needed(r protocol.SchedulerReply) map[string]bool {
 	names := make(map[string]bool)
 	all := func(refs []protocol.FileRef) {

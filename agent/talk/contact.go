@@ -15,18 +15,18 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A conversation is one that is under way with a project's servers. Those with
-// different projects know nothing of each other, and each has an end.
+// A conversation is one in progress with a project's servers. Conversations with different projects
+// are independent, and each ends.
 type conversation struct {
 	view.Conversation
 	cancel context.CancelFunc
 	asked  bool                   // a person wanted the project contacted
-	woken  bool                   // it had told of new work
+	woken  bool                   // it had announced new work
 	along  map[resource.Kind]bool // work for these is asked for along with other things, during their wait
 }
 
-// talk notes that a conversation starts. What it does must run under the context
-// that is returned, and delete the note when it is over.
+// talk records the start of a conversation. The conversation must run under the returned context,
+// and delete the record when it is over.
 func (t *Talk) talk(project string, c view.Conversation) context.Context {
 	ctx, cancel := context.WithCancel(t.Ctx)
 	t.sessions[project] = conversation{Conversation: c, cancel: cancel, asked: t.asked[project]}
@@ -118,8 +118,8 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 	}()
 }
 
-// hasty is how soon after a contact another one is hasty: servers refuse work to whoever
-// comes again within seconds.
+// hasty is the time after a contact during which another one is hasty: servers refuse work to a
+// client that returns within seconds.
 const hasty = time.Minute
 
 // answered makes a session's outcome durable, all of it at once.
@@ -166,7 +166,7 @@ func setContact(p *state.Project, c contact.State) {
 	p.Contact.FetchMaster, p.Contact.MinRPCTime = c.FetchMaster, c.MinRPCTime
 }
 
-// setTrouble notes what is wrong between this computer and a project, or that nothing is.
+// setTrouble records the trouble between this computer and a project, or that there is none.
 func setTrouble(p *state.Project, is contact.Trouble, now time.Time) {
 	if !is.Is() {
 		p.Contact.LastError, p.Contact.Trouble = "", state.Trouble{}

@@ -30,10 +30,10 @@ func (r *replier) acknowledged(tx *state.Tx) {
 	}
 }
 
-// ended is what the history says of a result.
+// ended returns a result's record for the history.
 func (r *replier) ended(res state.Result) state.EndedTask {
 	e := view.Ended(r.t.DB, res)
-	e.ProjectName = r.project.Name // as this reply says
+	e.ProjectName = r.project.Name // from this reply
 	return e
 }
 

@@ -14,18 +14,19 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// Events of a project that tells of new work. After a restart there are none, until its next reply.
+// Events of a project that announces new work. They are not known after a restart, until its next
+// reply.
 type events struct {
 	offer  protocol.WorkEvents
 	state  contact.Events
-	woken  bool               // it told of work, and was not asked for it since
-	cancel context.CancelFunc // of the connection; nil: there is none
+	woken  bool               // it announced work, and was not asked for it since
+	cancel context.CancelFunc // closes the connection (nil if there is none)
 	since  time.Time          // it is made
 	turn   int                // number of the connection
 }
 
-// WorkAwaited is an event: a connection on which a project tells of new work is over. Without an
-// error it has told of some.
+// WorkAwaited is an event: a connection on which a project announces new work is over. Without an
+// error it has announced some.
 type WorkAwaited struct {
 	Project string
 	turn    int
@@ -35,7 +36,7 @@ type WorkAwaited struct {
 // Event names it.
 func (WorkAwaited) Event() string { return "connection for news of work over" }
 
-// offered takes over what a reply offers. What is not offered again is not there any more.
+// offered adopts the offer of a reply. An offer that is not repeated is withdrawn.
 func (t *Talk) offered(p state.Project, offer *protocol.WorkEvents) {
 	e := t.events[p.MasterURL]
 	if offer == nil || !ownServer(p, offer.URL) {
@@ -116,7 +117,7 @@ func (t *Talk) workAwaited(over WorkAwaited, now time.Time) {
 	t.Log.Debug("the connection for news of work is over", logflag.Key, logflag.SchedOpDebug, "project", over.Project, "again", e.state.NextTry, "err", over.Err)
 }
 
-// Woken are the projects that have told of new work.
+// Woken returns the projects that have announced new work.
 func (t *Talk) Woken() map[string]bool {
 	woken := make(map[string]bool)
 	for u, e := range t.events {
@@ -127,7 +128,7 @@ func (t *Talk) Woken() map[string]bool {
 	return woken
 }
 
-// wakened reports whether a project told of work, for which it is being asked now.
+// wakened reports whether a project announced work, and is being asked for it now.
 func (t *Talk) wakened(project string) bool {
 	e := t.events[project]
 	if e == nil || !e.woken {

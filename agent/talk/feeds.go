@@ -52,7 +52,7 @@ func (t *Talk) readFeed(project, url string) {
 	}()
 }
 
-// feedRead makes what a feed brought durable.
+// feedRead saves the content of a feed.
 func (t *Talk) feedRead(e FeedRead, now time.Time) {
 	t.reading = false
 	p, ok := t.DB.Projects.Get(e.Project)
@@ -103,8 +103,7 @@ func itemsOf(all []protocol.NewsItem) []notices.Item {
 	return items
 }
 
-// news takes over which feeds and pages a project has, and which of its messages want
-// attention.
+// news adopts the feeds and pages of a project, and its messages that need attention.
 func (r *replier) news(tx *state.Tx) {
 	p := &r.project
 	told := make([]notices.Feed, 0, len(r.reply.Feeds))
@@ -136,7 +135,7 @@ func (r *replier) news(tx *state.Tx) {
 	r.t.putNotices(tx, kept, notices.Expire(after, feeds, r.now))
 }
 
-// FeedsDue is a project all of whose feeds are to be read now.
+// FeedsDue returns a project whose feeds are all to be read now.
 func FeedsDue(p state.Project) state.Project {
 	p.Feeds = slices.Clone(p.Feeds)
 	for i := range p.Feeds {
@@ -153,7 +152,7 @@ func feedsOf(p state.Project) []notices.Feed {
 	return feeds
 }
 
-// noticesOf are those kept of a project.
+// noticesOf returns the kept notices of a project.
 func (t *Talk) noticesOf(project string) (all []notices.Notice) {
 	for _, n := range t.DB.Notices.Of(project) {
 		all = append(all, notices.Notice(n))
@@ -161,7 +160,7 @@ func (t *Talk) noticesOf(project string) (all []notices.Notice) {
 	return all
 }
 
-// putNotices saves what became of the notices of a project.
+// putNotices saves the changes to the notices of a project.
 func (t *Talk) putNotices(tx *state.Tx, before, after []notices.Notice) {
 	for _, n := range before {
 		if !slices.Contains(after, n) {

@@ -9,15 +9,15 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A filePart is what a file is in the reply that describes it.
+// A filePart is the role of a file in the reply that describes it.
 type filePart struct {
 	app    bool // of an app version
 	output bool // of a result
-	used   bool // of any of these or of a workunit; otherwise it is an order to fetch, keep or send it
+	used   bool // of any of these or of a workunit (otherwise it is an order to fetch, keep or send it)
 }
 
-// file takes in a file's description. A name that is known already keeps its
-// size and checksum; a transfer of it that had failed is tried again.
+// file handles a file's description. A known name keeps its size and checksum. A failed transfer of
+// the file is tried again.
 func (r *replier) file(tx *state.Tx, f protocol.FileInfo, part filePart) {
 	if err := protocol.ValidFileName(f.Name); err != nil {
 		r.say(true, "the project described a file with an invalid name", "err", err)
@@ -63,8 +63,8 @@ func (r *replier) file(tx *state.Tx, f protocol.FileInfo, part filePart) {
 	r.t.DB.Files.Put(tx, key, rec)
 }
 
-// stick takes over whether and for how long a file is to be stored. As in BOINC's
-// client, a later description may lengthen a lifetime or end it.
+// stick records whether and for how long a file is to be stored. As in BOINC's client, a later
+// description may lengthen a lifetime or end it.
 //
 // Source: BOINC client/client_types.cpp, FILE_INFO::merge_info.
 func (r *replier) stick(rec *state.File, f protocol.FileInfo) {
@@ -78,8 +78,8 @@ func (r *replier) stick(rec *state.File, f protocol.FileInfo) {
 	}
 }
 
-// again has a file that could not be had be fetched again: at once if work needs it, and
-// otherwise after a wait, since an order is repeated in each reply.
+// again makes a failed file be fetched again: at once if work needs it, and otherwise after a wait,
+// since an order is repeated in each reply.
 func (r *replier) again(rec *state.File, part filePart) {
 	switch {
 	case part.used:
@@ -90,7 +90,7 @@ func (r *replier) again(rec *state.File, part filePart) {
 	rec.Local, rec.ErrNum = state.FileAbsent, 0
 }
 
-// send has a file be uploaded that belongs to no result which waits for that.
+// send orders the upload of a file that belongs to no result waiting for it.
 func (r *replier) send(rec *state.File) {
 	refuse := func(why string) {
 		if rec.Error != why { // an order is repeated in each reply
@@ -110,8 +110,8 @@ func (r *replier) send(rec *state.File) {
 	}
 }
 
-// deleteFiles lets go of files that the project wants stored no more. They are removed
-// once no task needs them.
+// deleteFiles releases files that the project no longer wants stored. They are removed once no task
+// needs them.
 func (r *replier) deleteFiles(tx *state.Tx) {
 	for _, name := range r.reply.DeleteFiles {
 		key := state.Key(r.project.MasterURL, name)

@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// managerRequest says to an account manager how things stand here.
+// managerRequest builds the request to an account manager that describes this computer.
 func (t *Talk) managerRequest(m state.Manager, now time.Time) *protocol.ManagerRequest {
 	platform, others := t.Platforms()
 	h, _ := t.DB.Hosts.Get(state.Self)
@@ -49,8 +49,8 @@ func (t *Talk) managerRequest(m state.Manager, now time.Time) *protocol.ManagerR
 	return r
 }
 
-// toPolicy is a reply as the policy wants it: with addresses in their canonical
-// form, and signatures verified.
+// toPolicy returns a reply in the form for the policy: with addresses in their canonical form, and
+// signatures verified.
 func (t *Talk) toPolicy(reply *protocol.ManagerReply) acctmgr.Reply {
 	r := acctmgr.Reply{SigningKey: reply.SigningKey}
 	key, errKey := protocol.ParsePublicKey(reply.SigningKey)
@@ -88,7 +88,7 @@ func (t *Talk) managedProjects() (all []acctmgr.Project) {
 	return all
 }
 
-// applyPlan does what a reply comes to. Each step may be done again.
+// applyPlan carries out the plan from a reply. Each step may be repeated.
 func (t *Talk) applyPlan(m state.Manager, plan acctmgr.Plan) error {
 	var errs []error
 	var unwanted []life.Move
@@ -132,8 +132,8 @@ func (t *Talk) applyPlan(m state.Manager, plan acctmgr.Plan) error {
 	return errors.Join(append(errs, t.Rules.ReadFiles())...)
 }
 
-// unmanage takes back what an account manager said of projects; with detach those
-// go that it attached.
+// unmanage removes an account manager's settings of projects. With detach, the projects that it
+// attached are detached.
 func (t *Talk) unmanage(detach bool) error {
 	var errs []error
 	for u, acc := range t.Accounts {

@@ -14,18 +14,18 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// ErrOtherManager says that the agent follows an account manager already.
+// ErrOtherManager is the error if the agent already follows another account manager.
 var ErrOtherManager = errors.New("an account manager is already in use; leave it first")
 
-// JoinManager has the agent follow an account manager from now on, if that answers
-// and takes the account. It returns when the projects that it names are attached.
+// JoinManager makes the agent follow an account manager from now on, if that answers and accepts
+// the account. It returns when the projects that it names are attached.
 func (t *Talk) JoinManager(ctx context.Context, managerURL, login, passwdHash string) error {
 	look, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	c, err := t.Sched.ProjectConfig(look, managerURL)
 	if err == nil && !c.AccountManager {
 		return fmt.Errorf("%s is a project, not an account manager; attach to it with: starling attach %s", managerURL, managerURL)
-	} // one that does not say what it is may be a manager all the same
+	} // without a statement of its kind, it may be a manager all the same
 	return t.withManager(ctx, func(m state.Manager) (state.Manager, error) {
 		if m.URL != "" && m.URL != managerURL {
 			return m, fmt.Errorf("%s: %w", m.URL, ErrOtherManager)
@@ -45,8 +45,8 @@ func (t *Talk) SyncManager(ctx context.Context) error {
 	})
 }
 
-// withManager has a conversation with the manager that choose makes of the one
-// that is followed, and waits for its end.
+// withManager holds a conversation with the manager that choose returns, given the one that is
+// followed, and waits for its end.
 func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (state.Manager, error)) error {
 	done := make(chan error, 1)
 	err := t.Do(ctx, func() error {
@@ -73,9 +73,8 @@ func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (stat
 	}
 }
 
-// LeaveManager stops using the account manager. Projects stay, with what their
-// account files say of them, unless detach is set: then those go that the manager
-// attached.
+// LeaveManager stops using the account manager. Projects stay, with the settings in their account
+// files. With detach, the projects that the manager attached are detached.
 func (t *Talk) LeaveManager(ctx context.Context, detach bool) error {
 	return t.Do(ctx, func() error {
 		m, _ := t.DB.Managers.Get(state.Self)
@@ -110,8 +109,8 @@ func (t *Talk) FollowManager(now time.Time, w *core.Waker) {
 	t.askManager(m, nil)
 }
 
-// askManager starts a conversation with m. How it ended goes to done, if that is
-// not nil, which has room for it.
+// askManager starts a conversation with m. Its outcome is sent to done, if that is not nil. done
+// must have room for it.
 func (t *Talk) askManager(m state.Manager, done chan<- error) {
 	t.manages = true
 	_, before := t.DB.Managers.Get(state.Self)
@@ -123,7 +122,7 @@ func (t *Talk) askManager(m state.Manager, done chan<- error) {
 	}()
 }
 
-// managerOver takes in the end of a conversation, and tells whoever waits for it.
+// managerOver handles the end of a conversation, and passes its outcome to a waiting caller.
 func (t *Talk) managerOver(e ManagerAnswered) {
 	t.manages = false
 	err := e.Err
@@ -137,8 +136,8 @@ func (t *Talk) managerOver(e ManagerAnswered) {
 	}
 }
 
-// managerAnswered takes in how a conversation ended. A manager that was not
-// followed before is only if it went well.
+// managerAnswered handles the outcome of a conversation. A new manager is only followed if it went
+// well.
 func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, err error, now time.Time) error {
 	followed, joined := t.DB.Managers.Get(state.Self)
 	if err != nil {
@@ -183,7 +182,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	return err
 }
 
-// managerTrouble says for people why the account manager gave no usable reply.
+// managerTrouble returns a text for people about why the account manager gave no usable reply.
 func managerTrouble(err error, managerURL string, now time.Time) string {
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
 		return "It refuses: " + refused.Error()
@@ -191,10 +190,10 @@ func managerTrouble(err error, managerURL string, now time.Time) string {
 	return ofManager.Replace(schedulerop.Diagnose(err, managerURL, now).Cause())
 }
 
-// ofManager makes sentences about projects those of an account manager.
+// ofManager turns sentences about projects into sentences about an account manager.
 var ofManager = strings.NewReplacer("The project", "The account manager", "the project", "the account manager", "a project", "an account manager")
 
-// accepted is what is known of a manager after a reply.
+// accepted returns the record of a manager after a reply.
 func accepted(m state.Manager, r *protocol.ManagerReply, refused string, now time.Time) state.Manager {
 	m.Last, m.Trouble, m.WrongPassword, m.Messages = now, refused, false, r.Messages
 	m.Failures, m.NextTry = 0, acctmgr.Succeeded(now, r.Repeat)

@@ -17,15 +17,15 @@ const (
 	newerRetry = time.Hour // after trouble
 )
 
-// newer is what is known of newer versions of this program. The agent reports one
-// and never replaces itself.
+// newer is the state of the search for newer versions of this program. The agent reports one and
+// never replaces itself.
 type newer struct {
 	next  time.Time // when to ask again
 	found *release.Release
 }
 
-// AskNewer asks once a day which version is the newest, if the settings say where
-// and the network may be used.
+// AskNewer asks once a day for the newest version, if the settings have an address to ask and the
+// network may be used.
 func (t *Talk) AskNewer(now time.Time, w *core.Waker) {
 	where := t.Settings.ReleaseURL
 	if where == "" || t.Last.Snapshot.Network.Denied() {
@@ -75,6 +75,6 @@ func (t *Talk) noteNewer(r release.Release, err error) {
 	}
 }
 
-// Newer is the newest version of the program, if it is newer than this one; nil if
-// none is known.
+// Newer returns the newest version of the program, if it is newer than this one, or nil if none is
+// known.
 func (t *Talk) Newer() *release.Release { return t.newer.found }

@@ -23,18 +23,18 @@ type replier struct {
 
 	acked   int
 	along   map[resource.Kind]bool // asked for during its wait, along with other things
-	woken   bool                   // the project had told of new work
+	woken   bool                   // the project had announced new work
 	hasty   bool                   // a person had the project contacted again right after a contact
 	added   int
-	usable  map[resource.Kind]int // of these, by what they compute on
+	usable  map[resource.Kind]int // of these, by the processor they compute on
 	done    []state.Result        // acknowledged
 	prefs   bool                  // the computing preferences are new
-	aborted []state.Result        // still running; told to stop once the reply is saved
-	log     []slog.Record         // said once the reply is saved
+	aborted []state.Result        // still running, to be stopped once the reply is saved
+	log     []slog.Record         // written once the reply is saved
 }
 
-// apply changes the state as the reply says. What a reply must not change, such
-// as results of another project or ones not yet reported, it does not.
+// apply changes the state according to the reply. It ignores changes that a reply must not make,
+// such as to results of another project or to ones not yet reported.
 func (r *replier) apply(tx *state.Tx) {
 	r.acked, r.added, r.usable, r.prefs, r.aborted, r.log = 0, 0, make(map[resource.Kind]int), false, nil, nil
 	r.done = nil
@@ -59,7 +59,7 @@ func (r *replier) apply(tx *state.Tx) {
 	if len(r.reply.Results) == 0 {
 		trouble = contact.Refused(r.codes(), said(r.reply.Messages))
 		if was := view.Trouble(before); !trouble.Is() && was.OfWork() && !r.req.WantsWork() && !r.req.WantsCoprocWork() {
-			trouble = was // this reply says nothing about it
+			trouble = was // this reply has no information about it
 		}
 	}
 	setContact(p, view.Contact(*p, r.now).Succeeded(r.now, r.reply.RequestDelay))
@@ -73,7 +73,7 @@ func (r *replier) apply(tx *state.Tx) {
 	r.key()
 	r.news(tx)
 	if r.acknowledged(tx); len(r.req.Results) > 0 && r.acked == 0 {
-		// A server that takes nothing is not pressed: its answer counts, but the
+		// A server that acknowledges nothing is not put under pressure: its answer counts, but the
 		// next contact waits as if there had been none.
 		setContact(p, view.Contact(before, r.now).Failed(r.now, r.t.Rand))
 		trouble = contact.Trouble{Code: contact.NotAcknowledged, Detail: "the server acknowledged none of the reported results"}
@@ -106,7 +106,7 @@ func (r *replier) after() {
 	r.t.Life.Stale()
 }
 
-// say notes a line for the log, written once the reply is saved.
+// say adds a line to the log, which is written once the reply is saved.
 func (r *replier) say(warn bool, msg string, args ...any) {
 	level := slog.LevelInfo
 	if warn {
@@ -134,15 +134,15 @@ func untranslated(s string) string {
 	return strings.ReplaceAll(s, `")`, "")
 }
 
-// identity takes over who we are to the project.
+// identity adopts our identity in the project: host, user, team, venue and credit.
 func (r *replier) identity(tx *state.Tx) {
 	p, reply := &r.project, r.reply
 	if reply.ProjectName != "" {
 		p.Name = reply.ProjectName
 	}
 	if r.moved() {
-		// BOINC's 8.x clients move over and drop all work; a wrong setting on a
-		// server must not cost results.
+		// BOINC's 8.x clients move over and drop all work. A wrong setting on a server must not
+		// cost results.
 		r.say(true, "the project reports a different address; keeping the current one", "theirs", reply.MasterURL)
 	}
 	if reply.HostID != 0 {
@@ -173,13 +173,12 @@ func (r *replier) identity(tx *state.Tx) {
 		p.ProjectPrefs = reply.ProjectPrefs
 	}
 	p.StrictMemory, p.NonCPUIntensive = reply.StrictMemoryBound, reply.NonCPUIntensive
-	if !p.Anonymous { // else the volunteer's programs say that
+	if !p.Anonymous { // otherwise the volunteer's programs determine that
 		p.NoRscApps = reply.NoRscApps
 	}
 }
 
-// moved reports whether the project says that it is at another address. Whether it is
-// reached by https makes none.
+// moved reports whether the project gives another address. http or https makes no difference.
 func (r *replier) moved() bool {
 	bare := func(u string) string {
 		u = strings.ToLower(strings.TrimSuffix(u, "/"))
@@ -217,8 +216,7 @@ func sameKey(a, b string) bool {
 	return errX == nil && errY == nil && x.Text() == y.Text()
 }
 
-// fetched remembers what a request for work brought, for each kind of processor that it was
-// for.
+// fetched records the outcome of a request for work, for each kind of processor that it was for.
 func (r *replier) fetched() {
 	if r.req.DontSendWork {
 		return
@@ -239,16 +237,16 @@ func (r *replier) fetched() {
 func (r *replier) fetchedFor(k resource.Kind) {
 	s, refused := r.project.Stream(k), r.refusals(k)
 	if r.hasty && r.usable[k] == 0 && len(refused) == 0 {
-		return // it says nothing about the project's work; it is asked again after the pause that it wants
+		return // no information about the project's work: it is asked again after the pause that it wants
 	}
 	if r.usable[k] == 0 && (r.along[k] || r.woken && r.now.Before(s.NextTry)) {
-		return // that says nothing new, however many such sessions there are
+		return // nothing new, however many such sessions there are
 	}
 	early := len(refused) > 0
 	for _, f := range refused {
 		early = early && f.Code == protocol.RefusedTooRecent
 	}
-	if early && r.usable[k] == 0 { // it says nothing about the project's work either
+	if early && r.usable[k] == 0 { // no information about the project's work either
 		s.NextTry, s.Why, s.Refused = r.until(refused), "", kept(refused)
 		r.project.SetStream(k, s)
 		return
@@ -270,7 +268,7 @@ func (r *replier) fetchedFor(k resource.Kind) {
 // spread is the time over which requests that had to wait for the same moment are divided.
 const spread = 10 * time.Minute
 
-// refusals are those of a reply that are about a kind of processor.
+// refusals returns a reply's refusals about a kind of processor.
 func (r *replier) refusals(k resource.Kind) (all []protocol.Refusal) {
 	for _, f := range r.reply.Refusals {
 		if f.Kind == "" || f.Kind == string(k) {
@@ -280,8 +278,8 @@ func (r *replier) refusals(k resource.Kind) (all []protocol.Refusal) {
 	return all
 }
 
-// codes are those of the refusals that are about all of the project's work, or about programs that
-// this computer would need for some of it.
+// codes returns the codes of the refusals that apply to all of the project's work, or to programs
+// that this computer would need for some of it.
 func (r *replier) codes() (all []string) {
 	for _, f := range r.reply.Refusals {
 		if f.App == "" || f.Code == protocol.RefusedVirtualBox || f.Code == protocol.RefusedContainers {
@@ -291,8 +289,8 @@ func (r *replier) codes() (all []string) {
 	return all
 }
 
-// until is when refusals end by themselves, a day from now at the latest; zero if one of them
-// may end before or is not known to.
+// until returns the time when refusals end without action, a day from now at the latest. It is zero
+// if the end of one of them is unknown.
 func (r *replier) until(refused []protocol.Refusal) (end time.Time) {
 	for i, f := range refused {
 		if i == 0 || f.Until.Before(end) {
@@ -305,7 +303,7 @@ func (r *replier) until(refused []protocol.Refusal) (end time.Time) {
 	return end
 }
 
-// kept are the refusals of an answer that are stored, the most important first.
+// kept returns the refusals of an answer that are stored, the most important first.
 func kept(refused []protocol.Refusal) (all []state.Refused) {
 	for _, f := range refused[:min(len(refused), workfetch.MaxRefused)] {
 		all = append(all, state.Refused{
@@ -315,10 +313,10 @@ func kept(refused []protocol.Refusal) (all []state.Refused) {
 	return all
 }
 
-// short is the beginning of a text that becomes a part of a sentence.
+// short returns the beginning of a text that becomes a part of a sentence.
 func short(s string) string { return strings.ToValidUTF8(s[:min(len(s), workfetch.MaxName)], "") }
 
-// said are a reply's messages as people read them.
+// said returns a reply's messages in the form that people read.
 func said(messages []protocol.Message) []string {
 	texts := make([]string, 0, len(messages))
 	for _, m := range messages {

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// request says to a project's scheduler how things stand here.
+// request builds the scheduler request that describes this computer and its results.
 func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *protocol.SchedulerRequest {
 	fetch := d.Project(p.MasterURL).Fetch
 	platform, alternatives := t.Platforms()
@@ -77,7 +77,7 @@ func along(fetch workfetch.Reason) map[resource.Kind]bool {
 	return kinds
 }
 
-// coprocSeconds is what a request asks for of each kind of coprocessor, for the log.
+// coprocSeconds returns the requested time of each kind of coprocessor, for the log.
 func coprocSeconds(req *protocol.SchedulerRequest) slog.Attr {
 	var kinds []any
 	for _, c := range req.Coprocs {
@@ -86,14 +86,14 @@ func coprocSeconds(req *protocol.SchedulerRequest) slog.Attr {
 	return slog.Group("coproc_seconds", kinds...) // nothing is written of an empty one
 }
 
-// listHeld lists app versions and results: those to report, and the others, from
-// which the server learns what it must resend or may have aborted.
+// listHeld lists app versions and results: those to report, and the others. From the latter the
+// server learns which results it must resend or may abort.
 func (t *Talk) listHeld(r *protocol.SchedulerRequest, project string) {
 	index := make(map[string]int)
 	for key, v := range t.DB.Versions.Of(project) {
 		index[key] = len(r.AppVersions)
 		sent := v.AppVersion
-		if p, _ := t.DB.Projects.Get(project); p.Anonymous { // the server knows it by this alone
+		if p, _ := t.DB.Projects.Get(project); p.Anonymous { // the server identifies it by this alone
 			sent.Flops, sent.AvgNCPUs = v.Speed(t.Host.Fpops), cmp.Or(v.AvgNCPUs, 1)
 		}
 		r.AppVersions = append(r.AppVersions, sent)
@@ -132,8 +132,8 @@ func (t *Talk) reported(res state.Result) protocol.ReportedResult {
 	return r
 }
 
-// listStored lists the sticky files, and how each stands here. A file that is not listed
-// is not here: so the server learns what was let go.
+// listStored lists the sticky files with their state. A file that is not listed is not here, so the
+// server learns which files were removed.
 //
 // Source: BOINC client/cs_scheduler.cpp, make_scheduler_request.
 func (t *Talk) listStored(r *protocol.SchedulerRequest, project string) {

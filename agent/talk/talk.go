@@ -1,5 +1,5 @@
-// Package talk holds the agent's conversations: with projects' servers, with an account
-// manager, and with whoever announces newer versions of the program.
+// Package talk has the agent's conversations: with projects' servers, with an account manager, and
+// with the server that announces newer versions of the program.
 //
 //	contact.go   when one starts and how it ends
 //	request.go   what a scheduler is sent
@@ -35,17 +35,17 @@ type Talk struct {
 	Uptime *usage.Uptime
 	Disk   *usage.Disk
 
-	// What follows is lost at a restart, and may be.
-	sessions         map[string]conversation // by project, those under way
+	// The following fields are lost at a restart, and may be.
+	sessions         map[string]conversation // by project, those in progress
 	asked            map[string]bool         // project → the user wants it contacted now
-	events           map[string]*events      // by project that tells of new work
+	events           map[string]*events      // by project that announces new work
 	recentlyReported []view.OldResult        // reported recently
 	manages          bool                    // an account manager is being contacted
 	newer            newer
 	reading          bool // a feed
 }
 
-// Open sets up what keeps track of work in progress; there is none yet.
+// Open initializes the records of work in progress, which are empty at first.
 func (t *Talk) Open() {
 	t.sessions, t.asked, t.events = make(map[string]conversation), make(map[string]bool), make(map[string]*events)
 }
@@ -94,7 +94,7 @@ type ManagerAnswered struct {
 	Followed bool // before it began
 	Reply    *protocol.ManagerReply
 	Err      error
-	done     chan<- error // who waits for it; nil: nobody
+	done     chan<- error // the waiting caller (nil if there is none)
 }
 
 // Event names it.
@@ -109,7 +109,7 @@ type NewerFound struct {
 // Event names it.
 func (NewerFound) Event() string { return "newest version known" }
 
-// Handle takes in an event, if it is one of this component's.
+// Handle handles an event, if it belongs to this component.
 func (t *Talk) Handle(e core.Event) bool {
 	switch e := e.(type) {
 	case MasterFetched:
@@ -133,16 +133,16 @@ func (t *Talk) Handle(e core.Event) bool {
 // Idle reports whether no project is talked with.
 func (t *Talk) Idle() bool { return len(t.sessions) == 0 }
 
-// Ask has a project contacted now.
+// Ask makes the agent contact a project now.
 func (t *Talk) Ask(project string) { t.asked[project] = true }
 
-// Asked are the projects that the user wants contacted now. It is not to be changed.
+// Asked returns the projects that the user wants contacted now. Callers must not modify it.
 func (t *Talk) Asked() map[string]bool { return t.asked }
 
-// RecentlyReported are the results reported recently. It is not to be changed.
+// RecentlyReported lists recently reported results. Callers must not modify it.
 func (t *Talk) RecentlyReported() []view.OldResult { return t.recentlyReported }
 
-// Talking are the conversations under way, by project.
+// Sessions returns the conversations in progress, by project.
 func (t *Talk) Sessions() map[string]view.Conversation {
 	all := make(map[string]view.Conversation, len(t.sessions))
 	for u, c := range t.sessions {

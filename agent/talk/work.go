@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// work takes in new descriptions and results.
+// work adopts new descriptions and results.
 func (r *replier) work(tx *state.Tx) {
 	u, db := r.project.MasterURL, r.t.DB
 	versions := r.reply.AppVersions
@@ -57,8 +57,8 @@ func (r *replier) work(tx *state.Tx) {
 	}
 }
 
-// result takes in a result. One that cannot be run here is not dropped without
-// a word, as BOINC's client does, but reported with the reason.
+// result adopts a result. One that cannot be run here is not dropped silently, as by BOINC's
+// client, but reported with the reason.
 func (r *replier) result(tx *state.Tx, res protocol.Result) {
 	u, db := r.project.MasterURL, r.t.DB
 	key := state.Key(u, res.Name)

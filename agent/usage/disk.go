@@ -16,26 +16,27 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// The data directory is walked over every five minutes, and sooner when someone looks
-// at what was found longer ago than a minute.
+// The data directory is measured every five minutes, and sooner when someone looks at a result
+// older than a minute.
 const (
 	measureEvery = 5 * time.Minute
 	freshFor     = time.Minute
 )
 
-// A Disk is how much disk the agent and its projects take.
+// A Disk measures the disk space that the agent and its projects take.
 type Disk struct {
 	*core.Core
 
 	use     diskUse
 	walking bool
 	wanted  bool // someone looks at it
-	// freed is how many bytes were freed since the walk under way began, which may have
-	// counted them: too little is cured by the next walk, too much costs stored files.
+	// freed is the number of bytes that were freed since the current measurement began, which may
+	// have counted them. If the result is too low, the next measurement corrects it. If it is too
+	// high, stored files are lost.
 	freed int64
 }
 
-// diskUse is what a walk over the data directory found, in bytes.
+// diskUse is the result of measuring the data directory, in bytes.
 type diskUse struct {
 	total    int64
 	projects map[string]int64 // by the name of the project's folder
@@ -43,7 +44,7 @@ type diskUse struct {
 	measured time.Time        // zero: not yet
 }
 
-// Measure has the data directory walked over now and then, beside the loop.
+// Measure starts measuring the data directory now and then, outside of the loop.
 func (d *Disk) Measure(now time.Time, w *core.Waker) {
 	next := d.use.measured.Add(max(measureEvery, d.Tick))
 	if d.wanted {
@@ -58,7 +59,7 @@ func (d *Disk) Measure(now time.Time, w *core.Waker) {
 	}
 }
 
-// Handle takes in an event, if it is one of this component's.
+// Handle handles an event, if it belongs to this component.
 func (d *Disk) Handle(e core.Event) bool {
 	switch e := e.(type) {
 	case DiskWanted:
@@ -74,13 +75,13 @@ func (d *Disk) Handle(e core.Event) bool {
 	return true
 }
 
-// Stale reports whether what was found is older than someone who looks at it expects. A
-// DiskWanted event then has the disk measured again.
+// Stale reports whether the last measurement is too old for someone who looks at it. A DiskWanted
+// event then starts a new one.
 func (d *Disk) Stale(now time.Time) bool {
 	return !d.wanted && !d.walking && now.Sub(d.use.measured) >= max(freshFor, d.Tick)
 }
 
-// Total is how many bytes are used in all; negative if that is not known yet.
+// Total returns the number of bytes used in all. It is negative if unknown yet.
 func (d *Disk) Total() int64 {
 	if d.use.measured.IsZero() {
 		return -1
@@ -88,11 +89,11 @@ func (d *Disk) Total() int64 {
 	return d.use.total
 }
 
-// MeasuredAt is when the disk was measured last; zero: not yet.
+// MeasuredAt returns the time of the last measurement, or zero before the first.
 func (d *Disk) MeasuredAt() time.Time { return d.use.measured }
 
-// Excess is how many bytes more are used than the preferences allow; negative: so many
-// are left, and very negative while that is not known.
+// Excess returns the number of bytes used beyond the preferences' limit. A negative number is the
+// space left. It is very negative while unknown.
 func (d *Disk) Excess() int64 {
 	if d.use.measured.IsZero() || d.Host.DiskTotal <= 0 {
 		return math.MinInt64 / 2
@@ -100,7 +101,7 @@ func (d *Disk) Excess() int64 {
 	return d.use.total - d.Allowed()
 }
 
-// Bound is the name of the preference that limits the disk most; "" if that is not known.
+// Bound returns the name of the preference that limits the disk most, or "" if unknown.
 func (d *Disk) Bound() string {
 	if d.use.measured.IsZero() || d.Host.DiskTotal <= 0 {
 		return ""
@@ -126,14 +127,14 @@ func (d *Disk) look() {
 	}
 }
 
-// Of is how many bytes a project's folder takes; 0 before it is measured.
+// Of returns the number of bytes in a project's folder, or 0 before it is measured.
 func (d *Disk) Of(project string) int64 { return d.use.projects[protocol.EscapeURL(project)] }
 
 func walk(dir string) diskUse {
 	d := diskUse{projects: make(map[string]int64), slots: make(map[string]int64)}
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // count what can be seen
+			return nil // count only the visible files
 		}
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() {
@@ -152,12 +153,12 @@ func walk(dir string) diskUse {
 	return d
 }
 
-// Allowed is how many bytes the agent may use in all.
+// Allowed returns the number of bytes that the agent may use in all.
 func (d *Disk) Allowed() int64 {
 	return d.Prefs.Disk(int64(d.Host.DiskTotal), int64(d.Host.DiskFree), d.use.total)
 }
 
-// with is how many bytes a project's folder and its tasks' slots take.
+// with returns the number of bytes in a project's folder and its tasks' slots.
 func (d *Disk) with(project string) int64 {
 	sum := d.Of(project)
 	for _, r := range d.DB.Results.Of(project) {
@@ -168,9 +169,8 @@ func (d *Disk) with(project string) int64 {
 	return sum
 }
 
-// Report is what a project's server is told. Before the disk is measured the
-// projects count as taking nothing; what was found long ago is measured again for the
-// next report.
+// Report returns the disk use to report to a project's server. Before the disk is measured, the
+// projects count as using nothing. An old measurement is repeated for the next report.
 func (d *Disk) Report(project string, now time.Time) protocol.DiskUsage {
 	d.wanted = d.wanted || d.Stale(now)
 	var users []prefs.DiskUser

@@ -12,11 +12,11 @@ import (
 
 // A Meter reads the sensors of the computer's GPUs.
 type Meter interface {
-	// Read returns what they read; nvidia tells whether those of NVIDIA's driver are wanted.
+	// Read returns the readings. nvidia reports whether those from NVIDIA's driver are wanted.
 	Read(ctx context.Context, now time.Time, nvidia bool) []gpus.Reading
 }
 
-// A Gauge is what sensors say of the GPUs that tasks may use.
+// A Gauge has the sensors' readings for the GPUs that tasks may use.
 type Gauge struct {
 	Meter Meter // nil: nothing is known
 	Heat  Heat  // of the hottest, lately
@@ -49,7 +49,7 @@ func (g *Gauge) sense(ctx context.Context, now time.Time, c *prefs.Conditions) {
 	}
 }
 
-// Measured is what the sensors read last; it may be called concurrently.
+// Measured returns the last readings of the sensors. It may be called concurrently.
 func (g *Gauge) Measured() []gpus.Measured {
 	if list := g.last.Load(); list != nil {
 		return *list

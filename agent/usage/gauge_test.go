@@ -40,7 +40,7 @@ func TestAGPUCoolsDown(t *testing.T) {
 		p.Coprocs = gpus.Set{Groups: []gpus.Group{{Kind: resource.ATI, Devices: []gpus.Device{{Kind: "ATI", PCI: "a"}}}}}
 		p.Watch(nil, nil)
 		at := func() float64 { return p.Conditions(time.Now()).GPUTemperature }
-		at() // the loop says what tasks may use
+		at() // the loop determines which GPUs tasks may use
 		go p.Sense(t.Context())
 		wait := func(d time.Duration) {
 			time.Sleep(d)
@@ -75,6 +75,56 @@ func TestAGPUCoolsDown(t *testing.T) {
 		wait(prefs.GPUCooling + gpus.ReadEvery + 2*time.Second)
 		if got := at(); got != 0 {
 			t.Errorf("without a sensor: %v", got)
+		}
+	})
+}
+
+// typist is a computer that somebody used at a time.
+type typist struct{ input atomic.Pointer[time.Time] }
+
+func (t *typist) Sample(now time.Time, _, _ []string) prefs.Conditions {
+	return prefs.Conditions{Now: now.Round(0), IdleKnown: true, Idle: now.Sub(*t.input.Load())}
+}
+
+// Somebody who returns just when the computer has become idle is noticed, although both samples find
+// it in use.
+func TestAReturnBetweenSamples(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := state.Open(t.TempDir() + "/state.db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		sensors, begin := new(typist), time.Now()
+		sensors.input.Store(&begin)
+		c := &core.Core{DB: db, Prefs: prefs.Merge()}
+		c.Open()
+		defer c.End()
+		c.Prefs.RunIfUserActive, c.Prefs.IdleTimeToRun = false, 1.05
+		p := usage.Presence{Core: c, Sensors: sensors}
+		p.Watch(nil, nil)
+		inUse := func() bool { return c.Prefs.InUse(p.Conditions(time.Now())) }
+		inUse() // the loop says by what to judge
+		go p.Sense(t.Context())
+		posted := func(d time.Duration) int {
+			time.Sleep(d)
+			synctest.Wait()
+			n := len(c.Events())
+			for range n {
+				<-c.Events()
+			}
+			return n
+		}
+		if n := posted(62 * time.Second); n != 1 || !inUse() {
+			t.Errorf("at first: %d looks of the loop, in use: %v", n, inUse())
+		}
+		if n := posted(2 * time.Second); n != 0 || inUse() {
+			t.Errorf("after a minute: %d looks, in use: %v", n, inUse())
+		}
+		now := time.Now()
+		sensors.input.Store(&now)
+		if n := posted(10 * time.Second); n != 1 || !inUse() {
+			t.Errorf("after the return: %d looks, in use: %v", n, inUse())
 		}
 	})
 }

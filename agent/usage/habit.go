@@ -9,19 +9,20 @@ import (
 )
 
 const (
-	// habitHalfLife is how fast what was seen of an hour of the day is forgotten, in time seen of
-	// that hour: four working days are half of what is known.
+	// habitHalfLife is the half-life of observations of an hour of the day, in time observed in
+	// that hour: the last four working days have half of the weight.
 	habitHalfLife = 4 * time.Hour
-	// habitPrior is for how much the average of all hours counts beside what was seen of one.
+	// habitPrior is the weight of the average of all hours relative to the observations of one
+	// hour.
 	habitPrior = time.Hour
-	// habitLeast is how long must have been seen before there is a habit at all.
+	// habitLeast is the minimum time of observation before there is a habit at all.
 	habitLeast = 5 * 24 * time.Hour
-	// habitMost bounds how much of a time without an agent is looked at.
+	// habitMost is the maximum part that is considered of a time without an agent.
 	habitMost = 28 * 24 * time.Hour
 )
 
-// note adds a time, at most habitMost of it before its end, in which the computer computed or not
-// to what is known of the hours of days.
+// note adds a time during which the computer computed or not to the observations of the hours of
+// days. It considers at most habitMost before the end of that time.
 func note(h *state.Habit, from, to time.Time, computed bool) {
 	if to.Sub(from) > habitMost {
 		from = to.Add(-habitMost)
@@ -47,8 +48,8 @@ func note(h *state.Habit, from, to time.Time, computed bool) {
 	}
 }
 
-// habitOf is what is known by now; overall is the part of all time in which the computer computes.
-// It is nil while too little was seen.
+// habitOf returns the habit observed so far. overall is the part of all time in which the computer
+// computes. It returns nil while there are too few observations.
 func habitOf(h state.Habit, overall float64) jobsched.Habit {
 	if h.Total < habitLeast.Seconds() || len(h.Seen) != jobsched.HabitHours || len(h.Computed) != jobsched.HabitHours {
 		return nil
@@ -56,7 +57,7 @@ func habitOf(h state.Habit, overall float64) jobsched.Habit {
 	out := make(jobsched.Habit, jobsched.HabitHours)
 	prior := habitPrior.Seconds()
 	for i := range out {
-		// In thousandths: what is kept of decisions need not be long.
+		// In thousandths, so that recorded decisions need not be long.
 		out[i] = math.Round(1000*(h.Computed[i]+prior*overall)/(h.Seen[i]+prior)) / 1000
 	}
 	return out

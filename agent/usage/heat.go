@@ -12,8 +12,8 @@ const (
 	heatSteps = int(24 * time.Hour / heatStep)
 )
 
-// A Heat remembers how hot a processor was, for a chart. The zero value knows nothing yet; it is
-// kept in memory alone. Its methods may be called concurrently.
+// A Heat has the recent temperatures of a processor, for a chart. The zero value has none yet. It
+// is only kept in memory. Its methods may be called concurrently.
 type Heat struct {
 	mu    sync.Mutex
 	now   Hottest   // of the step that lasts
@@ -26,8 +26,8 @@ type Hottest struct {
 	Celsius float64
 }
 
-// Add takes in what was measured, in °C; 0: there is no sensor. A clock that is set back
-// begins anew.
+// Add adds a reading, in °C. 0 means that there is no sensor. If the clock is set back, the chart
+// starts again.
 func (h *Heat) Add(now time.Time, celsius float64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -47,8 +47,8 @@ func (h *Heat) Add(now time.Time, celsius float64) {
 	h.now = Hottest{start, max(celsius, h.now.Celsius)}
 }
 
-// Steps are those that are complete, oldest first: at most a day. Steps without a
-// measurement are left out.
+// Steps returns the complete steps, oldest first: at most a day. Steps without a measurement are
+// left out.
 func (h *Heat) Steps() []Hottest {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -10,17 +10,17 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// saveEvery is how often debts and times are made durable; a kill costs so much of them.
+// saveEvery is the interval at which debts and times are saved. A kill costs as much of them.
 const saveEvery = time.Minute
 
-// A Ledger is what each project is owed, kept in memory between savings.
+// A Ledger has the debt to each project, kept in memory between savings.
 type Ledger struct {
 	*core.Core
 
 	Of   map[string]float64                   // by project, in seconds of a CPU, as of the last pass
 	Used map[string]map[resource.Kind]float64 // what each got since of each kind of processor, likewise
 
-	light     map[string]resource.Light // of projects that have tasks which are said to need little CPU time
+	light     map[string]resource.Light // of projects that have tasks which claim to need little CPU time
 	accounted time.Time                 // Used is complete up to then
 	settled   time.Time                 // the last pass
 	saved     time.Time
@@ -30,16 +30,16 @@ type Ledger struct {
 type Run struct {
 	Project string
 	CPUs    float64       // that it claims
-	Kind    resource.Kind // of coprocessor that it computes on; "": none
+	Kind    resource.Kind // of coprocessor that it computes on ("" if none)
 	Speed   float64       // CPU-seconds that a second on that counts for
-	Light   bool          // it is said to need little CPU time
+	Light   bool          // it claims to need little CPU time
 	Since   time.Time     // it started or was resumed
-	Used    time.Duration // CPU time that it has used since it started; 0: not measured
+	Used    time.Duration // CPU time that it has used since it started (0: not measured)
 	Bill    *debt.Bill    // of this process
 }
 
-// Open reads what was owed when the agent last ran. Time in which it did not run
-// counts for nobody.
+// Open reads the debts from the last run of the agent. Time during which it did not run is not
+// counted for any project.
 func (g *Ledger) Open(now time.Time) {
 	g.Of, g.Used, g.light = make(map[string]float64), make(map[string]map[resource.Kind]float64), make(map[string]resource.Light)
 	g.accounted, g.settled, g.saved = now, now, now
@@ -48,9 +48,8 @@ func (g *Ledger) Open(now time.Time) {
 	}
 }
 
-// Account notes what has run since it last did. It reports whether a project's word that its tasks
-// need little CPU time is now believed where it was not, or the other way around; that is durable
-// then.
+// Account counts the processes that have run since the last call. It reports whether the trust in a
+// project's claim that its tasks need little CPU time has changed. That change is then saved.
 func (g *Ledger) Account(now time.Time, runs []Run) (changed bool) {
 	interval := now.Sub(g.accounted)
 	for _, r := range runs {
@@ -80,10 +79,10 @@ func (g *Ledger) Account(now time.Time, runs []Run) (changed bool) {
 	return changed && g.Save(g.Put)
 }
 
-// Elapsed is how long ago the last pass was, by a clock that does not jump.
+// Elapsed returns the time since the last pass, by a clock that does not jump.
 func (g *Ledger) Elapsed(now time.Time) time.Duration { return now.Sub(g.settled) }
 
-// Settle takes over what a pass made of the debts.
+// Settle adopts the debts from a pass.
 func (g *Ledger) Settle(now time.Time, debts map[string]float64) {
 	maps.Copy(g.Of, debts)
 	g.settled = now

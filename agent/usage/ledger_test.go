@@ -14,8 +14,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// What tasks use is charged, whatever their projects say of it; and a project whose tasks need more
-// CPU time than it says is remembered.
+// The CPU time that tasks use is charged, no matter what their projects claim. A project whose
+// tasks need more CPU time than it claims is remembered.
 func TestWhatIsMeasuredIsCharged(t *testing.T) {
 	db, err := state.Open(t.TempDir() + "/state.db")
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// lineHalfLife is how fast the average of what is transferred forgets.
+// lineHalfLife is the half-life of the average of daily transfers.
 const lineHalfLife = 7 * 24 * time.Hour
 
-// Moved returns what is known of the line in one direction after a transfer that took d
-// and ended now. Of larger files the pace counts more, as they show better what the line
-// can do. Nothing is learnt of a transfer without bytes, or without time.
+// Moved returns the measurements of the line in one direction after a transfer that took d and
+// ended now. The speed of larger files counts more, as they show better what the line can do. A
+// transfer without bytes, or without time, changes nothing.
 //
-// Source: BOINC client/net_stats.cpp, NET_INFO::update, and lib/util.cpp, update_average.
-// Different here: BOINC takes the first transfer for what moves all day long.
+// Source: BOINC client/net_stats.cpp, NET_INFO::update, and lib/util.cpp, update_average. Different
+// here: BOINC takes the first transfer for what moves all day long.
 func Moved(l state.Line, bytes int64, d time.Duration, now time.Time) state.Line {
 	if bytes <= 0 || d <= 0 {
 		return l
@@ -46,7 +46,7 @@ func Moved(l state.Line, bytes int64, d time.Duration, now time.Time) state.Line
 	return l
 }
 
-// Lines is what a request says of the line.
+// Lines returns the measurements of the line for a request.
 func Lines(h state.Host) protocol.NetStats {
 	return protocol.NetStats{
 		BwUp: h.Up.Pace, AvgUp: h.Up.Daily, AvgTimeUp: h.Up.At,

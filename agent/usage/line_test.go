@@ -33,7 +33,7 @@ func TestMoved(t *testing.T) {
 	if math.Abs(l.Daily-1e6) > 1e4 {
 		t.Errorf("got %v a day, want 1e6", l.Daily)
 	}
-	// A clock that went back does no harm.
+	// A clock that was set back does no harm.
 	back := usage.Moved(l, 1e6, time.Second, t0)
 	if math.IsNaN(back.Daily) || math.IsInf(back.Daily, 0) || back.Daily < l.Daily {
 		t.Errorf("got %v a day after %v", back.Daily, l.Daily)

@@ -20,14 +20,14 @@ const (
 	senseSeldom   = 10 * time.Second
 )
 
-// Sensors tell what the computer is like just now.
+// Sensors read the current conditions of the computer.
 type Sensors interface {
-	// Sample senses; programs are those that want the computer for themselves, and
-	// onGPU those that want the GPUs.
+	// Sample reads the sensors. programs are the programs that want the computer for themselves,
+	// and onGPU those that want the GPUs.
 	Sample(now time.Time, programs, onGPU []string) prefs.Conditions
 }
 
-// A Presence is what the computer is like just now, as the sensors and the loop share it.
+// A Presence has the current conditions of the computer. The sensors and the loop share it.
 type Presence struct {
 	*core.Core
 	Sensors Sensors // nil: nothing is known
@@ -41,7 +41,7 @@ type Presence struct {
 	by       atomic.Pointer[prefs.Effective]  // what to compare by
 	programs atomic.Pointer[[2][]string]      // that want the computer for themselves, or the GPUs
 	computes atomic.Bool                      // tasks do
-	hurry    chan struct{}                    // they have started to; see started
+	hurry    chan struct{}                    // they have started to (see started)
 	once     sync.Once
 }
 
@@ -51,7 +51,7 @@ func (p *Presence) started() chan struct{} {
 	return p.hurry
 }
 
-// Attend says whether tasks compute, so that they may be in the way.
+// Attend sets whether tasks compute, so that they may be in the way of a person.
 func (p *Presence) Attend(computes bool) {
 	if p.computes.Swap(computes) || !computes {
 		return
@@ -62,7 +62,7 @@ func (p *Presence) Attend(computes bool) {
 	}
 }
 
-// every is how often the computer is sensed now.
+// every returns the current interval of reading the sensors.
 func (p *Presence) every() time.Duration {
 	if !p.computes.Load() {
 		return senseSeldom
@@ -75,7 +75,8 @@ func (p *Presence) every() time.Duration {
 }
 
 // Sense samples in the background, and has the loop look when that changes what
-// may be done.
+// may be done: from the last sample, or from what the loop has made of it since. Without input in
+// between, the computer may have become idle to the loop, and be in use by the next sample as before.
 func (p *Presence) Sense(ctx context.Context) {
 	ticker := beat.NewTicker(p.every())
 	defer ticker.Stop()
@@ -84,14 +85,11 @@ func (p *Presence) Sense(ctx context.Context) {
 		programs := p.programs.Load()
 		c := p.Sensors.Sample(time.Now(), programs[0], programs[1])
 		p.Gauge.sense(ctx, time.Now(), &c)
-		p.last.Store(&c)
+		last := p.last.Swap(&c)
 		p.Heat.Add(time.Now(), c.Temperature)
 		if by := p.by.Load(); by != nil {
-			does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code + by.MayUseGPUs(c, prefs.Mode{}).Code
-			if by.InUse(c) {
-				does += " in use"
-			}
-			if does != before {
+			does := verdict(by, c)
+			if does != before || last != nil && does != verdict(by, aged(*last, time.Now())) {
 				before = does
 				p.Post(Sensed{})
 			}
@@ -106,18 +104,34 @@ func (p *Presence) Sense(ctx context.Context) {
 	}
 }
 
+// verdict is what may be done under some conditions.
+func verdict(by *prefs.Effective, c prefs.Conditions) string {
+	does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code + by.MayUseGPUs(c, prefs.Mode{}).Code
+	if by.InUse(c) {
+		does += " in use"
+	}
+	return does
+}
+
+// aged are conditions some time after they were sensed.
+func aged(c prefs.Conditions, now time.Time) prefs.Conditions {
+	now = now.Round(0)
+	if c.IdleKnown {
+		c.Idle += max(0, now.Sub(c.Now))
+	}
+	c.Now = now
+	return c
+}
+
 // Watch has the sensors look for programs that want the computer for themselves, and for
 // those that want the GPUs.
 func (p *Presence) Watch(programs, onGPU []string) { p.programs.Store(&[2][]string{programs, onGPU}) }
 
-// Conditions are what the computer is like just now, as far as is known.
+// Conditions returns the current conditions of the computer, as far as they are known.
 func (p *Presence) Conditions(now time.Time) prefs.Conditions {
 	c := prefs.Conditions{OtherCPU: -1}
 	if last := p.last.Load(); last != nil {
-		c = *last
-		if c.IdleKnown {
-			c.Idle += max(0, now.Round(0).Sub(c.Now))
-		}
+		c = aged(*last, now)
 	}
 	c.Now = now.Round(0)
 	if p.Powers != nil {
@@ -131,7 +145,7 @@ func (p *Presence) Conditions(now time.Time) prefs.Conditions {
 	return c
 }
 
-// TransferredMB is what was transferred in the period of the preferences' limit.
+// TransferredMB returns the traffic in the period of the preferences' limit.
 func TransferredMB(h state.Host, p prefs.Effective, now time.Time) float64 {
 	return state.TrafficSince(h.Traffic, now, int(p.DailyXferPeriodDays)) / 1e6
 }

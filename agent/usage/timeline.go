@@ -7,25 +7,25 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// grain is the least that the timeline tells apart: what was done for most of it counts for
-// all of it. So a year has a bounded number of spans, however often things change. Where
-// what lasts began is known better than that.
+// grain is the resolution of the timeline: the main activity in a grain counts for all of it. So a
+// year has a bounded number of spans, however often things change. The start of a lasting activity
+// is recorded more precisely.
 const grain = time.Minute
 
-// A Doing is what the computer does and, if it does not compute, why.
+// A Doing is the computer's activity and, if it does not compute, the reason.
 type Doing struct {
 	Activity state.Activity
 	Code     string
 	Why      string // in words, which may change while the code stays
 }
 
-// A Timeline keeps account of what the computer does. A span is on disk since its start,
-// open; Host.LastSeen, which is saved every minute, says until when it is certain.
+// A Timeline records the computer's activities. A span is on disk, open, from its start. It is
+// certain up to Host.LastSeen, which is saved every minute.
 type Timeline struct {
 	*core.Core
 
 	last  time.Time // with the clock that does not jump
-	doing Doing     // since then; the zero value: not known yet
+	doing Doing     // since then (the zero value: not known yet)
 	began time.Time // it, without a break
 	since time.Time // of the grain that is being counted
 	spent []spent   // in it
@@ -38,7 +38,8 @@ type spent struct {
 	time  time.Duration
 }
 
-// Open closes what an earlier agent left open, and notes for how long there was none.
+// Open closes the span that an earlier agent left open, and records the time during which no agent
+// ran.
 func (t *Timeline) Open(now time.Time) {
 	t.last, t.since = now, now
 	s, ok, err := t.DB.LastSpan()
@@ -66,8 +67,7 @@ func (t *Timeline) Open(now time.Time) {
 	t.put(left || again, list...)
 }
 
-// Count accounts for the time since it was last called, and takes what is being done from
-// now on.
+// Count accounts for the time since the last call. doing is the activity from now on.
 func (t *Timeline) Count(now time.Time, doing Doing) {
 	dt, wall := now.Sub(t.last), now.Round(0).Sub(t.last.Round(0))
 	switch gap := wall - dt; {
@@ -119,7 +119,7 @@ func (t *Timeline) spend(d time.Duration) {
 	t.spent = append(t.spent, spent{t.doing, d})
 }
 
-// flush takes what was done for most of the grain for all of it.
+// flush counts the main activity in the grain for all of it.
 func (t *Timeline) flush(now time.Time) {
 	var most spent
 	for _, s := range t.spent {
@@ -133,7 +133,7 @@ func (t *Timeline) flush(now time.Time) {
 	t.since, t.spent = now, nil
 }
 
-// extend has the last span last, if it is of the same, or starts another.
+// extend extends the last span, if it is of the same activity, or starts another.
 func (t *Timeline) extend(d Doing) bool {
 	again := t.any && same(d, Doing{Activity: t.tip.Activity, Code: t.tip.Code})
 	switch gap := t.since.Round(0).Sub(t.tip.End); {
@@ -154,7 +154,7 @@ func (t *Timeline) extend(d Doing) bool {
 
 func same(a, b Doing) bool { return a.Activity == b.Activity && a.Code == b.Code }
 
-// closed is the last span as it ends, if it lasts.
+// closed returns the last span with its end, if it is open.
 func (t *Timeline) closed(at time.Time) []state.Span {
 	if !t.tip.Open {
 		return nil

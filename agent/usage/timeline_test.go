@@ -21,14 +21,14 @@ var (
 	busy      = Doing{state.Suspended, "cpu_busy", "Other programs are using 30% of the CPUs."}
 )
 
-// newTimeline is that of an agent that starts with what is in a state.
+// newTimeline returns the timeline of an agent that starts with an existing state.
 func newTimeline(up *Uptime, start int) *Timeline {
 	t := &Timeline{Core: up.Core}
 	t.Open(at(start))
 	return t
 }
 
-// lines are the spans, the oldest first, as activity, code and seconds.
+// lines returns the spans, the oldest first, as activity, code and seconds.
 func lines(t *testing.T, up *Uptime) string {
 	t.Helper()
 	var all []string
@@ -80,7 +80,7 @@ func TestTheTimelineJoinsWhatIsTheSame(t *testing.T) {
 	}
 }
 
-// Where something begins and ends is exact, wherever in a minute that is.
+// The start and the end of an activity are exact, wherever in a minute they are.
 func TestTheEdgesOfTheTimeline(t *testing.T) {
 	for edge := 600; edge <= 660; edge++ {
 		up := clocked(t)
@@ -97,8 +97,8 @@ func TestTheEdgesOfTheTimeline(t *testing.T) {
 	}
 }
 
-// What comes and goes within a minute counts by what was there for most of it, so that the
-// timeline of a computer whose CPU is busy again and again stays short.
+// Activities shorter than a minute count as the main one of that minute, so that the timeline of a
+// computer whose CPU is busy again and again stays short.
 func TestTheTimelineDoesNotFlutter(t *testing.T) {
 	up := clocked(t)
 	line := newTimeline(up, 0)
@@ -158,8 +158,8 @@ func TestTimeOffBetweenTwoAgents(t *testing.T) {
 	}
 }
 
-// A computer that was asleep was off, and a moment's waking makes no difference. (No clock
-// of a test can sleep, so what follows from that is called for.)
+// A computer that was asleep was off. Waking for a moment makes no difference. (The clock of a test
+// cannot sleep, so the test calls the function for that directly.)
 func TestSleepCountsAsOff(t *testing.T) {
 	up := clocked(t)
 	line := newTimeline(up, 0)

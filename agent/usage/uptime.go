@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// fractionHalfLife is how fast the fractions of time forget.
+// fractionHalfLife is the half-life of the fractions of time.
 //
 // Source: BOINC client/time_stats.cpp, whose averages fall to 1/e in ten days.
 const fractionHalfLife = 10 * 24 * time.Hour * 693 / 1000
@@ -19,7 +19,7 @@ const fractionHalfLife = 10 * 24 * time.Hour * 693 / 1000
 // jump is the least difference between two clocks that is not mere drift.
 const jump = 2 * time.Minute
 
-// average moves an average of the past towards a value that held for dt.
+// average moves an average of the past towards a value that lasted for dt.
 func average(frac, value float64, dt time.Duration) float64 {
 	w := math.Exp2(-dt.Seconds() / fractionHalfLife.Seconds())
 	return frac*w + value*(1-w)
@@ -59,8 +59,8 @@ func (up *Uptime) Open(now time.Time) {
 	}
 }
 
-// Count accounts for the time since the last pass, in which computing was
-// allowed and the network could be used as told then.
+// Count accounts for the time since the last pass, with the values of the last call. active
+// (computing is allowed) and online (the network can be used) apply from now on.
 func (up *Uptime) Count(now time.Time, active, online bool) {
 	dt, wall := now.Sub(up.last), now.Round(0).Sub(up.last.Round(0))
 	t := &up.times
@@ -134,10 +134,10 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// Habit tells at which hours this computer computes; nil: not known yet.
+// Habit returns the hours at which this computer computes, or nil if unknown yet.
 func (up *Uptime) Habit() jobsched.Habit { return habitOf(up.habit, up.times.On*up.times.Active) }
 
-// Stats tells how much this computer computes.
+// Stats returns how much this computer computes.
 func (up *Uptime) Stats(now time.Time) protocol.TimeStats {
 	t := up.times
 	h, _ := up.DB.Hosts.Get(state.Self)

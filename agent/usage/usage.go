@@ -1,6 +1,6 @@
-// Package usage measures what happens: what each project got of the CPUs and is owed,
-// which part of the time the computer is on and computes, when it did what, how much disk is used, and
-// what the computer is like just now.
+// Package usage measures the agent and the computer: how much of the CPUs each project got and is
+// owed, how much of the time the computer is on and computes, its activities, its disk use, and its
+// current conditions.
 package usage
 
 import "github.com/starling-grid/starling/agent/core"
@@ -17,8 +17,8 @@ type DiskWanted struct{}
 // Event names it.
 func (DiskWanted) Event() string { return "disk usage wanted" }
 
-// Sensed is an event: what the computer is like has changed so that something else may
-// be done.
+// Sensed is an event: the computer's conditions have changed so that other activities may be
+// allowed.
 type Sensed struct{}
 
 // Event names it.

@@ -8,22 +8,22 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// A Page is what the dashboard shows, as of one instant.
+// A Page is the content of the dashboard, as of one instant.
 type Page struct {
 	Status      control.Status                `json:"status"`
 	Compute     prefs.Permission              `json:"compute"`
 	Network     prefs.Permission              `json:"network"`
-	RunUntil    time.Time                     `json:"run_until,omitzero"`     // then the mode is auto again; zero: until changed
+	RunUntil    time.Time                     `json:"run_until,omitzero"`     // then the mode is auto again (zero: until changed)
 	NetUntil    time.Time                     `json:"network_until,omitzero"` // likewise
 	GPUMode     string                        `json:"gpu_mode"`               // always, auto or never
 	GPUUntil    time.Time                     `json:"gpu_until,omitzero"`     // likewise
 	CPUs        int                           `json:"cpus"`                   // that may be used now
 	AllCPUs     int                           `json:"all_cpus"`
-	Memory      int64                         `json:"memory"`                     // bytes that tasks may use; 0: no limit
-	Temperature float64                       `json:"cpu_temperature,omitempty"`  // °C of the hottest sensor; 0: not known
-	Heat        []Heat                        `json:"cpu_temperatures,omitempty"` // of the last day, oldest first; none: not measured
+	Memory      int64                         `json:"memory"`                     // bytes that tasks may use (0: no limit)
+	Temperature float64                       `json:"cpu_temperature,omitempty"`  // °C of the hottest sensor (0 if unknown)
+	Heat        []Heat                        `json:"cpu_temperatures,omitempty"` // of the last day, oldest first (none: not measured)
 	GPUHeat     []Heat                        `json:"gpu_temperatures,omitempty"` // of the hottest GPU that tasks may use, likewise
-	Battery     string                        `json:"on_batteries,omitempty"`     // yes or no; "": not known
+	Battery     string                        `json:"on_batteries,omitempty"`     // yes or no ("" if unknown)
 	Metered     string                        `json:"network_metered,omitempty"`  // likewise
 	Host        Host                          `json:"host"`
 	Disk        DiskUse                       `json:"disk"`
@@ -32,26 +32,26 @@ type Page struct {
 	Credit      map[string][]Day              `json:"credit"`    // by master URL, oldest first
 }
 
-// Heat is how hot a processor was at most in some minutes.
+// Heat is the highest temperature of a processor in some minutes.
 type Heat struct {
 	Start   time.Time `json:"start"`
 	Celsius float64   `json:"celsius"`
 }
 
-// A Host is what the computer is.
+// A Host describes the computer.
 type Host struct {
 	Name   string  `json:"name"`
 	Model  string  `json:"model"` // of its CPUs
 	System string  `json:"system"`
 	Memory int64   `json:"memory"`          // bytes
-	Fpops  float64 `json:"fpops,omitempty"` // operations a second and CPU; 0: not measured
+	Fpops  float64 `json:"fpops,omitempty"` // operations a second and CPU (0: not measured)
 }
 
-// DiskUse is how much disk there is and is used, in bytes.
+// DiskUse is the size of the disk and its use, in bytes.
 type DiskUse struct {
 	Total    int64            `json:"total"`
 	Free     int64            `json:"free"`
-	Used     int64            `json:"used"`     // by the agent and its projects; negative: not measured yet
+	Used     int64            `json:"used"`     // by the agent and its projects (negative: not measured yet)
 	Allowed  int64            `json:"allowed"`  // of that, by the preferences
 	Projects map[string]int64 `json:"projects"` // used by each, by master URL
 }
@@ -65,8 +65,8 @@ type Day struct {
 	HostRAC float64   `json:"host_rac"`
 }
 
-// Dashboard is what the dashboard shows: the status, with the reasons of the last
-// pass and the credit of the last days; but neither how much disk each project takes nor the Heat.
+// Dashboard returns the content of the dashboard: the status, with the reasons of the last pass and
+// the credit of the last days. It lacks the disk use of each project and the Heat.
 func (f *Facts) Dashboard() Page {
 	s, h := f.Last.Snapshot, f.host()
 	v := Page{

@@ -17,14 +17,13 @@ const (
 	finishedStderr = 1 << 10
 )
 
-// What results say for themselves that were given up otherwise than by a person's word for
-// one of them.
+// Messages of results that were given up, other than by a person's request for one of them.
 const (
 	ProjectLeft      = "project detached or reset"
 	AbortedByManager = "aborted by the account manager"
 )
 
-// Ended is what the history says of a result that is over on this computer.
+// Ended returns the history's record of a result that is over on this computer.
 func Ended(db *state.DB, r state.Result) state.EndedTask {
 	p, _ := db.Projects.Get(r.Project)
 	u, _ := db.Units.Get(state.Key(r.Project, r.WorkunitName))
@@ -51,7 +50,7 @@ func Ended(db *state.DB, r state.Result) state.EndedTask {
 	return e
 }
 
-// outcome tells a task that failed from one that was given up, and by whom.
+// outcome distinguishes a task that failed from one that was given up, and returns who gave it up.
 func outcome(r state.Result, code workfetch.FailureCode) (state.Outcome, state.Actor) {
 	switch code {
 	case workfetch.AbortedByUser:
@@ -76,7 +75,7 @@ func sentence(cause string) string {
 	return string(unicode.ToUpper(first)) + cause[n:] + "."
 }
 
-// tail is the end of a text, from the start of a line if it is not whole.
+// tail returns the end of a text, from the start of a line if it is not whole.
 func tail(text string, most int) string {
 	text = strings.TrimSpace(bxml.Printable(text, 3*len(text)))
 	if len(text) <= most {

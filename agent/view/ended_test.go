@@ -43,7 +43,7 @@ func TestHowATaskEnded(t *testing.T) {
 	}
 }
 
-// Of what an application wrote the end is kept, in whole lines, and nothing that could steer a
+// The end of an application's output is kept, in whole lines, without anything that could control a
 // terminal.
 func TestTheEndOfWhatATaskWrote(t *testing.T) {
 	f := facts(t, state.Result{}, state.File{})

@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// Of what a failed application wrote, people are shown so much.
+// The part of a failed application's output that is shown to people.
 const (
 	stderrLines = 4
 	stderrLine  = 200 // bytes
@@ -32,7 +32,7 @@ var signals = map[string]string{
 	"11": "segmentation fault", "24": "CPU time limit", "25": "file too large", "31": "a system call that the sandbox forbids",
 }
 
-// Failure is how a result failed; none if it did not.
+// Failure returns how a result failed, or the zero value if it did not.
 func Failure(db *state.DB, r state.Result) workfetch.Failure {
 	f := workfetch.Failure{Task: r.Name, At: r.Completed, Stderr: lastLines(r.Stderr)}
 	switch {
@@ -64,7 +64,7 @@ func Failure(db *state.DB, r state.Result) workfetch.Failure {
 	return f
 }
 
-// computing is how an application failed by itself.
+// computing returns how an application itself failed.
 func computing(r state.Result) (workfetch.FailureCode, string) {
 	if m := outputFile.FindStringSubmatch(r.Message); m != nil {
 		return workfetch.OutputWrong, m[1] + ": " + m[2]
@@ -77,7 +77,7 @@ func computing(r state.Result) (workfetch.FailureCode, string) {
 		return workfetch.Crashed, about
 	}
 	if m := exitCode.FindStringSubmatch(r.Message); m != nil {
-		if m[3] != "" { // Windows says how it crashed
+		if m[3] != "" { // the kind of crash, on Windows
 			return workfetch.Crashed, m[2] + ", " + firstLine(m[3])
 		}
 		about := "exit status " + m[1]
@@ -100,7 +100,7 @@ func computing(r state.Result) (workfetch.FailureCode, string) {
 	return workfetch.ExitStatus, fmt.Sprintf("exit status %d", r.ExitStatus)
 }
 
-// download is why a result's input files could not be had.
+// download returns why a result's input files could not be downloaded.
 func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
 	file := failedFile(db, r, db.Inputs(r))
 	if obstacle.Code(file.Obstacle.Code) == obstacle.Canceled {
@@ -122,7 +122,7 @@ func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
 	return workfetch.DownloadFailed, file.Name
 }
 
-// upload is why an output file was not uploaded.
+// upload returns why an output file was not uploaded.
 func upload(file state.File) (workfetch.FailureCode, string) {
 	switch obstacle.Code(file.Obstacle.Code) {
 	case obstacle.Canceled:
@@ -133,7 +133,8 @@ func upload(file state.File) (workfetch.FailureCode, string) {
 	return workfetch.UploadFailed, file.Name
 }
 
-// failedFile is the first of them that could not be moved; one without a name if all could.
+// failedFile returns the first of them that could not be transferred, or a file without a name if
+// there is none.
 func failedFile(db *state.DB, r state.Result, refs []protocol.FileRef) state.File {
 	for _, ref := range refs {
 		if f, ok := db.Files.Get(state.Key(r.Project, ref.FileName)); ok && f.Local == state.FileFailed {
@@ -155,7 +156,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:stderrLine], "") + "…"
 }
 
-// lastLines are the last lines that an application wrote, from the report of its failure.
+// lastLines returns the last lines that an application wrote, from the report of its failure.
 func lastLines(report string) string {
 	var lines []string
 	for line := range strings.Lines(written(report)) {
@@ -166,8 +167,8 @@ func lastLines(report string) string {
 	return strings.Join(lines[max(0, len(lines)-stderrLines):], "\n")
 }
 
-// written is what an application wrote, from the report of its end; "" if it wrote nothing.
-// The report of a task that was given up after its end holds that of its end.
+// written returns an application's output, from the report of its end, or "". The
+// report of a task that was given up after its end contains the report of its end.
 func written(report string) string {
 	_, text, _ := strings.Cut(report, "<stderr_txt>\n")
 	end := strings.LastIndex(text, "\n</stderr_txt>")
@@ -180,8 +181,8 @@ func written(report string) string {
 	return text
 }
 
-// Failed is how the last task of a project failed, from the durable record; none if one
-// has been good since.
+// Failed returns how the last task of a project failed, from the durable record, or the zero value
+// if one has succeeded since.
 func Failed(p state.Project) workfetch.Failure {
 	f := p.Fetch.Failure
 	if p.Fetch.Errors == 0 {

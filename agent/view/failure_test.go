@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// TestHowTasksFail goes from what is stored of a result to the words for it.
+// TestHowTasksFail checks the texts for the stored records of results.
 func TestHowTasksFail(t *testing.T) {
 	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
 	if err != nil {
@@ -63,7 +63,8 @@ func TestHowTasksFail(t *testing.T) {
 	}
 }
 
-// TestTheLastLineIsTheProgramsOwn: what a library writes as every application ends tells nothing.
+// The last lines of an application's output do not include those that a library writes at the end
+// of every application.
 func TestTheLastLineIsTheProgramsOwn(t *testing.T) {
 	for _, end := range []string{"12:00:01 (7): called boinc_finish(3)", "called finish(3)"} {
 		r := state.Result{Project: "p", ExitStatus: 3, Message: "process exited with code 3 (0x3, -253)", ReadyToReport: true}

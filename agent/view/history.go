@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// HistoryTask is what people see of a task that has ended.
+// HistoryTask returns a task that has ended in the form that people see.
 func HistoryTask(e state.EndedTask) control.HistoryTask {
 	k := control.HistoryTask{
 		Name: e.Name, Project: e.Project, ProjectName: e.ProjectName, Workunit: e.Workunit,
@@ -32,7 +32,8 @@ var whyOff = map[string]string{
 	state.OffAsleep:  "The computer was asleep, or its clock was set ahead.",
 }
 
-// Span is what people see of what the computer did. A span that lasts does so until now.
+// Span returns a span of the computer's activity in the form that people see. An open span lasts
+// until now.
 func Span(s state.Span, now time.Time) control.Span {
 	v := control.Span{State: string(s.Activity), Code: s.Code, Why: s.Why, Start: s.Start, End: s.End, Open: s.Open}
 	if s.Activity == state.Off {

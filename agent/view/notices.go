@@ -8,10 +8,10 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// shownNotices is how many a Status has, the newest.
+// shownNotices is the number of notices in a Status, the newest.
 const shownNotices = 20
 
-// Notices are what a project announced, all of them for "", the newest first.
+// Notices returns the announcements of a project, or of all projects for "", the newest first.
 func (f *Facts) Notices(project string) []control.Notice {
 	list := []control.Notice{}
 	for _, n := range f.announced(project) {
@@ -22,7 +22,7 @@ func (f *Facts) Notices(project string) []control.Notice {
 	return list
 }
 
-// headlines are the newest notices, those of news without their text.
+// headlines returns the newest notices. The text of news is left out.
 func (f *Facts) headlines() (list []control.Notice) {
 	all := f.announced("")
 	for _, n := range all[:min(len(all), shownNotices)] {
@@ -35,8 +35,8 @@ func (f *Facts) headlines() (list []control.Notice) {
 	return list
 }
 
-// announced are the notices to be shown, the newest first. To people a project that is
-// being detached is still there. An account manager may want none shown.
+// announced returns the notices to be shown, the newest first. For people, a project that is being
+// detached is still there. An account manager can disable notices.
 func (f *Facts) announced(project string) (all []notices.Notice) {
 	if m, _ := f.DB.Managers.Get(state.Self); m.NoNotices {
 		return nil
@@ -62,7 +62,7 @@ func (f *Facts) notice(n notices.Notice) control.Notice {
 	return v
 }
 
-// textOf is what a notice says, as plain text.
+// textOf returns a notice as plain text.
 func textOf(n notices.Notice) string {
 	if n.Feed == "" {
 		return bxml.Printable(n.HTML, notices.MaxHTML)

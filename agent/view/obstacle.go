@@ -8,13 +8,13 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// obstacleOf is one from the durable record.
+// obstacleOf returns an obstacle from the durable record.
 func obstacleOf(c state.Cause) obstacle.Obstacle {
 	return obstacle.Obstacle{Code: obstacle.Code(c.Code), About: c.About}
 }
 
-// moving is why the last attempt to move a file failed; none if it did not. Records of
-// older versions do not say why.
+// moving returns why the last attempt to transfer a file failed, or the zero value if it did not.
+// Records of older versions do not have the reason.
 func moving(f state.File) obstacle.Obstacle {
 	o := obstacleOf(f.Obstacle)
 	if o.Is() || f.Error == "" {
@@ -28,8 +28,8 @@ func moving(f state.File) obstacle.Obstacle {
 	return o
 }
 
-// transfer is that of the first of a result's files that could not be moved and waits for
-// another attempt; none if none does.
+// transfer returns the transfer of the first of a result's files that failed and waits for another
+// attempt, or the zero value without one.
 func (f *Facts) transfer(r state.Result) decide.Transfer {
 	refs := r.FileRefs
 	if r.Computing() {
@@ -44,8 +44,8 @@ func (f *Facts) transfer(r state.Result) decide.Transfer {
 	return decide.Transfer{}
 }
 
-// problem is why a file is not where it should be, in one sentence; "" if it is, or nobody
-// has tried yet.
+// problem returns why a file is not where it should be, in one sentence. It returns "" if the file
+// is there, or before the first attempt.
 func problem(f state.File) string {
 	if o := moving(f); o.Is() {
 		return o.Cause()

@@ -19,12 +19,11 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// unsaved is how much computing since the last checkpoint is worth waiting for
-// the next one.
+// unsaved is the minimum computing time since the last checkpoint that is worth waiting for the
+// next one.
 const unsaved = 30 * time.Second
 
-// Snapshot is what the policies are shown. Projects and results stand in the order
-// of their keys.
+// Snapshot returns the input of the policies. Projects and results are in the order of their keys.
 func (f *Facts) Snapshot() decide.Snapshot {
 	c, h := f.Conditions, f.host()
 	inUse := f.Prefs.InUse(c)
@@ -120,7 +119,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 	return v
 }
 
-// streams are what is known of a project's work for the coprocessors.
+// streams describes a project's work for the coprocessors.
 func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
 	if len(f.Coprocs.Groups) == 0 {
 		return nil
@@ -139,7 +138,7 @@ func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
 	return all
 }
 
-// refused is why a project sent no work, from the durable record.
+// refused returns why a project sent no work, from the durable record.
 func refused(kept []state.Refused) (all []workfetch.Refused) {
 	for _, r := range kept {
 		all = append(all, workfetch.Refused{Code: workfetch.RefusedCode(r.Code), App: r.App, Kind: r.Kind, Need: r.Need, Have: r.Have, Until: r.Until, Detail: r.Detail})
@@ -153,7 +152,7 @@ func excluded(acc settings.Account, pool resource.Pool) bool {
 	return len(pool.Devices) > 0 && !slices.ContainsFunc(pool.Devices, func(d resource.Device) bool { return !slices.Contains(off, d.Number) })
 }
 
-// usedOn is what a project got of coprocessors.
+// usedOn returns the time that a project got on coprocessors.
 func usedOn(used map[resource.Kind]float64) map[resource.Kind]float64 {
 	others := maps.Clone(used)
 	if delete(others, resource.CPU); len(others) == 0 {
@@ -201,8 +200,8 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	return v
 }
 
-// Lost is how much computing of a process a shutdown now would lose, at the most: an
-// application may write a checkpoint when it is asked to quit, and most do not.
+// Lost returns the maximum computing time of a process that a shutdown now would lose. An
+// application may write a checkpoint when it is asked to quit, but most do not.
 func Lost(p *executor.Progress) time.Duration {
 	if p.WithoutCheckpoint {
 		return p.Elapsed
@@ -223,8 +222,8 @@ func phase(r state.Result) decide.Phase {
 	}
 }
 
-// DiskFull is the code of computing being denied since the preferences grant no
-// more disk.
+// DiskFull is the code for computing being denied because the preferences do not allow more disk
+// use.
 const DiskFull = "disk_full"
 
 // diskKnown reports whether it is known how much disk is used and free.
@@ -245,8 +244,8 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 		"The projects' files use %s of disk space, but the preferences allow %s (%s).", words.Bytes(f.Disk.Used), words.Bytes(allowed), bound.Text)}
 }
 
-// noEffect are the preferences that are set and do nothing on this computer; those that depend
-// on what can be sensed of it once the agent knows that.
+// noEffect returns the preferences that are set but have no effect on this computer. Those that
+// depend on its sensors are included once the agent has read these.
 func (f *Facts) noEffect() (all []string) {
 	knows := f.PID != 0 && f.Now.Sub(f.Since) > sensed
 	for _, x := range f.Prefs.Ineffective(f.Conditions) {
@@ -279,7 +278,7 @@ func Trouble(p state.Project) contact.Trouble {
 	return t
 }
 
-// Contact is what package contact decides on, from the durable record.
+// Contact returns the input of package contact, from the durable record.
 func Contact(p state.Project, now time.Time) contact.State {
 	c := p.Contact
 	age := now.Sub(p.AttachedAt)

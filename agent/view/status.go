@@ -111,8 +111,8 @@ func (f *Facts) pace(t Transfer) (silent, remaining float64) {
 	return silent, remaining
 }
 
-// misspelt are complaints about names of applications in account files that are like one of
-// their projects' and are none. A project says what it has as it sends tasks of it.
+// misspelt returns complaints about names of applications in account files that are similar to one
+// of the project's but do not exist. A project names its applications as it sends tasks of them.
 func (f *Facts) misspelt() (all []string) {
 	for _, u := range slices.Sorted(maps.Keys(f.Accounts)) {
 		var known []string
@@ -134,7 +134,7 @@ func (f *Facts) misspelt() (all []string) {
 	return all
 }
 
-// sensed is how long after its start an agent knows what it can sense of the computer.
+// sensed is the time after its start from which an agent has read the sensors of the computer.
 const sensed = 30 * time.Second
 
 func (f *Facts) showProject(u string, p state.Project, tasks int) control.Project {
@@ -237,7 +237,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 	return t
 }
 
-// resources is what a result on coprocessors uses; "" for one on the CPUs.
+// resources returns the resources that a result on coprocessors uses, or "" for one on the CPUs.
 func (f *Facts) resources(key string, r state.Result) string {
 	u := f.usage(key, r)
 	if u.Coproc == nil {
@@ -246,7 +246,7 @@ func (f *Facts) resources(key string, r state.Result) string {
 	return u.String()
 }
 
-// why says in one sentence why a result is not further.
+// why returns in one sentence why a result has not progressed further.
 func (f *Facts) why(r state.Result, t control.Task) string {
 	switch {
 	case r.ReadyToReport:
@@ -286,7 +286,7 @@ func (f *Facts) manager() *control.Manager {
 	}
 }
 
-// achievedDays is for how many days status says what was achieved.
+// achievedDays is the number of days for which the status shows the results.
 const achievedDays = 7
 
 func (f *Facts) achieved() *control.Achieved {
@@ -297,8 +297,8 @@ func (f *Facts) achieved() *control.Achieved {
 	return &control.Achieved{Days: achievedDays, Finished: d.Finished, Failed: d.Failed, Aborted: d.Aborted, CPUTime: d.CPUTime.Seconds()}
 }
 
-// ending says that a project's tasks are going to be given up: why, when, and how
-// to keep them. It returns "" if they are not.
+// ending returns a text that a project's tasks are going to be given up: why, when, and how to keep
+// them. It returns "" if they are not.
 func (f *Facts) ending(p state.Project) string {
 	at := words.When(p.Ending.At, f.Now)
 	switch p.Ending.Kind {
@@ -313,7 +313,7 @@ func (f *Facts) ending(p state.Project) string {
 	return ""
 }
 
-// drain is the drain that a person asked for, as of the last pass; nil: none.
+// drain returns the drain that a person asked for, as of the last pass, or nil.
 func (f *Facts) drain() *control.Drain {
 	if !f.Drain.On() {
 		return nil

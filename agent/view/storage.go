@@ -5,7 +5,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// storage is what a project stores here.
+// storage returns the files that a project stores here.
 func (f *Facts) storage(p state.Project) control.Storage {
 	s := control.Storage{Limit: int64(f.Accounts[p.MasterURL].MaxStickyGB * 1e9)}
 	for _, file := range f.DB.Files.Of(p.MasterURL) {

@@ -17,10 +17,10 @@ type Task struct {
 	Workunit string          `json:"workunit"`
 	AppTitle string          `json:"app_title"` // as the project calls the application for people
 	Version  string          `json:"version"`   // such as 7.02 (avx) for x86_64-pc-linux-gnu
-	Reason   jobsched.Reason `json:"reason"`    // of the last pass; its code is "" if there is none
+	Reason   jobsched.Reason `json:"reason"`    // of the last pass (its code may be "")
 	CPUs     float64         `json:"cpus"`
 
-	// In bytes; 0: not known.
+	// In bytes, 0 if unknown.
 	Memory      int64 `json:"memory,omitempty"` // in use now
 	PeakMemory  int64 `json:"memory_peak,omitempty"`
 	MemoryBound int64 `json:"memory_bound,omitempty"`
@@ -34,15 +34,15 @@ type Task struct {
 	Crashes    int       `json:"crashes,omitempty"`          // of the agent while it ran
 
 	Files   []TaskFile `json:"files"`
-	Message string     `json:"message,omitempty"` // what went wrong, in one line, as its project is told
-	Stderr  string     `json:"stderr,omitempty"`  // the end of what the application wrote
+	Message string     `json:"message,omitempty"` // the error, in one line, as reported to the project
+	Stderr  string     `json:"stderr,omitempty"`  // the end of the application's output
 }
 
 // A TaskFile is a file that a task needs or makes.
 type TaskFile struct {
 	Name   string `json:"name"`
 	Output bool   `json:"output,omitempty"`
-	Size   int64  `json:"size,omitempty"` // bytes; 0: not known
+	Size   int64  `json:"size,omitempty"` // bytes (0 if unknown)
 	Here   bool   `json:"here,omitempty"`
 	Sent   bool   `json:"sent,omitempty"`
 	Error  string `json:"error,omitempty"` // why it is not where it should be, in one sentence
@@ -51,8 +51,8 @@ type TaskFile struct {
 // maxTaskFiles bounds how many files of a task are shown.
 const maxTaskFiles = 200
 
-// Task is what is known of the task of a name, and whether there is one. What a process
-// that still runs has written to stderr is not in it.
+// Task describes the task with a name, if there is one. The stderr output of a process that still
+// runs is not in it.
 func (f *Facts) Task(project, name string) (t Task, ok bool) {
 	key := state.Key(project, name)
 	r, ok := f.DB.Results.Get(key)

@@ -59,7 +59,7 @@ type Tools struct {
 type ToolsProject struct {
 	state.Project
 	Account   settings.Account
-	Session   string // with the project just now, what about; "" not
+	Session   string // subject of a session in progress ("" without one)
 	Dir       string
 	DiskUsed  int64 // bytes
 	DiskShare int64 // bytes that it may take
@@ -69,13 +69,13 @@ type ToolsProject struct {
 	Results   []ToolsResult
 }
 
-// A ToolsNotice is what a project announced.
+// A ToolsNotice is a project's announcement.
 type ToolsNotice struct {
 	notices.Notice
 	ProjectName string
 }
 
-// A ToolsResult is a result with what is happening to it.
+// A ToolsResult is a result and its current state.
 type ToolsResult struct {
 	state.Result
 	Active    bool // it has a slot
@@ -84,8 +84,8 @@ type ToolsResult struct {
 	Progress  executor.Progress
 	Remaining time.Duration
 	Why       string // why it does not run
-	Resources string // what it uses, if that is not only CPUs
-	Waiting   bool   // for something of its own, which Why tells: not for a CPU, nor for computing to resume
+	Resources string // the resources that it uses, if not only CPUs
+	Waiting   bool   // it waits for something other than a CPU or computing to resume (see Why)
 }
 
 // A ToolsTransfer is a file on its way.
@@ -105,7 +105,7 @@ type OldResult struct {
 	Completed, Created time.Time
 }
 
-// Tools is what BOINC's tools are shown, but for folders and what they take.
+// Tools returns the data for BOINC's tools, except for folders and their sizes.
 func (f *Facts) Tools() Tools {
 	h := f.host()
 	v := Tools{
@@ -118,7 +118,7 @@ func (f *Facts) Tools() Tools {
 	}
 	v.Manager, _ = f.DB.Managers.Get(state.Self)
 	for u, p := range f.DB.Projects.All() {
-		if p.Ending.Kind == state.Detaching { // to tools it is gone: they know no way back
+		if p.Ending.Kind == state.Detaching { // for tools it is gone, since they cannot undo that
 			continue
 		}
 		v.Projects = append(v.Projects, f.toolsProject(u, p))
@@ -147,7 +147,7 @@ func (f *Facts) Tools() Tools {
 	return v
 }
 
-// Override is what tools changed of the preferences.
+// Override returns the tools' changes to the preferences.
 func (f *Facts) Override() (l prefs.Layer) {
 	for _, layer := range f.Layers {
 		if filepath.Base(layer.Origin) == settings.PrefsOverrideFile {
@@ -191,7 +191,7 @@ func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 	return v
 }
 
-// toolsHost is the computer, with what tasks may use of it.
+// toolsHost returns the computer's description, with the coprocessors that tasks may use.
 func (f *Facts) toolsHost() protocol.HostInfo {
 	h := f.Host
 	for _, p := range f.Coprocs.Pools(h.Fpops) {

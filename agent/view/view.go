@@ -20,8 +20,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// Facts are all that there is to see of an agent at one instant. What they refer
-// to is the agent's own: views read it while the agent waits, and keep none of it.
+// Facts are all visible facts about an agent at one instant. They refer to the agent's own data:
+// views read it while the agent waits, and keep none of it.
 type Facts struct {
 	Now       time.Time
 	Version   string // of the program
@@ -29,7 +29,7 @@ type Facts struct {
 	Since     time.Time // the agent's start
 	PID       int       // 0: no agent runs, its files are looked at
 	Platforms []string  // whose programs can be run here, the computer's own first
-	Bounded   string    // what the system bounds of each task
+	Bounded   string    // limits that the system enforces for each task
 	Newer     *control.Release
 
 	// What people wrote.
@@ -39,39 +39,39 @@ type Facts struct {
 	Accounts map[string]settings.Account // by master URL
 	Faults   error                       // of those files
 
-	// What the computer is like.
+	// Properties of the computer.
 	Host       protocol.HostInfo
 	Coprocs    gpus.Set        // that tasks may use
 	Measured   []gpus.Measured // of these
-	Unusable   []string        // why what is installed to run virtual machines and containers cannot be used
+	Unusable   []string        // why installed programs for virtual machines and containers cannot be used
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
-	Habit      jobsched.Habit // at which hours the computer computes; nil: not known
+	Habit      jobsched.Habit // at which hours the computer computes (nil: not known)
 	Disk       Disk
 	Powers     []power.Signal // numbers from outside on which computing depends
 
-	DB      *state.DB                            // what is durable
+	DB      *state.DB                            // the durable state
 	Debts   map[string]float64                   // by project, CPU-seconds, as of the last pass
 	Used    map[string]map[resource.Kind]float64 // what each project got since of each kind of processor, in seconds of a CPU
 	Elapsed time.Duration                        // since the last pass, by a clock that does not jump
 	Last    decide.Decision                      // the last pass
 
-	// What is happening.
-	Sessions         map[string]Conversation // by project, those under way
-	Transfers        map[string]Transfer     // by file key, those under way
+	// Current activities.
+	Sessions         map[string]Conversation // by project, those in progress
+	Transfers        map[string]Transfer     // by file key, those in progress
 	Processes        map[string]Process      // by result key
 	TrickleUps       map[string]bool         // project → applications have messages for it
 	Asked            map[string]bool         // project → the user wants it contacted now
-	Woken            map[string]bool         // project → its server has told that there is new work
+	Woken            map[string]bool         // project → its server has announced new work
 	Drain            decide.Drain            // that a person asked for
 	Finishes         map[string]bool         // by result key, those that it waits for
 	RecentlyReported []OldResult             // reported recently
 }
 
-// Disk is how much disk there is and is used, in bytes.
+// Disk is the free space of the disk and the used space, in bytes.
 type Disk struct {
 	Free int64 // negative: not known
-	Used int64 // by the agent and its projects; negative: not measured yet
+	Used int64 // by the agent and its projects (negative: not measured yet)
 }
 
 // A Conversation is one with a project's servers.
@@ -86,7 +86,7 @@ type Transfer struct {
 	File  state.File
 	Since time.Time
 	Bytes int64     // moved so far
-	Moved time.Time // when data last moved, or the attempt started; zero: not known
+	Moved time.Time // when data last moved, or the attempt started (zero if unknown)
 }
 
 // A Process is a result's application that was started.
@@ -107,15 +107,15 @@ func (f *Facts) unit(r state.Result) state.Workunit {
 	return u
 }
 
-// stated is how long a result of so many operations computes, by the server's
-// word and the speed of this computer.
+// stated returns the computing time of a result of so many operations, by the server's statement
+// and the speed of this computer.
 func (f *Facts) stated(version string, fpops float64) time.Duration {
 	v, _ := f.DB.Versions.Get(version)
 	return v.Stated(fpops, f.Host.Fpops)
 }
 
-// Usage is what a task of a version uses of the processors, by the project's word and what
-// the volunteer sets.
+// Usage returns the processors that a task of a version uses, by the project's statement and the
+// volunteer's settings.
 func Usage(v state.AppVersion, acc settings.Account) resource.Usage {
 	u, app := v.Usage(), acc.App(v.AppName)
 	if u.Coproc == nil {
@@ -126,8 +126,9 @@ func Usage(v state.AppVersion, acc settings.Account) resource.Usage {
 	return u
 }
 
-// belied is how many CPUs tasks used, on average, of a version whose project says that they need
-// little CPU time; 0: it does not say so, or that is true.
+// belied returns the number of CPUs used on average by tasks of a version, if its project falsely
+// claims that they need little CPU time. It returns 0 if the project makes no such claim, or the
+// claim is true.
 func (f *Facts) belied(v state.AppVersion) float64 {
 	if said, light := f.DB.SaidToBeLight(v); said && light.Belied {
 		return light.CPUs
@@ -135,7 +136,7 @@ func (f *Facts) belied(v state.AppVersion) float64 {
 	return 0
 }
 
-// usage is what a result uses, and where it runs.
+// usage returns the resources that a result uses, and the devices that it runs on.
 func (f *Facts) usage(key string, r state.Result) resource.Usage {
 	v, _ := f.DB.Versions.Get(r.Version)
 	acc := f.Accounts[r.Project]
@@ -143,7 +144,7 @@ func (f *Facts) usage(key string, r state.Result) resource.Usage {
 	u.Memory = int64(f.unit(r).RscMemoryBound)
 	if said, light := f.DB.SaidToBeLight(v); said {
 		if u.NonCPUIntensive = !light.Belied; light.Belied {
-			u.CPUs = max(u.CPUs, 1) // what its project says of that is no truer
+			u.CPUs = max(u.CPUs, 1) // its project's number of CPUs is no more reliable than its claim
 		}
 	}
 	if u.Coproc != nil {

@@ -27,8 +27,8 @@ var (
 	key  = state.Key(project, "r")
 )
 
-// facts are those of an agent that holds one result, r of workunit w, whose input
-// is a file in.
+// facts returns the facts about an agent with one result, r of workunit w, whose input is a file
+// in.
 func facts(t *testing.T, r state.Result, in state.File) *view.Facts {
 	t.Helper()
 	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
@@ -94,7 +94,7 @@ func TestStatusSaysWhyATaskIsNotFurther(t *testing.T) {
 	}
 }
 
-// All views say the same of a task that runs.
+// All views agree on a task that runs.
 func TestViewsAgreeOnARunningTask(t *testing.T) {
 	f := facts(t, state.Result{State: protocol.ClientDownloaded}, state.File{Local: state.FilePresent})
 	f.Processes = map[string]view.Process{key: {
@@ -136,7 +136,7 @@ func TestMemoryOfARunningTask(t *testing.T) {
 	}
 }
 
-// A task that needs the network waits while that may not be used, and says so.
+// A task that needs the network waits while the network may not be used, and gives that reason.
 func TestATaskThatNeedsTheNetwork(t *testing.T) {
 	f := facts(t, state.Result{State: protocol.ClientDownloaded, Version: "v"}, state.File{Local: state.FilePresent})
 	for mode, want := range map[prefs.ModeKind]jobsched.Code{prefs.Never: jobsched.NoNetwork, prefs.Always: jobsched.RunDebt} {
@@ -152,8 +152,8 @@ func TestATaskThatNeedsTheNetwork(t *testing.T) {
 	}
 }
 
-// A task needs little CPU time by the word of its application or of its project. Unless it
-// computes on a coprocessor, it then runs while other tasks fill the CPUs.
+// A task needs little CPU time if its application or its project claims so. Unless it computes on a
+// coprocessor, it then runs while other tasks fill the CPUs.
 func TestATaskThatNeedsLittleCPUTime(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -205,8 +205,8 @@ func TestNothingIsComputedOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A task that cannot be in time says so while it runs, and how much work a shutdown would
-// lose is known at any time.
+// The reason of a running task mentions it if it cannot be in time. The amount of work that a
+// shutdown would lose is known at any time.
 func TestLatenessAndWhatAShutdownLoses(t *testing.T) {
 	late := state.Result{State: protocol.ClientDownloaded, Started: now}
 	late.ReportDeadline = now.Add(10 * time.Minute)
@@ -218,14 +218,14 @@ func TestLatenessAndWhatAShutdownLoses(t *testing.T) {
 	f.Processes = map[string]view.Process{key: {Since: now.Add(-time.Minute), Progress: &run}}
 	f.Last = decide.Decide(f.Snapshot())
 	s := f.Status()
-	// 1000 s, of which one minute is done, with 600 s left.
+	// 1000 s in all, one minute of it done, with 600 s left.
 	if task := s.Tasks[0]; task.Late != 340 || task.Why != "Running. It will be about 5 min 40 s late." || task.Unsaved != 40 || s.Unsaved != 40 {
 		t.Errorf("got %+v, in all %v s unsaved", task, s.Unsaved)
 	}
 	if lost := f.Last.Snapshot.Results[0].Lost; lost != 40*time.Second {
 		t.Errorf("policies see %v", lost)
 	}
-	run.WithoutCheckpoint = true // it begins again
+	run.WithoutCheckpoint = true // it starts from the beginning
 	if s := f.Status(); s.Unsaved != 60 {
 		t.Errorf("%v s would be lost of a task that never saved", s.Unsaved)
 	}
@@ -287,7 +287,7 @@ func TestAFullDiskNamesThePreference(t *testing.T) {
 	}
 }
 
-// TestListsInJSON: one without members is a list, which programs can go through.
+// An empty list is still a list in JSON, which programs can iterate over.
 func TestListsInJSON(t *testing.T) {
 	f := &view.Facts{Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Disk: view.Disk{Free: -1, Used: -1}}
 	b, err := json.Marshal(f.Status())
@@ -301,7 +301,7 @@ func TestListsInJSON(t *testing.T) {
 	}
 }
 
-// What people read of a task that runs under a limit, or tells nothing of its progress.
+// The text of a task that runs under a limit, or reports no progress.
 func TestStatusNamesWhatSlowsATask(t *testing.T) {
 	f := facts(t, state.Result{State: protocol.ClientDownloaded, Started: now}, state.File{Local: state.FilePresent})
 	f.Processes = map[string]view.Process{key: {Since: now.Add(-time.Minute), Progress: &executor.Progress{PID: 42, Elapsed: 6000 * time.Second}}}
@@ -347,7 +347,7 @@ func TestMisspeltApplications(t *testing.T) {
 	}
 }
 
-// What is so whatever can be sensed is said at once, also while no agent runs.
+// Preferences without effect on any computer are reported at once, also while no agent runs.
 func TestConstantsWithoutEffectAreSaidAtOnce(t *testing.T) {
 	f := facts(t, state.Result{State: protocol.ClientDownloaded}, state.File{Local: state.FilePresent})
 	f.PID, f.Prefs.CPUUsageLimit, f.Prefs.TemperatureCeiling = 0, 0, 70
@@ -356,7 +356,7 @@ func TestConstantsWithoutEffectAreSaidAtOnce(t *testing.T) {
 	}
 }
 
-// A transfer that hangs is told from one that the volunteer's limit slows down.
+// A transfer that hangs can be distinguished from one that the volunteer's limit slows down.
 func TestThePaceOfATransfer(t *testing.T) {
 	file := state.File{FileInfo: protocol.FileInfo{NBytes: 3_300_000, DownloadURLs: []string{"http://p.example/in"}}}
 	f := facts(t, state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot}, file)

@@ -26,7 +26,7 @@ var changing = map[string]bool{
 	"host ban": true, "host unban": true, "file stage": true, "file put": true, "file get": true, "file delete": true,
 	"trickle send": true, "key rotate": true, "doctor": true,
 	"token create": true, "token revoke": true,
-	"token authenticator": true, // changes nothing, and tells a secret
+	"token authenticator": true, // changes nothing, but reveals a secret
 	"backup":              true, "restore": true, "move": true, "migrate": true,
 }
 
@@ -42,7 +42,7 @@ func changes(cmd *cobra.Command) bool {
 		return false
 	case name == "doctor":
 		return set("mend") || set("adopt")
-	case cmd.Flags().Lookup("yes") != nil && !set("yes"): // it only counts then, but for single workunits
+	case cmd.Flags().Lookup("yes") != nil && !set("yes"): // it then only counts, except for single workunits
 		return cmd.Flags().Lookup("batch") != nil && !cmd.Flags().Changed("batch") && !cmd.Flags().Changed("app")
 	}
 	return true
@@ -53,7 +53,7 @@ func action(cmd *cobra.Command) string {
 	return name
 }
 
-// record writes into the project's database what a command did. before is what detail said
+// record writes a command's action into the project's database. before is the result of detail
 // before the command ran.
 func record(cmd *cobra.Command, p *project.Project, before string, failed error) error {
 	e := store.AuditEntry{Actor: actor(), Via: "command", Action: action(cmd), Detail: before}
@@ -69,7 +69,7 @@ func record(cmd *cobra.Command, p *project.Project, before string, failed error)
 	return operate.Record(cmd.Context(), p, e, failed)
 }
 
-// detail is the command line without the command and the project.
+// detail returns the command line without the command and the project.
 func detail(cmd *cobra.Command, tx *store.View) string {
 	var words []string
 	for i, arg := range cmd.Flags().Args() {
@@ -90,7 +90,8 @@ func detail(cmd *cobra.Command, tx *store.View) string {
 	return strings.Join(words, " ")
 }
 
-// actor is who called the command: the user, and, if another one called it by sudo, that.
+// actor returns the caller of the command: the user, and, if another one called it by sudo, that
+// one.
 func actor() string {
 	name := ""
 	if u, err := user.Current(); err == nil {

@@ -42,7 +42,7 @@ func backupCmd() *cobra.Command {
 	return cmd
 }
 
-// contents says how much a backup holds.
+// contents returns a summary of a backup's contents.
 func contents(rep backup.Report) string {
 	return fmt.Sprintf("%s, %s, %d rows in the database", words.Count(rep.Files, "file"), words.Bytes(rep.Bytes), rep.Census.Rows())
 }

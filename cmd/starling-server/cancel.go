@@ -114,5 +114,5 @@ func idsOf(ctx context.Context, p *project.Project, names []string, ids []int64)
 	return ids, err
 }
 
-// unchanged ends what a command prints that only counts.
+// unchanged ends the output of a command that only counts.
 const unchanged = "Nothing has changed. Add --yes to do it."

@@ -72,7 +72,7 @@ func (d devProject) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }() // Serve closes it, if it comes to that
+	defer func() { _ = l.Close() }() // Serve closes it, if it is called
 	if d.dir == "" {
 		temp, err := os.MkdirTemp("", "starling-dev")
 		if err != nil {

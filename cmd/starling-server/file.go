@@ -44,7 +44,7 @@ func stageCmd() *cobra.Command {
 	return cmd
 }
 
-// maxGet is how large a file that is fetched from a computer may be, by default.
+// maxGet is the default limit on the size of a file fetched from a computer.
 const maxGet = 1 << 30
 
 func orderCmd(action store.FileAction, short string) *cobra.Command {

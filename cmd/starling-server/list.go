@@ -18,7 +18,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// listCmd is a command that lists rows, with a flag for each filter.
+// listCmd returns a command that lists rows, with a flag for each filter.
 func listCmd(l *view.Listing) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{Use: "list DIR", Short: l.Short, Long: l.Long, Args: cobra.ExactArgs(1)}
@@ -72,7 +72,7 @@ func define(flags *pflag.FlagSet, f view.Filter) {
 	}
 }
 
-// printTable prints rows under the names of their columns; without rows it prints none.
+// printTable prints rows under the names of their columns. Without rows it prints no names.
 func printTable(l *view.Listing, list view.List) error {
 	if len(list.Rows) == 0 {
 		fmt.Println(l.None)

@@ -74,7 +74,7 @@ func loadCmd() *cobra.Command {
 }
 
 func runLoad(cmd *cobra.Command, c load.Config, asJSON bool) error {
-	server.RareGC() // what the generator takes of the processors, a server beside it lacks
+	server.RareGC() // CPU time that the generator uses is missing for a server on the same computer
 	r, err := load.Run(cmd.Context(), c)
 	if errors.Is(err, load.ErrForeign) {
 		return fmt.Errorf("%w. If the project is yours, pass --my-own-project", err)

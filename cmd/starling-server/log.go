@@ -15,7 +15,7 @@ func logFlags(root *cobra.Command) {
 	f.String("log-level", "info", "least severe messages to log: debug, info, warn or error")
 }
 
-// newLog returns what logs to stderr as the flags say.
+// newLog returns the logger to stderr that the flags specify.
 func newLog(cmd *cobra.Command) (*slog.Logger, error) {
 	format, err := cmd.Flags().GetString("log-format")
 	if err != nil {

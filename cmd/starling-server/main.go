@@ -27,14 +27,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
-		u, _ := user.Current() // without one, less is said
+		u, _ := user.Current() // without it, the text is shorter
 		fmt.Fprintln(os.Stderr, "starling-server: "+strings.ReplaceAll(explain(err, u), "\n", "\nstarling-server: "))
 		os.Exit(cli.Status(err))
 	}
 }
 
-// explain says an error in words to the user who runs the command. A file that he may not
-// use is often one of the person who typed it after sudo.
+// explain describes an error in words to the user that runs the command. A file that this user may
+// not use often belongs to the person who typed the command after sudo.
 func explain(err error, u *user.User) string {
 	text := sysfault.Plain(err)
 	if errors.Is(err, fs.ErrPermission) && u != nil && u.Uid != "0" {
@@ -59,7 +59,7 @@ func root() *cobra.Command {
 	return cmd
 }
 
-// group is a command that only holds others.
+// group returns a command that only contains others.
 func group(use, short string, sub ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("%s needs a command: see %s --help", cmd.CommandPath(), cmd.CommandPath())

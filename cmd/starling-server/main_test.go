@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Commands run as the server's user by sudo, which may not read what is at home: then the
-// user is named.
+// Commands that sudo runs as the server's user may not read files in the home directory of the
+// caller. The error then names the user.
 func TestExplainNamesWhoMayNot(t *testing.T) {
 	denied := fmt.Errorf("certificate: %w", &fs.PathError{Op: "open", Path: "/root/key.pem", Err: fs.ErrPermission})
 	for _, tt := range []struct {

@@ -10,14 +10,14 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// docsCmd writes what packages hold beside the program.
+// docsCmd writes the files that packages contain in addition to the program.
 func docsCmd() *cobra.Command {
 	return cli.Docs(manual, func(dir string) error {
 		return os.WriteFile(filepath.Join(dir, "server.toml.json"), []byte(project.Schema()), 0o644) //nolint:gosec // for all to read
 	})
 }
 
-// manual is what man pages say of the program as a whole.
+// manual has the text in man pages about the whole program.
 var manual = cli.Manual{
 	Files: []cli.Entry{
 		{Name: "DIR/server.toml", About: "The project's settings, each with its meaning."},

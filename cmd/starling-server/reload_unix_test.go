@@ -15,8 +15,8 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// SIGHUP brings settings as they are then, with what the command line says; those with a
-// slip are logged.
+// SIGHUP applies the current settings, with the command line's flags. Settings with a mistake are
+// logged.
 func TestReloads(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")
 	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: "http://127.0.0.1:8080/demo/"}); err != nil {

@@ -111,7 +111,7 @@ func submitCmd() *cobra.Command {
 	})
 }
 
-// follow waits for a batch and saves what comes of it, if a folder is named. It is an error if
+// follow waits for a batch and saves its results, if a folder is named. It returns an error if
 // workunits were given up.
 func follow(ctx context.Context, c *client.Client, id int64, out string) error {
 	b, err := c.Wait(ctx, id, func(b wire.Batch) {

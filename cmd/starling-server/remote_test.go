@@ -21,8 +21,9 @@ import (
 	"github.com/starling-grid/starling/servertest"
 )
 
-// Files and folders become workunits on another computer, and their output comes back, whatever
-// bytes it is made of. What was saved is not fetched again, nor submitted again.
+// Files and folders become workunits on another computer, and their output is returned, whatever
+// bytes it consists of. Saved output is not fetched again, and its workunits are not submitted
+// again.
 func TestRemote(t *testing.T) {
 	p := servertest.Start(t, servertest.Setting("fetch_private", "true"))
 	p.App("join", func(_ context.Context, task *servertest.Task) error {

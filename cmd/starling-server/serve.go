@@ -59,8 +59,7 @@ func serveCmd() *cobra.Command {
 	return cmd
 }
 
-// serve runs the project. flags changes settings that are read again as the command line
-// says.
+// serve runs the project. flags applies the command line to settings that are read again.
 func serve(ctx context.Context, p *project.Project, part server.Part, listen, adminListen string, flags func(*project.Config) error) error {
 	at := ""
 	if part.Answers() {
@@ -95,8 +94,8 @@ func serve(ctx context.Context, p *project.Project, part server.Part, listen, ad
 	return err
 }
 
-// answers returns nil if something answers requests that come to l, or if nothing has to as l is
-// nil. It asks for nothing of the project's.
+// answers returns nil if requests to l get an answer, or if l is nil and nothing has to answer. Its
+// request is not for anything of the project.
 func answers(ctx context.Context, l net.Listener, secure bool) error {
 	if l == nil {
 		return nil
@@ -118,7 +117,7 @@ func answers(ctx context.Context, l net.Listener, secure bool) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil && secure { // it has no certificate yet, but it answers
+	if err != nil && secure { // it does not have a certificate yet, but it answers
 		return nil
 	}
 	return err
@@ -178,7 +177,7 @@ func awaited(ctx context.Context, dir string, log *slog.Logger) (*project.Projec
 	}
 }
 
-// listenAt listens at an address; at none, nil listens.
+// listenAt listens at an address. Without an address it returns nil.
 func listenAt(ctx context.Context, at string) (net.Listener, error) {
 	if at == "" {
 		return nil, nil

@@ -17,18 +17,18 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// lines passes on what is logged, a line at a time.
+// lines passes on the log, a line at a time.
 type lines chan string
 
 func (l lines) Write(b []byte) (int, error) {
 	select {
 	case l <- string(bytes.TrimSpace(b)):
-	default: // nobody waits for more
+	default: // no reader waits for more
 	}
 	return len(b), nil
 }
 
-// A server that starts before its database waits for it, and says so.
+// A server that starts before its database waits for it, and logs that.
 func TestServeWaitsForTheDatabase(t *testing.T) {
 	pg := testpg.Start(t)
 	dir := filepath.Join(t.TempDir(), "p")
@@ -68,7 +68,7 @@ func TestServeWaitsForTheDatabase(t *testing.T) {
 	pg.Do(t, "start")
 }
 
-// What systemd is told of the server is right with and without TLS, and when nothing answers.
+// The report to systemd about the server is right with and without TLS, and if nothing answers.
 func TestAnswers(t *testing.T) {
 	if err := answers(t.Context(), nil, false); err != nil {
 		t.Errorf("no address: %v", err)

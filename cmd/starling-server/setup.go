@@ -139,7 +139,7 @@ func appCmd() *cobra.Command {
 	return group("app", "Applications", add, setCmd(), listCmd(view.Apps), stopCmd(), startCmd())
 }
 
-// appFlags defines the flags for what an application can be set to.
+// appFlags defines the flags for an application's settings.
 func appFlags(f *pflag.FlagSet, a *operate.NewApp) {
 	f.StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
 	f.StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL], exec:CMD or lines:CMD (see docs/programs.md)")
@@ -169,7 +169,7 @@ func setCmd() *cobra.Command {
 				now := pflag.NewFlagSet("now", pflag.ContinueOnError)
 				present := *a
 				appFlags(now, a)
-				*a = present // the flags' defaults went over it
+				*a = present // the flags' defaults have overwritten it
 				cmd.Flags().Visit(func(f *pflag.Flag) {
 					if now.Lookup(f.Name) != nil {
 						_ = now.Set(f.Name, f.Value.String()) // it was parsed before
@@ -248,8 +248,8 @@ func given(s string) workgen.Given {
 	return workgen.Given{Path: s}
 }
 
-// findWrapper looks for the wrapper of a platform beside this program, and where
-// packages put those of all platforms.
+// findWrapper looks for the wrapper of a platform next to this program, and where packages install
+// the wrappers of all platforms.
 func findWrapper(platform string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/starling-grid/starling/server/web/counts"
 )
 
-// projectStatus is what `status --json` prints.
+// projectStatus is the output of `status --json`.
 type projectStatus struct {
 	Project   string `json:"project"`
 	MasterURL string `json:"master_url"`
@@ -86,9 +86,9 @@ func takeStatus(ctx context.Context, p *project.Project, list bool) (projectStat
 	return st, err
 }
 
-// followStatus calls show with each status that differs from the one before in more than the ages
-// of what waits, until show is done or fails, or ctx ends. Looking takes at most a tenth of
-// the time, and there are at most five looks a second.
+// followStatus calls show with each status that differs from the one before, until show is done or
+// fails, or ctx ends. Changes of the ages of waiting work alone do not count. Looking takes at most
+// a tenth of the time, and there are at most five looks a second.
 func followStatus(ctx context.Context, look func(context.Context) (projectStatus, error), show func(projectStatus) (done bool, err error)) error {
 	var last projectStatus
 	for first := true; ; first = false {

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/server/project"
 )
 
-// versionFlags are the flags that name versions.
+// versionFlags defines the flags that name versions.
 func versionFlags(cmd *cobra.Command, s *operate.VersionSpec) func(app string) operate.VersionSpec {
 	var class string
 	f := cmd.Flags()

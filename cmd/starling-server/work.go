@@ -20,14 +20,14 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// bulk is how many workunits of --stdin share a transaction.
+// bulk is the number of workunits of --stdin in a transaction.
 const bulk = 1000
 
 func workCmd() *cobra.Command {
 	return group("work", "Workunits", createCmd(), cancelCmd(), retryCmd(), setWorkCmd(), listCmd(view.Workunits), showCmd("workunit", showWorkunit))
 }
 
-// workFlags is what a command or a line of --stdin says about a workunit.
+// workFlags are the properties of a workunit from a command or a line of --stdin.
 type workFlags struct {
 	workgen.Params
 	inputs, staged, generated, remote []string
@@ -68,13 +68,13 @@ func (w *workFlags) define(fs *pflag.FlagSet) {
 	fs.Int64Var(&w.Batch, "batch", w.Batch, "number of its batch (default: none)")
 }
 
-// limits are the flags for which 0, if someone says it, makes no sense.
+// limits are the flags for which an explicit 0 makes no sense.
 var limits = []string{
 	"target-nresults", "min-quorum", "max-error", "max-total", "max-success", "delay-bound",
 	"rsc-fpops-est", "rsc-fpops-bound", "rsc-memory-bound", "rsc-disk-bound",
 }
 
-// spec returns what the flags ask for.
+// spec returns the workunit that the flags describe.
 func (w *workFlags) spec(fs *pflag.FlagSet) (workgen.Spec, error) {
 	for _, name := range limits {
 		if f := fs.Lookup(name); f.Changed && f.Value.String() == "0" {

@@ -14,11 +14,11 @@ import (
 type child struct {
 	cmd    *exec.Cmd
 	exited chan struct{} // closed at its end
-	cpu    time.Duration // the most seen: a process takes its time with it; guarded by the crew
+	cpu    time.Duration // highest value seen, since a process takes its time with it (guarded by the crew)
 }
 
-// A crew is the programs that the wrapper has started, of which all are paused and ended together.
-// Its methods may be called at any time.
+// A crew is the programs that the wrapper has started. They are all paused and ended together. Its
+// methods may be called at any time.
 type crew struct {
 	mu        sync.Mutex
 	children  []*child
@@ -78,7 +78,7 @@ func (c *crew) start(app *boincapi.App, st step) (*child, error) {
 	}
 	go func() {
 		_ = cmd.Wait()     // cmd.ProcessState has the result
-		killGroup(k.pid()) // whom it has left behind
+		killGroup(k.pid()) // its children that are left
 		close(k.exited)
 	}()
 	return k, nil
@@ -148,7 +148,7 @@ func (c *crew) cpuTime() (sum time.Duration) {
 	return sum
 }
 
-// An ending is how a program ended.
+// An ending describes how a program ended.
 type ending struct {
 	status  int
 	killed  bool // from outside

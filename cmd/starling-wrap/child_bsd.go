@@ -10,5 +10,5 @@ import (
 
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// groupCPUTime is not known here before the program's end.
+// groupCPUTime is unknown here before the program's end.
 func groupCPUTime(int) time.Duration { return 0 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ownGroup makes the program lead a process group, and has the kernel end it if
-// we are killed and cannot.
+// ownGroup makes the program lead a process group, and lets the kernel end it if the wrapper is
+// killed and cannot.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -18,7 +18,7 @@ func signalGroup(pid int, stop bool) {
 
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-// signaled tells death by a signal that others send from death by a fault.
+// signaled distinguishes death by a signal that others send from death by a fault.
 func signaled(st *os.ProcessState) (killed, crashed bool) {
 	ws, ok := st.Sys().(syscall.WaitStatus)
 	if !ok || !ws.Signaled() {

@@ -18,7 +18,7 @@ func killGroup(pid int) {
 	}
 }
 
-// groupCPUTime is not known here before the program's end.
+// groupCPUTime is unknown here before the program's end.
 func groupCPUTime(int) time.Duration { return 0 }
 
 func signaled(*os.ProcessState) (killed, crashed bool) { return false, false }

@@ -7,21 +7,21 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// maxStep is the longest time between two looks that counts as computing; more
-// means that the host slept.
+// maxStep is the longest time between two looks that counts as computing. A longer time means that
+// the host slept.
 const maxStep = 10 * time.Second
 
-// An estimate guesses the progress of a program that does not tell it. With T
-// the time that the project expects on this host, it is 1 − e^(−t/T): 63 % at
-// T, always rising, and never all, so that a client that extrapolates from it
-// is right at the start and never sees a task that is "done" but runs on.
+// An estimate guesses the progress of a program that does not report it. With T the time that the
+// project expects on this host, it is 1 − e^(−t/T): 63 % at T, always rising, and never all. A
+// client that extrapolates from it is right at the start and never sees a task that is "done" but
+// runs on.
 type estimate struct {
 	expected time.Duration // 0: unknown
 	elapsed  time.Duration
 	last     time.Time
 }
 
-// newEstimate is for a program that does a share of the task.
+// newEstimate returns the estimate of a program that does a share of the task.
 func newEstimate(d appipc.InitData, share float64) *estimate {
 	e := &estimate{last: time.Now()}
 	if fpops := d.HostFPOPS(); fpops > 0 && d.RscFPOpsEst > 0 {
@@ -30,7 +30,7 @@ func newEstimate(d appipc.InitData, share float64) *estimate {
 	return e
 }
 
-// fraction returns the progress at a time not before the last call's; while
+// fraction returns the progress at a time, which must not be before the last call's. While
 // suspended, time does not count.
 func (e *estimate) fraction(now time.Time, suspended bool) float64 {
 	step := now.Sub(e.last)

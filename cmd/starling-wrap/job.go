@@ -24,7 +24,7 @@ const jobFile = "job.xml"
 // programName is the logical name of the program of a job without description.
 const programName = "starling_program"
 
-// projectDir begins the application of a step that is named by its file.
+// projectDir starts the application of a step that is named by its file.
 const projectDir = "$PROJECT_DIR"
 
 // A job is a sequence of programs.
@@ -39,15 +39,15 @@ type job struct {
 type step struct {
 	application           string   // the program, or $PROJECT_DIR/ and the name of its file
 	args                  []string //
-	dir                   string   // in which it runs; "": the slot
+	dir                   string   // in which it runs ("": the slot)
 	env                   []string // NAME=VALUE, added to the wrapper's
 	stdin, stdout, stderr string   // "": the wrapper's
-	fresh                 bool     // stdout begins anew instead of being continued
+	fresh                 bool     // stdout starts again instead of being continued
 	checkpoints           []string // a change of one of these files completes a checkpoint
 	progress              string   // file whose last number is the fraction done
 	pattern               *regexp.Regexp
 	weight                float64       // relative to other steps
-	limit                 time.Duration // after which it is ended, and the next one begins; 0: none
+	limit                 time.Duration // after which it is ended, and the next one starts (0 if none)
 }
 
 // An archive is a zip file of what steps have made.
@@ -56,7 +56,7 @@ type archive struct {
 	patterns []*regexp.Regexp
 }
 
-// plain is the job without a description: one program.
+// plain returns the job without a description: one program.
 func plain(args []string) job {
 	return job{steps: []step{{application: programName, args: args, stdout: appipc.StdoutFile, fresh: true, weight: 1}}}
 }

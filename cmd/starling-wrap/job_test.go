@@ -83,8 +83,8 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// What was done is not done again after the task was ended, and what was not is started again with
-// the files that it has left. A checkpoint is reported when a file changes.
+// After the task was ended, finished steps are not repeated. The unfinished one is started again
+// with the files that it left. A checkpoint is reported when a file changes.
 func TestJobIsResumed(t *testing.T) {
 	k := newJob(t, `
 	<task><application>first</application><stdout_filename>out</stdout_filename></task>
@@ -116,7 +116,7 @@ sleep 1000`,
 	}
 }
 
-// A program says how far it is by a file or by what it prints; of several, each is a part.
+// A program reports its progress by a file or by its output. Of several programs, each is a part.
 func TestProgress(t *testing.T) {
 	for _, tt := range []struct {
 		name, tells, script string
@@ -143,8 +143,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A step that has a time limit is ended after it, and the next one runs. A daemon runs beside them and
-// ends with them.
+// A step with a time limit is ended after it, and the next one runs. A daemon runs at the same time
+// as the steps and ends with them.
 func TestTimeLimitAndDaemon(t *testing.T) {
 	k := newJob(t, `
 	<task><application>beside</application><daemon/></task>
@@ -225,7 +225,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// What cannot be run fails the task with a reason.
+// A job that cannot be run fails the task with a reason.
 func TestRefusedJobs(t *testing.T) {
 	const work = "<task><application>work</application>%s</task>"
 	for _, tt := range []struct {
@@ -321,7 +321,7 @@ func TestSignedProgramsOnly(t *testing.T) {
 	}
 }
 
-// An input that is called job.xml does not say what to run, nor with which environment.
+// An input that is called job.xml determines neither the program to run nor its environment.
 func TestADescriptionIsSigned(t *testing.T) {
 	k := newJob(t, "<task><application>starling_program</application><setenv>EVIL=1</setenv></task>", nil)
 	d := appipc.DefaultInitData()

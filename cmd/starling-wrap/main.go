@@ -1,19 +1,19 @@
-// Starling-wrap lets programs that know nothing of BOINC run under any BOINC client. It is the
-// main program of an app version; the programs are other files of it.
+// Starling-wrap lets programs run under any BOINC client that were not written for BOINC. It is the
+// main program of an app version. The programs are other files of it.
 //
-// The file job.xml describes the job, in the form that BOINC's wrapper reads: programs that run one
-// after the other, with arguments, environments, files for their input and output, and weights;
-// programs that run beside them; archives to unpack and to make; the files in which a program
-// writes its progress and its checkpoints. Without job.xml, the file with open_name starling_program
-// is run with the wrapper's arguments. Its standard output goes to stdout.txt, or to the output with
-// that logical name, and its errors go to the task's stderr.
+// The file job.xml describes the job, in the format of BOINC's wrapper: programs that run one after
+// the other, with arguments, environments, files for their input and output, and weights; programs
+// that run at the same time as them; archives to unpack and to make; the files in which a program
+// writes its progress and its checkpoints. Without job.xml, the file with open_name
+// starling_program is run with the wrapper's arguments. Its standard output is written to
+// stdout.txt, or to the output with that logical name, and its errors to the task's stderr.
 //
 // Programs find their inputs under their logical names if these are copies (copy_file), which is
 // also how their outputs are found.
 //
 // The wrapper pauses and ends the programs as the client wishes. A program that was interrupted is
-// started again in the same folder; programs that were done are not. Exit status 0 is success, and
-// any other becomes the task's.
+// started again in the same folder. Finished programs are not. Exit status 0 is success, and any
+// other becomes the task's.
 package main
 
 import (
@@ -144,9 +144,9 @@ func (w *wrapper) step(st step, begin, share float64) error {
 	}
 }
 
-// ended returns nil if a program has succeeded. One that was killed from outside, by a shutdown or
-// a system short of memory, is started again, as a client does with an application of its own; one
-// that crashed has failed.
+// ended returns nil if a program has succeeded. A program that was killed from outside, by a
+// shutdown or a system short of memory, is started again, as a client does with its own
+// applications. A program that crashed has failed.
 func (w *wrapper) ended(end ending) error {
 	switch {
 	case end.killed:

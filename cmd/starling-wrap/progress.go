@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// tailBytes is how much of the end of a file is looked at for the fraction done.
+// tailBytes is the size of the end of a file that is searched for the fraction done.
 const tailBytes = 4 << 10
 
 // tells reports whether the program reports its progress.
@@ -22,7 +22,7 @@ func (st step) tells() bool { return st.progress != "" || st.pattern != nil }
 
 // fraction returns the progress that the program reports, from 0 to 1: the last number in its
 // progress file, or the first group of the last match of the pattern in its output or its errors,
-// which is a percentage if the match has a "%". It returns 0 as long as there is none.
+// which is a percentage if the match has a "%". It returns 0 before the first report.
 func (st step) fraction(resolve func(string) (string, error)) (f float64) {
 	if st.progress != "" {
 		for _, word := range slices.Backward(strings.Fields(string(tail(st.progress)))) {

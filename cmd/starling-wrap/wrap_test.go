@@ -118,8 +118,7 @@ func (k *task) pid() (n int) {
 
 const work = "echo $$ > pid.new; mv pid.new pid; while :; do :; done\n"
 
-// state waits until the process is in one of these states, as ps names them;
-// "" is gone.
+// state waits until the process is in one of these states, as ps names them, or gone for "".
 func state(t *testing.T, pid int, want string) {
 	t.Helper()
 	testwait.Until(t, fmt.Sprintf("state %q", want), func() bool {

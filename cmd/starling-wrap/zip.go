@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// unpack unpacks an archive into the slot and removes its link or copy there; if that is gone, it
-// was unpacked before. How much may come of it is bounded by the disk limit of the task.
+// unpack unpacks an archive into the slot and removes its link or copy there. If that is gone, the
+// archive was unpacked before. The disk limit of the task limits the size of the content.
 func unpack(logical string, resolve func(string) (string, error)) (err error) {
 	if _, err := os.Lstat(logical); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -20,7 +20,7 @@ import (
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
-// patience is the time for which attach waits for the first contact of a running agent.
+// patience is the time for which attach waits until a running agent has made contact.
 const patience = 30 * time.Second
 
 func attachCmd(o *options) *cobra.Command {
@@ -74,7 +74,7 @@ func attachCmd(o *options) *cobra.Command {
 	return cmd
 }
 
-// attach has the agent attach, or leaves word for the next one.
+// attach makes the agent attach, or leaves the request for the next one.
 func attach(cmd *cobra.Command, o *options, u string, key protocol.Authenticator) error {
 	client := o.client()
 	err := client.Attach(cmd.Context(), u, key)
@@ -131,9 +131,9 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 			switch {
 			case p.MasterURL != u:
 			case p.Initialized && p.HostID == 0:
-				// The project answered, but has no such account.
+				// The project answered, but it has no such account.
 				why := "rejected by the project: " + strings.Join(p.Notices, "; ")
-				if p.TroubleCode == string(contact.KeyRefused) { // servers word it for a volunteer who is attached
+				if p.TroubleCode == string(contact.KeyRefused) { // servers' messages are for attached users
 					why = "the project knows no account with this key. Copy the account key again from your account page on the project's web site, or use --email"
 				}
 				return errors.Join(fmt.Errorf("attach %s: %s", u, why), client.Detach(ctx, u))
@@ -188,8 +188,8 @@ func detachCmd(o *options) *cobra.Command {
 	return cmd
 }
 
-// ended prints how to undo a detach or reset. With now, it has the agent finish it at once and
-// prints that.
+// ended prints how a detach or reset can be undone. With now it carries it out at once and prints
+// that it is done.
 func (o *options) ended(cmd *cobra.Command, client *control.Client, u, done string, now bool) error {
 	s, err := client.Status(cmd.Context())
 	if err != nil {

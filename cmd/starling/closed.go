@@ -11,8 +11,9 @@ import (
 	"github.com/starling-grid/starling/internal/owner"
 )
 
-// explained adds a cure to errors about files of a data directory that belongs to another user: if
-// an agent runs, it answers itself, with the group that may control it. Other errors are unchanged.
+// explained adds the remedy to an error about files of the data directory that a person may not
+// use, since another user runs the agent. A running agent itself reports that, and who may control
+// it. Other errors stay as they are.
 func (o *options) explained(err error) error {
 	e, file := errors.AsType[*fs.PathError](err)
 	if !file || !errors.Is(err, fs.ErrPermission) || !owner.Another(o.data) {

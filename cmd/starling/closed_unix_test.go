@@ -15,8 +15,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// TestFilesOfAnotherUser has a user without rights ask about an agent of another one, that
-// does not run.
+// TestFilesOfAnotherUser lets a user without rights ask about another user's agent that does not
+// run.
 func TestFilesOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be two users; what is said of another user's files is NOT tested")

@@ -38,8 +38,8 @@ func (o *options) both(cmd *cobra.Command, args []string, typed string) ([]strin
 	return append(urls, results...), what
 }
 
-// offer asks the agent, or its files, for the words of a first argument. If neither can be read, it
-// offers nothing, because shells do not show errors here.
+// offer asks the agent, or its files, for the possible words of a first argument. If that fails, it
+// offers nothing, since the shell shows no errors.
 func (o *options) offer(cmd *cobra.Command, args []string, words func(control.Status) []string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 || o.find(cmd) != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -45,8 +45,8 @@ func dashboardCmd(o *options) *cobra.Command {
 	return cmd
 }
 
-// browse has the browser open an address, by way of a file that only its owner can
-// read: everybody can read a program's arguments.
+// browse opens an address in the browser, through a file that only its owner can read: everybody
+// can read a program's arguments.
 func browse(ctx context.Context, address string) {
 	program := []string{"xdg-open"}
 	switch runtime.GOOS {

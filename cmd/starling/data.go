@@ -17,8 +17,8 @@ import (
 // runs or not.
 const ownData = "own data"
 
-// find chooses the data directory of a command: the one that was named, or else the user's own. If
-// no agent runs in that one, it is the directory of the agent that serves the whole computer.
+// find determines the data directory of a command: the named one, or else the user's own. If no
+// agent runs in the user's own, it is that of the agent that serves the whole computer.
 func (o *options) find(cmd *cobra.Command) error {
 	if o.host != "" {
 		return o.reachOut(cmd)
@@ -53,8 +53,8 @@ func (o *options) find(cmd *cobra.Command) error {
 	return nil
 }
 
-// usersData returns the default data directory: the system's place for services for the
-// administrator, otherwise the user's.
+// usersData returns the agent's default folder: the system's place for services if run as the
+// administrator, else the user's.
 func usersData() string {
 	home, _ := os.UserHomeDir()
 	switch runtime.GOOS {
@@ -75,7 +75,7 @@ func usersData() string {
 	return filepath.Join(home, ".local", "share", "starling")
 }
 
-// start returns the command that starts the agent of this data directory.
+// start returns how to start the agent of a command.
 func (o *options) start() string {
 	if runtime.GOOS == "windows" && o.data == usersData() && installer.Installed() {
 		return "start it with: starling service start, in a terminal that was opened with \"Run as administrator\""

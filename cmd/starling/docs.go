@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// manual is the text of the man pages about the program as a whole.
+// manual has the text in man pages about the whole program.
 var manual = cli.Manual{
 	Files: []cli.Entry{
 		{Name: "/var/lib/starling", About: "Data directory of the service. An agent of your own uses ~/.local/share/starling. --data and STARLING_DATA name another."},

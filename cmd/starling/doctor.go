@@ -23,7 +23,7 @@ func doctorCmd(o *options) *cobra.Command {
 			switch err := o.client().Doctor(cmd.Context(), &all); {
 			case errors.Is(err, control.ErrForbidden):
 				return err
-			case err != nil: // no agent, or no answer: its files may show the reason
+			case err != nil: // no agent, or one that does not answer: its files may have the reason
 				all = doctor.Examine(cmd.Context(), o.data, gpus.Detector{}.Detect)
 			}
 			wrong := 0

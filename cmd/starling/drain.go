@@ -15,15 +15,15 @@ import (
 	"github.com/starling-grid/starling/decide"
 )
 
-// The actions after a drain.
+// Actions once everything is finished.
 const (
 	thenQuit     = "quit"
 	thenSuspend  = "suspend"
 	thenPoweroff = "poweroff"
 )
 
-// power has the commands of each operating system that suspend the computer or switch it off. They
-// run with the rights of the person who drains, so that the agent itself does not need them.
+// power has the commands of operating systems that suspend the computer or switch it off. They run
+// with the rights of the user that drains, never with the rights of the agent.
 var power = map[string]map[string][]string{
 	"linux":   {thenSuspend: {"systemctl", "suspend"}, thenPoweroff: {"systemctl", "poweroff"}},
 	"freebsd": {thenSuspend: {"acpiconf", "-s", "3"}, thenPoweroff: {"shutdown", "-p", "now"}},
@@ -103,8 +103,8 @@ func drainCmd(o *options) *cobra.Command {
 // wakeup is for how long a computer that was suspended has been awake when its drain is canceled.
 const wakeup = 30 * time.Second
 
-// finally returns the action of --then. It returns an error if that action is impossible, so that a
-// person learns it before the drain and not hours later.
+// finally returns the action for --then. Its error is why that action is impossible, so that the
+// user does not learn it only after hours of waiting.
 func (o *options) finally(then string, client *control.Client) (func(*cobra.Command) error, error) {
 	rest := "It is safe to shut down now. To resume computing: " + decide.CancelDrain
 	switch then {
@@ -154,7 +154,8 @@ func (o *options) finally(then string, client *control.Client) (func(*cobra.Comm
 	}, nil
 }
 
-// drained waits until a drain is done, and prints the remaining work whenever it changes.
+// drained waits until a drain is finished, and prints the remaining work whenever the numbers
+// change.
 func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
 	said := ""
 	for {
@@ -184,8 +185,8 @@ func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
 // drainLook is the interval at which drain asks for the remaining work.
 const drainLook = time.Second
 
-// waits returns a sentence about the remaining work of a drain, and about the reasons why it does
-// not proceed.
+// waits returns a sentence about the work that a drain waits for, and about anything that delays
+// it.
 func waits(s control.Status) string {
 	text := "Draining: " + s.Drain.Left + "."
 	if s.Drain.Tasks > 0 && s.Compute != "" {
@@ -197,7 +198,7 @@ func waits(s control.Status) string {
 	return text
 }
 
-// showDrain prints how far a drain is, if one is under way.
+// showDrain prints the progress of a drain, if one is in progress.
 func showDrain(w display, s control.Status) {
 	switch d := s.Drain; {
 	case d == nil:

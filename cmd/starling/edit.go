@@ -61,7 +61,7 @@ func unsetPrefCmd(o *options) *cobra.Command {
 	}
 }
 
-// holds prints the value of a preference that is in effect, and how to change it.
+// holds prints the value of a preference in effect, and how to undo a change.
 func (o *options) holds(cmd *cobra.Command, name, undo string) error {
 	p, err := o.client().Prefs(cmd.Context())
 	if err != nil {
@@ -104,7 +104,7 @@ func editPrefsCmd(o *options) *cobra.Command {
 	}
 }
 
-// edit has a person change the text of prefs.toml until it has no errors or the person gives up.
+// edit lets a person change the text of prefs.toml, until it has no errors or they give up.
 func (o *options) edit(cmd *cobra.Command, text string) error {
 	dir, err := os.MkdirTemp("", "starling-")
 	if err != nil {
@@ -198,7 +198,7 @@ func shareCmd(o *options) *cobra.Command {
 	}
 }
 
-// shareOf is the share of a project, and which part of all that is.
+// shareOf returns the share of a project, and its part of the sum of all shares.
 func shareOf(s control.Status, masterURL string) (share, part float64) {
 	sum := 0.0
 	for _, p := range s.Projects {

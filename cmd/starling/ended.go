@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// showHistory is the table of tasks that have ended.
+// showHistory shows the table of tasks that have ended.
 func showHistory(w display, tasks []control.HistoryTask) {
 	t := table{columns: []column{
 		{name: "TASK", least: 16},
@@ -38,10 +38,10 @@ func projectOf(k control.HistoryTask) string {
 	return name(control.Project{Name: k.ProjectName, MasterURL: k.Project})
 }
 
-// actors has the names of those that abort tasks, as people call them.
+// actors are people's names for those who abort tasks.
 var actors = map[string]string{"user": "you", "project": "the project", "agent": "the agent", "account_manager": "the account manager"}
 
-// howEnded returns the way in which a task ended.
+// howEnded returns how a task ended.
 func howEnded(k control.HistoryTask) string {
 	text := k.Outcome + by(k)
 	if k.Late > 0 {
@@ -50,7 +50,7 @@ func howEnded(k control.HistoryTask) string {
 	return text
 }
 
-// showEnded prints all details of one task.
+// showEnded shows everything about one task.
 func showEnded(w display, k control.HistoryTask, now time.Time) {
 	fmt.Fprintln(w, w.paint(bold, printable(k.Name)))
 	line := func(label, text string) {
@@ -107,7 +107,7 @@ func showEnded(w display, k control.HistoryTask, now time.Time) {
 	}
 }
 
-// by returns the one that aborted a task, for people.
+// by returns who aborted a task.
 func by(k control.HistoryTask) string {
 	if a := actors[k.By]; a != "" {
 		return " by " + a
@@ -115,10 +115,10 @@ func by(k control.HistoryTask) string {
 	return ""
 }
 
-// activities are what computers do, as people call it.
+// activities are people's names for the computer's activities.
 var activities = map[string]string{"waiting": "no task to run"}
 
-// showTimeline prints the table of the computer's activity.
+// showTimeline shows the table of the computer's activities.
 func showTimeline(w display, spans []control.Span, now time.Time) {
 	t := table{columns: []column{{name: "FROM"}, {name: "TO"}, {name: "DURATION"}, {name: "COMPUTER"}, {name: "WHY", least: 12, end: true}}}
 	for _, s := range spans {
@@ -140,7 +140,7 @@ func showTimeline(w display, spans []control.Span, now time.Time) {
 	t.show(w)
 }
 
-// lasted is a duration, to the minute if there is one.
+// lasted returns a duration, to the minute if there is one.
 func lasted(d time.Duration) string {
 	if d >= time.Minute {
 		d = d.Round(time.Minute)
@@ -148,12 +148,12 @@ func lasted(d time.Duration) string {
 	return words.Span(d)
 }
 
-// minutes is a time, to the minute.
+// minutes returns a time, to the minute.
 func minutes(t, now time.Time) string {
 	return strings.TrimPrefix(strings.TrimPrefix(words.When(t, now), "on "), "at ")
 }
 
-// achieved returns the outcome of the last days as a sentence.
+// achieved returns a sentence about the results of the last days.
 func achieved(a control.Achieved) string {
 	text := fmt.Sprintf("Last %d days: %s finished", a.Days, words.Count(a.Finished, "task"))
 	if a.Failed > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// An explanation is a decision for scripts: the content of explain's sentences. The form from which
-// a decision can be repeated is a decide.Record.
+// An explanation is a decision in the form for scripts: the content of explain's text. The form
+// from which a decision can be repeated is another one, a decide.Record.
 type explanation struct {
 	Version  int                `json:"version"`
 	At       time.Time          `json:"at"`
@@ -29,7 +29,7 @@ type explanation struct {
 	Tasks    []explainedTask    `json:"tasks"`
 }
 
-// A sentence is a reason, with its end and its cure.
+// A sentence has a reason, the time of its end, and the remedy.
 type sentence struct {
 	Code  string    `json:"code"`
 	Why   string    `json:"why"`
@@ -40,7 +40,7 @@ type sentence struct {
 type explainedProject struct {
 	URL         string    `json:"master_url"`
 	Share       float64   `json:"resource_share"`
-	Debt        float64   `json:"debt_cpu_seconds"` // owed to it (negative: it owes)
+	Debt        float64   `json:"debt_cpu_seconds"` // owed to it (below 0 it owes)
 	Work        sentence  `json:"work"`
 	Wanted      float64   `json:"wanted_cpu_seconds,omitempty"` // of work, that is requested now
 	Contact     sentence  `json:"contact"`
@@ -67,7 +67,7 @@ type explainedTask struct {
 	Unsaved   float64   `json:"unsaved_seconds,omitempty"`
 }
 
-// explained is a decision for scripts, of one project or task if about is not "".
+// explained returns a decision for scripts, of one project or task if about is not "".
 func explained(r decide.Record, about string) (explanation, error) {
 	s := r.Snapshot
 	e := explanation{
@@ -119,12 +119,12 @@ func explainedTaskOf(s decide.Snapshot, res decide.Result, plan decide.ResultPla
 	}
 }
 
-// lateness returns the lateness of a task that still computes.
+// lateness is decide.Lateness for a task that still computes.
 func lateness(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (text, cure string) {
 	return decide.Lateness(res.ID, plan.Late, res.Deadline, s.Now, s.CPUBound)
 }
 
-// cures returns the cures for a task that does not advance.
+// cures returns the remedies for a task that has not progressed further.
 func cures(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (all []string) {
 	if _, cure := lateness(s, res, plan); cure != "" {
 		all = append(all, cure)

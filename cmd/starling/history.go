@@ -18,13 +18,13 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// The default limits of tables for people. Programs get everything.
+// The default number of entries at the end of a table for people. Programs get all.
 const (
 	tasksShown    = 50
 	timelineShown = 7 * 24 * time.Hour
 )
 
-// A historyView is a request for a part of the history.
+// A historyView has the arguments of the command.
 type historyView struct {
 	o        *options
 	since    string
@@ -138,7 +138,8 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// query returns the query for the task or project that an argument names. one is set for a task.
+// query returns the query for the task or the project that an argument names. one is set if it is a
+// task.
 func (v *historyView) query(ctx context.Context, args []string, since time.Time) (q control.HistoryQuery, one bool, err error) {
 	q.Since = since
 	if len(args) == 0 {
@@ -198,7 +199,7 @@ func (v *historyView) projects(ctx context.Context) (all []control.Project, err 
 	return all, err
 }
 
-// tasks returns at most limit tasks (0: all), page by page, and reports whether there may be more.
+// tasks gets up to limit tasks, page by page (0 for all). It reports whether there may be more.
 func (v *historyView) tasks(ctx context.Context, q control.HistoryQuery, limit int) (all []control.HistoryTask, more bool, err error) {
 	all = []control.HistoryTask{}
 	for {
@@ -243,7 +244,7 @@ func (v *historyView) spans(ctx context.Context, since time.Time) (all []control
 	}
 }
 
-// unresponsive returns the error for an agent that holds its files and does not answer.
+// unresponsive returns the error about an agent that has locked its files and does not answer.
 func (o *options) unresponsive(err error) error {
 	if errors.Is(err, state.ErrInUse) {
 		return fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)
@@ -251,7 +252,7 @@ func (o *options) unresponsive(err error) error {
 	return err
 }
 
-// sinceTime parses a duration before now or a time. It returns the zero time for "".
+// sinceTime reads a time or how long ago it was. It returns zero for "".
 func sinceTime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

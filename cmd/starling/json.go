@@ -10,12 +10,12 @@ import (
 	"github.com/starling-grid/starling/agent/doctor"
 )
 
-// jsonVersion is the version of the output of --json. It changes with every change that could break
-// scripts. Additional keys do not change it.
+// jsonVersion is the version of the output of --json. It changes with anything that could break
+// scripts. New keys do not change it.
 const jsonVersion = 1
 
-// The objects that commands print with --json, in addition to explanation and preferences. All are
-// written by writeJSON.
+// The output of commands with --json, in addition to explanation and preferences. All are written
+// by writeJSON.
 type (
 	// A statusJSON has its version as format: version is the program's.
 	statusJSON struct {
@@ -40,7 +40,7 @@ type (
 	}
 	managerJSON struct {
 		Version int              `json:"version"`
-		Manager *control.Manager `json:"manager"` // null without a manager
+		Manager *control.Manager `json:"manager"` // null without one
 	}
 	invitationJSON struct {
 		Version int `json:"version"`

@@ -19,7 +19,7 @@ import (
 	"github.com/starling-grid/starling/sim"
 )
 
-// printed is what each command prints with --json.
+// printed is the output of each command with --json.
 var printed = map[string]any{
 	"doctor":         doctorJSON{},
 	"export":         exportJSON{},
@@ -39,8 +39,8 @@ var printed = map[string]any{
 	"why":            explanation{},
 }
 
-// TestJSONOfAllCommands checks that each command that has --json is listed here, and that its
-// output has a version, times as in RFC 3339, and durations in seconds by the names of their keys.
+// TestJSONOfAllCommands checks that it has every command with --json, and that their output has
+// times as RFC 3339, durations in seconds by the names of their keys, and a version.
 func TestJSONOfAllCommands(t *testing.T) {
 	var all []string
 	var walk func(c *cobra.Command)
@@ -115,7 +115,7 @@ func checkForm(t *testing.T, at string, form reflect.Type, above []reflect.Type)
 	}
 }
 
-// TestJSONAsPrinted compares the output of commands with their listed objects.
+// TestJSONAsPrinted checks that the output of commands matches the data.
 func TestJSONAsPrinted(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "accounts"), 0o700); err != nil {

@@ -23,7 +23,7 @@ type knownProject struct {
 //go:embed known.toml
 var knownFile []byte
 
-// knownProjects are those in known.toml.
+// knownProjects returns the projects in known.toml.
 func knownProjects() ([]knownProject, error) {
 	var f struct {
 		Projects []knownProject `toml:"project"`
@@ -32,8 +32,8 @@ func knownProjects() ([]knownProject, error) {
 	return f.Projects, err
 }
 
-// called is the URL of the project that a person calls by that word: by a URL, or the
-// first letters of the name or URL of a known one.
+// called returns the URL of the project that a person means by a word: by a URL, or the first
+// letters of the name or URL of a known one.
 func called(known []knownProject, word string) (string, error) {
 	if strings.ContainsAny(word, "/:") {
 		return protocol.CanonicalMasterURL(word)

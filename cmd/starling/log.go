@@ -104,7 +104,7 @@ type logView struct {
 
 func (l *logView) wants(m control.Message) bool { return l.project == "" || m.Project == l.project }
 
-// next asks the agent for new lines and returns those that are wanted.
+// next asks the agent for new lines that are wanted.
 func (l *logView) next(ctx context.Context) ([]control.Message, error) {
 	all, err := l.client.Log(ctx, l.seen)
 	if err == nil && !all.Since.Equal(l.since) { // another agent's numbers
@@ -126,7 +126,7 @@ func (l *logView) next(ctx context.Context) ([]control.Message, error) {
 	return wanted, nil
 }
 
-// follow prints new lines until it is interrupted, also after restarts of the agent.
+// follow prints new lines until it is interrupted, over restarts of the agent too.
 func (l *logView) follow(ctx context.Context) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()

@@ -39,10 +39,10 @@ type options struct {
 	data  string
 	json  bool
 	host  string
-	agent *control.Client // of another computer, or nil for this one
+	agent *control.Client // of another computer (nil: of this one)
 }
 
-// commands returns the program's commands. Their common flags set o.
+// commands returns the program's commands. Their flags set o.
 func commands(o *options) *cobra.Command {
 	var code string
 	cmd := &cobra.Command{

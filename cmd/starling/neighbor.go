@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/internal/neighbor"
 )
 
-// enter makes sure that no other agent runs on this computer. If the settings allow several,
-// another agent whose settings do not is only reported.
+// enter makes sure that no other agent runs on this computer, unless the settings allow several. In
+// that case another agent without that setting is only reported.
 func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) (leave func(), err error) {
 	dir, err := filepath.Abs(dataDir)
 	if err != nil {
@@ -37,8 +37,8 @@ func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) 
 		whose(where), in(where), option(where), dir)
 }
 
-// elsewhereRuns returns a sentence about another agent that runs, for commands that leave a change for
-// the agent of their own data directory, or "" without one.
+// elsewhereRuns returns a message that another agent runs, for commands that leave a request for
+// their own. It returns "" if none does.
 func elsewhereRuns(dataDir string) string {
 	dir, err := filepath.Abs(dataDir)
 	where, running := neighbor.Running()

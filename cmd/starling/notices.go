@@ -60,7 +60,7 @@ With --json, print {"version": %d, "notices": [...]}. Times are RFC 3339; text i
 	return cmd
 }
 
-// notices asks the agent, or its files when none runs.
+// notices asks the agent, or reads its files if none runs.
 func (o *options) notices(ctx context.Context, project string) ([]control.Notice, error) {
 	all, err := o.client().Notices(ctx, project)
 	if errors.Is(err, control.ErrNotRunning) {
@@ -86,7 +86,7 @@ func showNotice(d display, n control.Notice, now time.Time) {
 	}
 }
 
-// headline returns a notice in one line: time, project and title.
+// headline returns a notice in one line: its time, project and title.
 func headline(n control.Notice, now time.Time) string {
 	text := day(n.Time, now) + "  " + name(control.Project{Name: n.ProjectName, MasterURL: n.Project})
 	if n.Title != "" {
@@ -95,7 +95,7 @@ func headline(n control.Notice, now time.Time) string {
 	return printable(text)
 }
 
-// day is a day, or the time of today.
+// day returns a day, or for today the time.
 func day(t, now time.Time) string {
 	if t = t.Local(); t.Format(time.DateOnly) != now.Local().Format(time.DateOnly) {
 		return t.Format(time.DateOnly)
@@ -121,7 +121,7 @@ const (
 	mostNews   = 3                  // of a project
 )
 
-// showNews prints the latest news of a project. Messages of its scheduler are shown elsewhere.
+// showNews shows the latest news of a project. Messages of its scheduler have already been shown.
 func showNews(line func(label, format string, args ...any), all []control.Notice, project string, now time.Time) {
 	shown := 0
 	for _, n := range all {

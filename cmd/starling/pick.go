@@ -10,9 +10,9 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// project finds the project that a person means by word: its address, its name, or the first
-// letters of either that no other project has. An address that is not attached is returned
-// unchanged, and the agent refuses it.
+// project finds the project that a person means by word: its address, its name, or the beginning of
+// one of them that is unique. An address that is not attached is returned as it is, and the agent
+// refuses it.
 func (o *options) project(ctx context.Context, word string) (masterURL string, err error) {
 	s, errStatus := o.status(ctx)
 	u, err := protocol.CanonicalMasterURL(word)
@@ -60,7 +60,7 @@ func begins(s, with string) bool {
 	return with != "" && strings.HasPrefix(strings.ToLower(s), strings.ToLower(with))
 }
 
-// bare is an address without its scheme and www.
+// bare returns an address without its scheme and www.
 func bare(u string) string {
 	if _, after, ok := strings.Cut(u, "://"); ok {
 		u = after
@@ -76,8 +76,8 @@ func names(projects []control.Project) (all []string) {
 	return all
 }
 
-// called returns the name of a project, for people and as a word of a command. The word is its name
-// if that is unambiguous and needs no quotes.
+// called returns a project's title for people, and a word for it in a command: its name if that is
+// unique and harmless.
 func (o *options) called(ctx context.Context, masterURL string) (title, word string) {
 	s, err := o.status(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (o *options) called(ctx context.Context, masterURL string) (title, word str
 	return masterURL, masterURL
 }
 
-// quoted is a word as a shell takes it.
+// quoted returns a word quoted for a shell.
 func quoted(word string) string {
 	if !strings.ContainsAny(word, " '\"$`\\&;()<>|*?[]#~!{}") {
 		return word

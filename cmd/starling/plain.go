@@ -10,8 +10,8 @@ import (
 // printable takes what could steer a terminal out of a text.
 func printable(text string) string { return bxml.Printable(text, len(text)) }
 
-// A plainWriter removes everything from output that controls a terminal, except the colors of
-// lines, whatever its origin. Each Write must contain whole characters.
+// A plainWriter filters all output for people. Of all terminal control sequences it only lets the
+// colors of lines pass, no matter who wrote the text. Each Write must contain whole characters.
 type plainWriter struct{ under io.Writer }
 
 func (p plainWriter) Write(b []byte) (int, error) {
@@ -38,8 +38,8 @@ func (p plainWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// raw returns the writer below a plainWriter, for output whose texts were checked one by one, and
-// for line ends that a plainWriter takes for control characters.
+// raw returns the writer without the filter. It is for output whose texts are already filtered, and
+// whose line endings a plainWriter would take for control characters.
 func raw(out io.Writer) io.Writer {
 	if p, ok := out.(plainWriter); ok {
 		return p.under

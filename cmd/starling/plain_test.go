@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A terminal gets no control characters, except the colors of lines.
+// No control sequence gets to a terminal, except the colors of lines.
 func TestPlainWriter(t *testing.T) {
 	var b bytes.Buffer
 	d := display{Writer: plainWriter{&b}, colour: true}

@@ -81,7 +81,7 @@ type preference struct {
 	About   string `json:"about"`
 }
 
-// prefsJSON is what scripts read of the preferences.
+// prefsJSON has the preferences in the form for scripts.
 type prefsJSON struct {
 	Version     int          `json:"version"`
 	Preferences []preference `json:"preferences"`

@@ -57,8 +57,8 @@ func runCmd(o *options) *cobra.Command {
 	return cmd
 }
 
-// giveWay has the agent use one processor at a time, unless $GOMAXPROCS is set: it has little to
-// do, and with more processors each of its wake-ups also wakes other threads of the Go runtime.
+// giveWay makes the agent compute on one processor at a time, unless $GOMAXPROCS is set. The agent
+// has little to do, and with more processors each of its wake-ups wakes others of Go's threads.
 func giveWay() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(1)
@@ -79,8 +79,9 @@ func choose(flag, setting int) (port int, asked bool) {
 	return flag, true
 }
 
-// runAgent runs the agent of a data directory until ctx ends. A port that was set by a flag and
-// cannot be opened is an error. Unless record is nil, the agent's log also goes to record.
+// runAgent runs the agent of a data directory until ctx ends. If a port that was requested by a
+// flag is not available, that is an error. Unless record is nil, the agent's log is also sent
+// there.
 func runAgent(ctx context.Context, dataDir string, flags ports, whenIdle bool, record slog.Handler) (err error) {
 	giveWay()
 	s, _, err := settings.InForce(dataDir, time.Now()) // the agent reports their faults

@@ -13,8 +13,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// viewCmd is a command that shows something of the running agent, or of its files
-// when none runs.
+// viewCmd returns a command that shows data of the running agent, or of its files if none runs.
 func viewCmd(o *options, name, short string, human func(display, control.Status)) *cobra.Command {
 	var watched bool
 	cmd := &cobra.Command{
@@ -45,7 +44,7 @@ func viewCmd(o *options, name, short string, human func(display, control.Status)
 	return cmd
 }
 
-// status asks the agent, or its files when none runs.
+// status asks the agent, or reads its files if none runs.
 func (o *options) status(ctx context.Context) (control.Status, error) {
 	s, err := o.client().Status(ctx)
 	if !errors.Is(err, control.ErrNotRunning) {

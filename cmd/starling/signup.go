@@ -11,15 +11,15 @@ import (
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
-// A signup finds the project, and the account there, for which this computer is to work. It asks
-// the person, if there is one, for everything that the flags do not set.
+// A signup determines the project and the account for this computer. It asks the person for
+// everything that the flags leave open, if there is a terminal.
 type signup struct {
 	url, key, email, password, name string
 
 	create bool // a new account rather than one that exists
 	accept bool // the project's terms of use
 
-	ask    *terminal // nil without a person
+	ask    *terminal // nil if there is none
 	client *schedulerop.Client
 }
 
@@ -62,7 +62,7 @@ func (s *signup) complete(ctx context.Context) (err error) {
 	return s.logIn(ctx)
 }
 
-// say prints a text for the person, if there is one.
+// say prints a message for the person, if there is a terminal.
 func (s *signup) say(format string, args ...any) {
 	if s.ask != nil {
 		s.ask.say(format, args...)
@@ -106,7 +106,7 @@ func (s *signup) chooseProject(ctx context.Context) error {
 	}
 }
 
-// chooseAccount asks for the account. It sets the key, or an e-mail address.
+// chooseAccount asks for the account. It finds the key, or an e-mail address.
 func (s *signup) chooseAccount(ctx context.Context, c *protocol.ProjectConfig) error {
 	s.say("%s. Do you have an account there?", c.Name)
 	ways := []string{"yes, log in with e-mail address and password", "yes, use an account key from the web site", "no, create one"}
@@ -153,7 +153,7 @@ func (s *signup) logIn(ctx context.Context) error {
 	return s.refused(err)
 }
 
-// refused returns a project's answer about an account as a sentence with a cure.
+// refused turns a project's answer about an account into a sentence with the remedy.
 func (s *signup) refused(err error) error {
 	answer, ok := errors.AsType[*protocol.AccountError](err)
 	if !ok {
@@ -175,7 +175,7 @@ func (s *signup) refused(err error) error {
 	return schedulerop.Told(err, "attach: "+text)
 }
 
-// closed reports whether a project does not allow new accounts from here.
+// closed reports whether a project does not let people make an account from here.
 func closed(c *protocol.ProjectConfig) bool {
 	return c.AccountCreationDisabled || c.ClientCreationDisabled
 }
@@ -226,7 +226,7 @@ func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (er
 	return s.refused(err)
 }
 
-// terms has the person accept the project's terms of use, if it has any.
+// terms asks the person to accept the project's terms of use, if it has any.
 func (s *signup) terms(ctx context.Context, c *protocol.ProjectConfig) error {
 	if c.TermsOfUse == "" || s.accept {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A project's refusal of an account is a sentence with a cure, without a number.
+// A project's refusal of an account is a sentence with the remedy, without a number.
 func TestRefusalsOfAccounts(t *testing.T) {
 	s := signup{url: "https://p.example/", email: "a@b.example"}
 	for num, want := range map[int]string{

@@ -104,8 +104,7 @@ func mean(s sim.Scenario, seeds []int64, days float64) sim.Figures {
 	return sim.Mean(runs)
 }
 
-// replayFile decides recorded passes again. It explains a single one, and prints the number of
-// several.
+// replayFile decides recorded passes again. It explains a single one. Of many it prints the number.
 func replayFile(out io.Writer, path string) error {
 	count, last := 0, decide.Record{}
 	err := loadRecords(path, func(n int, r decide.Record) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// starling why includes everything about a situation: cures of suspensions, reasons that a mode
-// overrules, tasks of the same name, and the way in which one failed.
+// Texts that must be part of starling why: cures of suspensions, the reason that a mode overrules,
+// tasks of one name, and how one failed.
 func TestWhySaysAllOfASituation(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.Local)
 	p := prefs.Default()

@@ -156,7 +156,7 @@ func shutdown(unsaved time.Duration) string {
 	return "It is safe to shut down now: at most " + words.Span(unsaved) + " of computing would be lost, what tasks did since their last checkpoints."
 }
 
-// showProgress draws what moves: tasks that run, and files under way.
+// showProgress draws progress bars: of running tasks and of files being transferred.
 func showProgress(w display, s control.Status) {
 	t := table{columns: []column{{name: "", least: 12}, {}, {name: "", least: 8}}}
 	for _, k := range s.Tasks {

@@ -13,7 +13,7 @@ import (
 
 const aboutProject = "PROJECT is its name or address, or the first letters of either."
 
-// projectCmds are the commands that do something to a project.
+// projectCmds returns the commands that do something to a project.
 func projectCmds(o *options) []*cobra.Command {
 	var cmds []*cobra.Command
 	var now bool

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// stored returns the amount that a project stores here between its tasks, such as "2 files, 1.5
-// GB", or "-".
+// stored describes the files that a project stores here between its tasks: "2 files, 1.5 GB", or
+// "-" for none.
 func stored(s control.Storage) string {
 	if s.Files == 0 {
 		return "-"
@@ -23,8 +23,8 @@ func stored(s control.Storage) string {
 	return text
 }
 
-// explainStored prints, for all projects or the one named by about, which projects are to be left
-// and which of their stored files are missing, with the reasons.
+// explainStored shows which projects are to be left and why, and which of their stored files are
+// missing here and why. It is limited to one project if about is not "".
 func explainStored(w io.Writer, projects []control.Project, about string) {
 	for _, p := range projects {
 		if about != "" && !sameProject(about, p.MasterURL) {

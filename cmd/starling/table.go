@@ -12,15 +12,15 @@ import (
 	"golang.org/x/term"
 )
 
-// A display is a destination of output, with its abilities.
+// A display is the destination of output and its properties.
 type display struct {
 	io.Writer
-	width  int  // columns, or 0 without a limit
+	width  int  // columns (0: as many as it takes)
 	colour bool // and no NO_COLOR in the environment
 	live   bool // it is drawn again and again
 }
 
-// on shows something on w. On a terminal, it folds lines that are too long.
+// on shows something on w. On a terminal, lines that are too long for it are folded.
 func on(w io.Writer, show func(display)) {
 	d := displayOn(w)
 	if d.width <= 0 {
@@ -49,7 +49,7 @@ func displayOn(w io.Writer) display {
 	return d
 }
 
-// Colours of lines.
+// Colors of lines.
 const (
 	plain  = ""
 	bold   = "\x1b[1m"
@@ -58,7 +58,7 @@ const (
 	reset  = "\x1b[0m"
 )
 
-// paint colours a line, where colours are shown.
+// paint colors a line if the display has colors.
 func (d display) paint(colour, line string) string {
 	if !d.colour || colour == plain {
 		return line
@@ -77,13 +77,13 @@ func bar(fraction float64, width int) string {
 	return fmt.Sprintf("[%-*s] %3.0f %%", width, strings.Repeat("=", n)+head, 100*fraction)
 }
 
-// A column of a table. On a terminal that is too narrow, its cells are cut to least characters, or
-// never if that is 0.
+// A column of a table. On a terminal that is too narrow, cells are cut to least characters, or
+// never if it is 0.
 type column struct {
 	name  string
 	least int
-	extra bool // left out if there is no room for the others, the last such column first
-	end   bool // cells are cut at the end, as sentences, and not in the middle, as names. Those of the last column are folded instead
+	extra bool // left out if the others have no room, the last such column first
+	end   bool // cut at their end, like sentences, rather than in the middle, like names (the last column is folded instead)
 }
 
 // A table is lines of cells under a headline.

@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// shared is the number of tasks with the same reason from which on that is printed below the table
-// instead of in each row.
+// shared is the number of tasks from which a common reason is shown below the table rather than
+// next to each task.
 const shared = 4
 
 func tasksCmd(o *options) *cobra.Command {
@@ -65,7 +65,7 @@ func showTasks(w display, s control.Status) {
 	}
 }
 
-// stateOf is a task's state as people call it.
+// stateOf returns people's name for a task's state.
 func stateOf(k control.Task) string {
 	switch {
 	case k.Ready && k.Failed:
@@ -133,7 +133,7 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// chunk is the digits, or the others, that a text starts with.
+// chunk returns the digits, or the non-digits, that a text starts with.
 func chunk(s string) (start, rest string) {
 	n := 1
 	for n < len(s) && digit(s[n]) == digit(s[0]) {

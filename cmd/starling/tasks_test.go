@@ -20,8 +20,7 @@ func TestNatural(t *testing.T) {
 	}
 }
 
-// Running tasks are listed first, the others by project and name, and a reason that many share is
-// printed once.
+// Running tasks come first, the others by project and name. A reason that many share is shown once.
 func TestTasks(t *testing.T) {
 	s := control.Status{Projects: []control.Project{{Name: "B", MasterURL: "http://b/"}, {Name: "A", MasterURL: "http://a/"}}}
 	for _, n := range []int{10, 9, 11, 2} {

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/term"
 )
 
-// A terminal is used to ask a person.
+// A terminal asks a person for input.
 type terminal struct {
 	in     *os.File
 	out    io.Writer
 	editor *term.Terminal
 }
 
-// openTerminal returns the terminal that the command was started on, or nil without one.
+// openTerminal returns the terminal that the command was started on, or nil if there is none.
 func openTerminal() *terminal {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return nil
@@ -30,10 +30,10 @@ func openTerminal() *terminal {
 	}{os.Stdin, os.Stderr}, "")}
 }
 
-// say prints a text that needs no answer.
+// say prints a message that does not need an answer.
 func (t *terminal) say(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
 
-// line asks for a line. For an empty one it returns otherwise.
+// line asks for a line. An empty one means otherwise.
 func (t *terminal) line(ctx context.Context, prompt, otherwise string) (string, error) {
 	if otherwise != "" {
 		prompt += " [" + otherwise + "]"
@@ -105,8 +105,8 @@ func (t *terminal) newPassword(ctx context.Context, least int) (string, error) {
 	}
 }
 
-// interruptible runs ask with a terminal that does not echo. It restores the terminal, also when
-// the person interrupts ask.
+// interruptible lets ask use the terminal, which does not echo input meanwhile. The terminal is
+// restored afterwards, also if the person interrupts that.
 func (t *terminal) interruptible(ctx context.Context, ask func() (string, error)) (string, error) {
 	fd := int(t.in.Fd())
 	before, err := term.MakeRaw(fd)

@@ -12,10 +12,10 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// updatePatience is the maximum time for which the outcome of a contact is awaited.
+// updatePatience is the time to wait for the outcome of a contact.
 const updatePatience = 20 * time.Second
 
-// update has a project contacted, waits for the outcome and prints it.
+// update makes the agent contact a project, waits for the outcome and prints it.
 func (o *options) update(cmd *cobra.Command, client *control.Client, u string) error {
 	ctx := cmd.Context()
 	before, err := client.Status(ctx)
@@ -60,7 +60,7 @@ func lookAt(ctx context.Context, client *control.Client, u string) (s control.St
 	return s, p, fmt.Errorf("%s was detached meanwhile", u)
 }
 
-// outcome returns the outcome of a contact with p as a sentence, and whether it failed.
+// outcome returns the outcome of a contact with p, and whether it failed.
 func outcome(before, after control.Status, p control.Project) (text string, failed bool) {
 	switch {
 	case p.Asked && after.Network != "":

@@ -21,8 +21,8 @@ import (
 // frame is the interval at which --watch asks the agent.
 const frame = time.Second
 
-// The control sequences that switch a terminal to a separate screen without a cursor and without
-// folded lines, and back, and that draw a frame over the last one.
+// Control sequences that switch a terminal to a separate screen without a cursor and without folded
+// lines, and back again, and that draw a frame over the last one.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -73,7 +73,7 @@ func watch(ctx context.Context, o *options, human func(display, control.Status))
 	return nil
 }
 
-// frame is what there is to see now.
+// frame returns the current content of the display.
 func (o *options) frame(ctx context.Context, human func(display, control.Status)) string {
 	d := displayOn(os.Stdout)
 	d.live = true
@@ -90,8 +90,8 @@ func (o *options) frame(ctx context.Context, human func(display, control.Status)
 	return strings.TrimRight(text.String(), "\n")
 }
 
-// visible returns the lines that fit a window of this height, and the number of the first of them.
-// If some do not fit, the last line shows their number.
+// visible returns the lines that fit a window of height lines, and the index of the first. If not
+// all fit, the last line has the range shown and the keys.
 func visible(lines []string, top, height int) ([]string, int) {
 	if len(lines) <= height || height < 2 {
 		return lines[:min(len(lines), max(height, 0))], 0
@@ -108,8 +108,8 @@ var (
 	labelled = regexp.MustCompile(`^( *\S{1,14}( \S{1,12})? {2,}| +)`)
 )
 
-// fold breaks lines that are wider than the window between words. Continuations are indented to the
-// text of the line, not to its label.
+// fold breaks lines that are wider than the window between words. The rest of a line is indented to
+// its text, not to its label.
 func fold(text string, width int) (lines []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		colour, end := "", ""
@@ -137,7 +137,7 @@ func fold(text string, width int) (lines []string) {
 	return lines
 }
 
-// A key is a command of a person to the display.
+// A key is a person's command to the display.
 type key int
 
 const (
@@ -170,7 +170,7 @@ func (k key) scroll(top, height int) int {
 	return top
 }
 
-// readKeys sends the keys that are typed, until the end of r.
+// readKeys sends the keys that are typed, until the input ends.
 func readKeys(r io.Reader, keys chan<- key) {
 	b := make([]byte, 64)
 	for {
@@ -184,7 +184,7 @@ func readKeys(r io.Reader, keys chan<- key) {
 	}
 }
 
-// keyOf returns the command of a key.
+// keyOf returns the key for the bytes that it sends.
 func keyOf(s string) key {
 	switch s {
 	case "\x03", "\x04", "q", "Q": // Ctrl-C and Ctrl-D, which a raw terminal does not act on

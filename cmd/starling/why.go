@@ -67,7 +67,7 @@ func whyCmd(o *options) *cobra.Command {
 				if err = explain(d, r, about); err != nil {
 					return
 				}
-				if status, err := o.status(cmd.Context()); err == nil { // what it says, an agent that ended just now cannot
+				if status, err := o.status(cmd.Context()); err == nil { // left out if the agent ended just now
 					explainStored(d, status.Projects, about)
 					if about == "" {
 						showTroubles(d, status.Transfers)
@@ -85,8 +85,8 @@ func whyCmd(o *options) *cobra.Command {
 	return cmd
 }
 
-// saveRecord writes a decision for others to see: without what a task's application wrote
-// and how errors read, which may name people. No decision depends on them.
+// saveRecord writes a decision for others to see. It leaves out the output of tasks' applications
+// and the original errors, which may name people. No decision depends on them.
 func saveRecord(path string, r decide.Record) error {
 	r.Snapshot.Presence = ""
 	for i := range r.Snapshot.Projects {
@@ -108,7 +108,7 @@ func saveRecord(path string, r decide.Record) error {
 	return atomicfile.Write(path, append(b, '\n'), 0o644)
 }
 
-// subject is what a person asks about: a task, or a project's address.
+// subject returns the subject of a person's question: a task, or a project's address.
 func (o *options) subject(ctx context.Context, r decide.Record, word string) (string, error) {
 	if slices.ContainsFunc(r.Snapshot.Results, func(res decide.Result) bool { return res.ID == word }) {
 		return word, nil
@@ -120,7 +120,7 @@ func (o *options) subject(ctx context.Context, r decide.Record, word string) (st
 	return u, nil
 }
 
-// explain tells a decision in words, of one project or task if about is not "".
+// explain describes a decision in words, for one project or task if about is not "".
 func explain(w io.Writer, r decide.Record, about string) error {
 	s, found := r.Snapshot, false
 	if about == "" {
@@ -152,7 +152,7 @@ func explain(w io.Writer, r decide.Record, about string) error {
 			late = " " + late
 		}
 		name := res.ID
-		if about == "" && len(s.Projects) > 1 { // names are told apart by their projects only
+		if about == "" && len(s.Projects) > 1 { // only their projects distinguish equal names
 			name += "\t" + s.URL(res)
 		}
 		fmt.Fprintf(t, "%s\t%s%s%s\n", name, printable(plan.Text), changes(plan.Text, plan.Until, s.Now), late)
@@ -177,8 +177,8 @@ func explain(w io.Writer, r decide.Record, about string) error {
 	return nil
 }
 
-// restart returns what a task that has a process would lose if it were interrupted now; "" if that
-// is hardly anything.
+// restart returns a sentence about the work that a task with a process would lose if it were
+// interrupted now, or "" if that is hardly anything.
 func restart(res decide.Result) string {
 	switch {
 	case res.Lost < time.Second:
@@ -189,14 +189,14 @@ func restart(res decide.Result) string {
 	return "If it is interrupted now, it loses the work since its last checkpoint, " + words.Span(res.Lost) + "."
 }
 
-// showCure says what a person can do, if anything.
+// showCure shows the remedy, if there is one.
 func showCure(w io.Writer, cure string) {
 	if cure != "" {
 		fmt.Fprintln(w, "You can: "+printable(cure))
 	}
 }
 
-// showDespite says what a mode overrules, if anything.
+// showDespite shows the reason that a mode overrules, if there is one.
 func showDespite(w io.Writer, what, despite, flag string) {
 	if despite != "" {
 		fmt.Fprintf(w, "%s at your request, whatever the preferences say: %s\nYou can: Return to the preferences with: starling mode auto%s\n", what, printable(despite), flag)
@@ -276,8 +276,7 @@ func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decid
 // clockTime is a time of day in a sentence.
 var clockTime = regexp.MustCompile(`\d:\d\d`)
 
-// changes says until when a sentence is true, if that is known and not in the
-// sentence itself.
+// changes adds the end of a reason to its sentence, if it is known and not in the sentence itself.
 func changes(sentence string, at, now time.Time) string {
 	if !at.After(now) || clockTime.MatchString(sentence) {
 		return ""

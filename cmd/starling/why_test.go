@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// TestWhyNamesPreferences: those that limit disk and memory, with what a person can do where
-// a task lacks them, and those that do nothing here.
+// TestWhyNamesPreferences checks that preferences are named: those that limit disk and memory, with
+// the remedy for a task that lacks them, and those without effect here.
 func TestWhyNamesPreferences(t *testing.T) {
 	now := time.Now()
 	p := prefs.Default()
@@ -40,7 +40,7 @@ func TestWhyNamesPreferences(t *testing.T) {
 	}
 }
 
-// A task that runs says what an interruption would cost.
+// The text about a running task includes the cost of an interruption.
 func TestWhyOfATaskSaysWhatIsUnsaved(t *testing.T) {
 	for _, tt := range []struct {
 		lost, elapsed time.Duration

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// detach starts the program in a new session, as the system starts a service.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // interrupt asks a process to end, and returns true. It sends SIGTERM because a program that a
 // script started in the background inherits that SIGINT is ignored.

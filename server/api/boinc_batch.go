@@ -178,9 +178,6 @@ func (c *boincCall) submitBatch() error {
 		if err != nil {
 			return err
 		}
-		if b.Made {
-			return faultf(http.StatusConflict, "create another", "the batch %s has its jobs already", id)
-		}
 		s.Name = b.Name
 	}
 	s.Name = cmp.Or(s.Name, invented(s.App))
@@ -323,9 +320,17 @@ func (c *boincCall) retireBatch() error {
 	if err != nil {
 		return err
 	}
-	if b.Expected == 0 { // it is empty
-		err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, time.Now()) })
-	} else {
+	empty := false
+	err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error {
+		if b, err = tx.APIBatch(b.ID, b.TokenID); err != nil {
+			return err
+		}
+		if empty = b.Expected == 0; empty {
+			return tx.RetireAPIBatch(b.ID, time.Now())
+		}
+		return nil
+	})
+	if err == nil && !empty {
 		_, err = c.discard(c.http.Context(), b)
 	}
 	if err != nil {

@@ -34,7 +34,7 @@ func (a *API) Expire(ctx context.Context, now time.Time) (retired int, err error
 		case s.Unfinished > 0:
 			_, err = a.giveUp(ctx, b)
 		case s.Assimilate == s.Total:
-			if _, err = a.clear(ctx, b, now); err == nil {
+			if _, err = a.clear(ctx, b, func(*store.View) error { return nil }); err == nil {
 				a.Log.Info("batch expired", "batch", b.ID, "name", b.Name)
 				retired++
 			}

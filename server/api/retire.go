@@ -20,21 +20,27 @@ func (a *API) retire(c *call) (any, error) {
 }
 
 func (a *API) discard(ctx context.Context, b store.APIBatch) (int, error) {
-	s, err := a.status(ctx, b)
-	if err != nil {
-		return 0, err
-	}
-	if !s.Done {
-		return 0, faultf(http.StatusConflict, "wait until it is done, or cancel it with DELETE batches/ID first", "the batch %q is not done", b.Name)
-	}
-	return a.clear(ctx, b, time.Now())
+	return a.clear(ctx, b, func(tx *store.View) error {
+		s, err := Status(tx, b)
+		if err == nil && !s.Done {
+			err = faultf(http.StatusConflict, "wait until it is done, or cancel it with DELETE batches/ID first", "the batch %q is not done", b.Name)
+		}
+		return err
+	})
 }
 
-// clear deletes the output of a batch, and returns the number of workunits that had some.
-func (a *API) clear(ctx context.Context, b store.APIBatch, now time.Time) (int, error) {
+// clear deletes the output of a batch unless check returns an error. It returns the number of workunits that had
+// output.
+func (a *API) clear(ctx context.Context, b store.APIBatch, check func(tx *store.View) error) (int, error) {
 	// This is recorded first. An interrupted request is repeated, and until then no client can
 	// fetch a part of the output.
-	if err := a.Store.Update(ctx, func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, now) }); err != nil {
+	err := a.Store.Update(ctx, func(tx *store.Tx) error {
+		if err := check(tx.View); err != nil {
+			return err
+		}
+		return tx.RetireAPIBatch(b.ID, time.Now())
+	})
+	if err != nil {
 		return 0, err
 	}
 	return a.Discard(unique(b, ""))

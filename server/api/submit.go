@@ -2,6 +2,9 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -91,7 +94,7 @@ func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *w
 		if err := open(tx.View, b); err != nil {
 			return err
 		}
-		return tx.APIBatchMade(b.ID, digestOf(s))
+		return tx.APIBatchMade(b.ID)
 	})
 	if errors.Is(err, errMade) {
 		err = nil
@@ -143,26 +146,30 @@ func appByName(tx *store.View, name string) (store.App, error) {
 
 // begin finds the batch of that name, or makes it.
 func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) (b store.APIBatch, app store.App, isNew bool, err error) {
-	digest := digestOf(s)
+	content, err := contentOf(s)
+	if err != nil {
+		return b, app, false, err
+	}
 	err = a.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		isNew = false
 		if app, err = appByName(tx.View, s.App); err != nil {
 			return err
 		}
+		now := time.Now()
 		b, err = tx.APIBatchByName(token.ID, s.Name)
-		resumed := err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits) && (b.Digest == "" || b.Digest == digest)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		there := err == nil
+		resumed := there && b.AppID == app.ID && b.Expected == len(s.Workunits) && takes(b, content, now)
 		switch {
-		case err == nil && !b.RetiredTime.IsZero() && !b.Made:
+		case there && !b.RetiredTime.IsZero() && !b.Made:
 			return faultf(http.StatusConflict, "choose another name", "the batch %q has expired", s.Name)
 		case resumed && b.Made:
 			return nil
-		case resumed:
-		case err == nil && (b.AppID != app.ID || b.Expected > 0 || b.Made):
+		case !resumed && there && (b.AppID != app.ID || b.Expected > 0 || b.Made):
 			return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
-		case err != nil && !errors.Is(err, store.ErrNotFound):
-			return err
 		}
-		now := time.Now()
 		if err := affords(tx, token, b, len(s.Workunits), now); err != nil {
 			return err
 		}
@@ -179,9 +186,27 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 		if err != nil {
 			return err
 		}
-		return tx.PromiseAPIBatch(b.ID, now.Add(promised))
+		b.Content = content
+		return tx.BeginAPIBatch(b.ID, content, now.Add(promised))
 	})
 	return b, app, isNew, err
+}
+
+// takes reports whether a submission with some content may complete a batch. A submission that was
+// refused may be sent again with corrections, but not while another request is making the workunits.
+func takes(b store.APIBatch, content string, now time.Time) bool {
+	return b.Content == "" || b.Content == content || !b.Made && !now.Before(b.PromisedUntil)
+}
+
+// contentOf returns a hash of the workunits of a submission.
+func contentOf(s *wire.Submission) (string, error) {
+	same := *s
+	same.Webhook = ""
+	h := sha256.New()
+	if err := json.NewEncoder(h).Encode(same); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // promised is the time for which the workunits of a batch count against the quota that a request
@@ -284,6 +309,8 @@ func open(tx *store.View, b store.APIBatch) error {
 		return err
 	case !now.RetiredTime.IsZero() || now.Expected != b.Expected:
 		return faultf(http.StatusConflict, "choose another name", "the batch %q was cancelled or has expired", b.Name)
+	case now.Content != b.Content:
+		return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", b.Name)
 	case now.Made:
 		return errMade
 	}

@@ -25,25 +25,40 @@ const batch = 500
 // It is done in several transactions. If one fails, Delete can be called again.
 func Delete(ctx context.Context, s *store.Store, id int64, by string, now time.Time) (given int, err error) {
 	err = s.Update(ctx, func(tx *store.Tx) error {
-		u, err := tx.User(id)
+		held, err := tx.UsersToChange([]int64{id})
 		if err != nil {
 			return err
 		}
-		if err := forget(tx, u, now); err != nil {
-			return err
+		u, ok := held[id]
+		if !ok {
+			return store.ErrNotFound
 		}
-		err = tx.EraseUser(id, store.Erased{
-			Email: fmt.Sprintf("deleted-%d", id), // not a valid address, so it cannot be used to sign up
-			Name:  "Deleted account", Key: account.NewKey(), CrossProjectID: string(account.NewKey()),
-		}, now)
-		if err != nil || u.TeamID == 0 {
-			return err
-		}
-		return Resign(tx, id, u.TeamID)
+		return Erase(tx, u, now)
 	})
 	if err != nil && !errors.Is(err, store.ErrLost) { // deleted before, though perhaps not to the end
 		return 0, err
 	}
+	return GiveUp(ctx, s, id, by, now)
+}
+
+// Erase is the first step of Delete: everything but the results in progress. It returns ErrLost if the
+// account was deleted before.
+func Erase(tx *store.Tx, u store.User, now time.Time) error {
+	if err := forget(tx, u, now); err != nil {
+		return err
+	}
+	err := tx.EraseUser(u.ID, store.Erased{
+		Email: fmt.Sprintf("deleted-%d", u.ID), // not a valid address, so it cannot be used to sign up
+		Name:  "Deleted account", Key: account.NewKey(), CrossProjectID: string(account.NewKey()),
+	}, now)
+	if err != nil || u.TeamID == 0 {
+		return err
+	}
+	return Resign(tx, u.ID, u.TeamID)
+}
+
+// GiveUp is the second step of Delete.
+func GiveUp(ctx context.Context, s *store.Store, id int64, by string, now time.Time) (given int, err error) {
 	for {
 		n, ended := 0, 0
 		err := s.Update(ctx, func(tx *store.Tx) (err error) {
@@ -78,7 +93,7 @@ func forget(tx *store.Tx, u store.User, now time.Time) error {
 // Resign makes the member with the most credit the leader of a team whose former leader is no
 // longer a member. A team without members is deleted.
 func Resign(tx *store.Tx, userID, teamID int64) error {
-	team, err := tx.Team(teamID)
+	team, err := tx.TeamToChange(teamID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}

@@ -57,6 +57,13 @@ func SetPassword(ctx context.Context, p *project.Project, who, password string) 
 		return err
 	}
 	return p.Store.Update(ctx, func(tx *store.Tx) error {
+		now, err := existing(tx.View, strconv.FormatInt(u.ID, 10))
+		if err != nil {
+			return err
+		}
+		if now.EmailAddr != u.EmailAddr { // which the hash includes
+			return fmt.Errorf("account %s got another e-mail address just now: set the password again", who)
+		}
 		if err := tx.SetPasswdHash(u.ID, hash); err != nil {
 			return err
 		}
@@ -112,7 +119,7 @@ type AccountUse struct {
 func UseOf(ctx context.Context, p *project.Project, who string) (use AccountUse, err error) {
 	const all = 1_000_000
 	err = p.Store.View(ctx, func(tx *store.View) error {
-		if use.User, err = existing(tx, who); err != nil {
+		if use.User, err = Account(tx, who); err != nil {
 			return err
 		}
 		hosts, err := tx.HostsOfUser(use.ID, all)
@@ -126,10 +133,10 @@ func UseOf(ctx context.Context, p *project.Project, who string) (use AccountUse,
 	return use, err
 }
 
-// Delete deletes an account: see farewell.Delete.
+// Delete deletes an account, or completes its deletion: see farewell.Delete.
 func Delete(ctx context.Context, p *project.Project, who string, now time.Time) (given int, err error) {
 	var u store.User
-	if err := p.Store.View(ctx, func(tx *store.View) error { u, err = existing(tx, who); return err }); err != nil {
+	if err := p.Store.View(ctx, func(tx *store.View) error { u, err = Account(tx, who); return err }); err != nil {
 		return 0, err
 	}
 	return farewell.Delete(ctx, p.Store, u.ID, "operator", now)

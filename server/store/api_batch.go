@@ -12,10 +12,12 @@ type APIBatch struct {
 	Expected   int    // workunits; 0: they are not submitted yet
 	Made       bool   // all of them; they may be purged since
 	Webhook    string // where its sender is told when it is done; "": nowhere
-	Digest     string // of its jobs, once Made, or "" if unknown
 
 	RetiredTime time.Time // when its output was deleted, by its sender or because it expired; zero: it is kept
 	ExpireTime  time.Time // when it is given up and its output deleted; zero: never
+
+	Content       string    // hash of the submission ("" before it, and in batches of old versions)
+	PromisedUntil time.Time // until when a request is making workunits (zero: none is)
 }
 
 // firstAPIBatch is the number of the batch of the first, in workunits: operators give theirs
@@ -36,11 +38,12 @@ var apiBatchColumns = columns[APIBatch]{
 	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
 	{"retired_time", func(b *APIBatch) any { return (*unix)(&b.RetiredTime) }},
 	{"expire_time", func(b *APIBatch) any { return (*unix)(&b.ExpireTime) }},
-	{"digest", func(b *APIBatch) any { return &b.Digest }},
+	{"content", func(b *APIBatch) any { return &b.Content }},
+	{"promised_until", func(b *APIBatch) any { return (*unix)(&b.PromisedUntil) }},
 }
 
 const (
-	apiBatchMade = `UPDATE api_batch SET made = 1, digest = $2 WHERE id = $1`
+	apiBatchMade = `UPDATE api_batch SET made = 1 WHERE id = $1`
 	fillAPIBatch = `UPDATE api_batch SET expected = $2 WHERE id = $1 AND expected = 0 AND made = 0`
 	expireBatch  = `UPDATE api_batch SET expire_time = $2 WHERE id = $1`
 	retireBatch  = `UPDATE api_batch SET retired_time = $2 WHERE id = $1 AND retired_time = 0`
@@ -51,6 +54,7 @@ WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1 AND id
 SELECT COALESCE(sum(CASE WHEN n < expected THEN expected - n ELSE 0 END), 0)
 FROM   (SELECT b.expected, (SELECT count(*) FROM workunit w WHERE w.batch = b.id + 1000000000 AND w.batch <> 0) AS n
         FROM api_batch b WHERE b.tokenid = $1 AND b.id <> $2 AND b.made = 0 AND b.retired_time = 0 AND b.promised_until > $3) AS unmade`
+	beginAPIBatch   = `UPDATE api_batch SET content = $2, promised_until = $3 WHERE id = $1`
 	promiseAPIBatch = `UPDATE api_batch SET promised_until = $2 WHERE id = $1`
 	lockToken       = `UPDATE token SET quota = quota WHERE id = $1`
 	closeAPIBatch   = `
@@ -83,8 +87,8 @@ func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
 // FillAPIBatch says how many workunits a batch will have that was empty; ErrLost: it was not.
 func (t *Tx) FillAPIBatch(id int64, expected int) error { return t.execOne(fillAPIBatch, id, expected) }
 
-// APIBatchMade notes that all workunits of a batch were made, from jobs with this digest.
-func (t *Tx) APIBatchMade(id int64, digest string) error { return t.execOne(apiBatchMade, id, digest) }
+// APIBatchMade notes that all workunits of a batch were made.
+func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
 
 // RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before.
 func (t *Tx) RetireAPIBatch(id int64, now time.Time) error { return t.run(retireBatch, id, unix(now)) }
@@ -129,6 +133,11 @@ func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 // LockToken has other transactions that lock the same token wait until this one ends, so that what
 // is counted of it stays as it is.
 func (t *Tx) LockToken(id int64) error { return t.run(lockToken, id) }
+
+// BeginAPIBatch records the content of a batch whose workunits are made until a time. They count from now on.
+func (t *Tx) BeginAPIBatch(id int64, content string, until time.Time) error {
+	return t.execOne(beginAPIBatch, id, content, unix(until))
+}
 
 // PromiseAPIBatch has all workunits of a batch count, also those that are not made yet, until a
 // time; zero: only those that are made.

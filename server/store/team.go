@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ const (
 	setTeam    = `UPDATE team SET userid = $2, url = $3, description = $4 WHERE id = $1`
 	teamCredit = `UPDATE team SET total_credit = total_credit + $2 WHERE id = $1`
 	deleteTeam = `DELETE FROM team WHERE id = $1`
+	touchTeam  = `UPDATE team SET userid = userid WHERE id = $1`
 	setTeamID  = `UPDATE "user" SET teamid = $2 WHERE id = $1 AND deleted_time = 0`
 )
 
@@ -55,6 +57,15 @@ func (t *Tx) InsertTeam(x Team) (int64, error) {
 // Team returns a team, or ErrNotFound.
 func (t *View) Team(id int64) (Team, error) { return one(t, teamColumns.Scan, teamByID, id) }
 
+// TeamToChange is Team for a transaction that changes the team or its members. Of two such transactions
+// the later one sees the changes of the other.
+func (t *Tx) TeamToChange(id int64) (Team, error) {
+	if n, err := t.exec(touchTeam, id); err != nil || n == 0 {
+		return Team{}, cmp.Or(err, ErrNotFound)
+	}
+	return t.Team(id)
+}
+
 // TeamByName returns the team of that name, in capitals or not, or ErrNotFound.
 func (t *View) TeamByName(name string) (Team, error) {
 	return one(t, teamColumns.Scan, teamByName, strings.ToLower(name))
@@ -74,7 +85,8 @@ func (t *Tx) AddTeamCredit(id int64, credit float64) error { return t.run(teamCr
 // DeleteTeam deletes a team, which has no members.
 func (t *Tx) DeleteTeam(id int64) error { return t.execOne(deleteTeam, id) }
 
-// JoinTeam makes a user a member of a team and of no other; 0 is none.
+// JoinTeam makes a user a member of a team and of no other (0: of no team). TeamToChange is to be called
+// before, for the old team and for the new one.
 func (t *Tx) JoinTeam(userID, teamID int64) error { return t.execOne(setTeamID, userID, teamID) }
 
 // Members returns the members of a team who earned most, the most first.

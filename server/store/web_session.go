@@ -3,6 +3,7 @@ package store
 import "time"
 
 const (
+	touchUser   = `UPDATE "user" SET venue = venue WHERE id = $1`
 	addSession  = `INSERT INTO web_session (hash, userid, expires) VALUES ($1, $2, $3)`
 	endSession  = `DELETE FROM web_session WHERE hash = $1`
 	endSessions = `DELETE FROM web_session WHERE userid = $1`
@@ -15,6 +16,9 @@ var userOfSession = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id = (S
 // what the browser holds. Those that have expired at now go.
 func (t *Tx) AddSession(hash string, userID int64, now, expires time.Time) error {
 	if err := t.run(endExpired, unix(now)); err != nil {
+		return err
+	}
+	if err := t.run(touchUser, userID); err != nil { // so that another transaction that ends all visits sees it
 		return err
 	}
 	return t.run(addSession, hash, userID, unix(expires))

@@ -23,6 +23,7 @@ import (
 	"github.com/starling-grid/starling/server/api"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/console"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -44,6 +45,12 @@ func newSite(t *testing.T) *site {
 // newSiteOn is newSite with a database of PostgreSQL's, unless that is "".
 func newSiteOn(t *testing.T, database string) *site {
 	t.Helper()
+	return newSiteWith(t, database, func(*project.Config) {})
+}
+
+// newSiteWith is newSiteOn with other settings.
+func newSiteWith(t *testing.T, database string, set func(*project.Config)) *site {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "p")
 	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: master, Database: database}); err != nil {
 		t.Fatal(err)
@@ -53,8 +60,10 @@ func newSiteOn(t *testing.T, database string) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
+	set(&p.Config)
 	s := &site{Project: p}
 	srv := server.New(p, server.Part{})
+	srv.Console = console.New(p).Handler()
 	if s.public, s.private, err = srv.Handlers(func() {}); err != nil {
 		t.Fatal(err)
 	}

@@ -20,16 +20,16 @@ func (s *Site) lookupAccount(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, "", err)
 		return
 	}
-	u, err := s.gate.Prove(r, email, passwdHash)
-	s.answer(w, u.Authenticator, err)
+	p, err := s.gate.Prove(r, email, passwdHash)
+	s.answer(w, p.Authenticator, err)
 }
 
 // createAccount makes an account. A second request with the same password returns the key of the
 // existing account, since a client may not have got the first answer.
 func (s *Site) createAccount(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	u, err := s.gate.Create(r, q.Get("email_addr"), q.Get("user_name"), q.Get("passwd_hash"), q.Get("invite_code"))
-	s.answer(w, u.Authenticator, err)
+	p, err := s.gate.Create(r, q.Get("email_addr"), q.Get("user_name"), q.Get("passwd_hash"), q.Get("invite_code"))
+	s.answer(w, p.Authenticator, err)
 }
 
 func (s *Site) answer(w http.ResponseWriter, key protocol.Authenticator, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/protocol/venue"
 	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/account"
 )
 
 // The calls below are made by account managers and statistics sites, for a volunteer who gave them
@@ -22,18 +23,11 @@ import (
 // with which a manager could change an account, is refused there, and not here at all.
 
 // owner returns the account whose key a call brings, or an error for its sender.
-func (s *Site) owner(r *http.Request, key string) (u store.User, err error) {
+func (s *Site) owner(r *http.Request, key string) (account.Proof, error) {
 	if err := s.gate.Try(r); err != nil {
-		return u, err
+		return account.Proof{}, err
 	}
-	err = s.Store.View(r.Context(), func(tx *store.View) (err error) {
-		u, err = tx.UserByKey(protocol.Authenticator(key))
-		return err
-	})
-	if errors.Is(err, store.ErrNotFound) || err == nil && u.Banned() {
-		err = &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "not found"}
-	}
-	return u, err
+	return s.gate.ByKey(r.Context(), protocol.Authenticator(key))
 }
 
 // accountInfo sends an account manager the data of an account.
@@ -76,13 +70,13 @@ func preferences(name, content string) string {
 func (s *Site) setHostInfo(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	at := q.Get("venue")
-	u, err := s.owner(r, q.Get("account_key"))
+	p, err := s.owner(r, q.Get("account_key"))
 	if err == nil && at != "" && !slices.Contains(venue.Names, at) {
 		err = &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "no such venue"}
 	}
 	if err == nil {
 		id, _ := strconv.ParseInt(q.Get("hostid"), 10, 64)
-		err = s.Store.Update(r.Context(), func(tx *store.Tx) error {
+		err = s.gate.Update(r.Context(), p, func(tx *store.Tx, u store.User) error {
 			h, err := tx.Host(id)
 			if err != nil {
 				return err
@@ -108,13 +102,14 @@ func (s *Site) showUser(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, s.Accounts.MasterURL+"user?id="+url.QueryEscape(q.Get("userid")), http.StatusFound)
 		return
 	}
-	var u store.User
 	var hosts []store.Host
+	var p account.Proof
 	var err error
 	key := q.Get("auth")
 	if key != "" {
-		u, err = s.owner(r, key)
+		p, err = s.owner(r, key)
 	}
+	u := p.User
 	if err == nil {
 		id, _ := strconv.ParseInt(q.Get("userid"), 10, 64)
 		err = s.Store.View(r.Context(), func(tx *store.View) (err error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -110,81 +111,102 @@ func batchOf(name string, workunits int, input string) string {
 // numbers are those that differ from one sender to the next.
 var numbers = regexp.MustCompile(`"(id|create_time)":[^,]*`)
 
-// Two requests at once have the answers and the outcome that they have one after the other, in one
-// of the two orders.
-func TestPairsAtOnce(t *testing.T) {
-	onBoth(t, pairsAtOnce)
-}
-
 // onBoth runs a test on each kind of database.
 func onBoth(t *testing.T, test func(t *testing.T, database string)) {
-	t.Run("SQLite", func(t *testing.T) { test(t, "") })
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, testpg.Start(t).Database(t)) })
+	for name, database := range map[string]string{"SQLite": "", "PostgreSQL": testpg.Start(t).Database(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, database)
+		})
+	}
 }
 
-func pairsAtOnce(t *testing.T, database string) {
-	s := newBatchSite(t, database)
-	asks := []ask{
-		{"submit", "POST", "batches", batchOf("a", 3, "x")},
-		{"submit other work of that name", "POST", "batches", batchOf("a", 2, "y")},
-		{"submit more than the rest of the quota", "POST", "batches", batchOf("b", 8, "z")},
-		{"cancel", "DELETE", "batches/FIRST", ""},
-		{"retire", "POST", "batches/FIRST/retire", ""},
-		{"upload", "PUT", "files/f", strings.Repeat("one", 5000)},
-		{"upload other content", "PUT", "files/f", strings.Repeat("two", 5000)},
-		{"submit with the file", "POST", "batches", `{"name":"c","app":"upper","workunits":[{"inputs":[{"name":"in","staged":"f"}]}]}`},
+// A round is a new set of data for one pair of requests.
+type round struct {
+	send  func(request int) (answer string)
+	state func() string // all visible effects
+}
+
+// pairsAtOnce sends pairs of requests, which have these names, at the same time. The answers and the state
+// must be as if one was sent after the other, in one of the two orders. One of so many pairs is tried,
+// chosen at random, and with HOSTILE_LONG=1 each.
+func pairsAtOnce(t *testing.T, names []string, oneOf, tries int, begin func() round) {
+	t.Helper()
+	if os.Getenv("HOSTILE_LONG") != "" {
+		oneOf, tries = 1, 2*tries
 	}
-	// play creates a sender, runs its requests, and returns the answers and the resulting state.
-	play := func(run func(c *sender, id string) []string) string {
-		c := s.sender(t, 11)
-		_, text := c.ask(ask{"", "POST", "batches", batchOf("first", 2, "w")})
-		var b struct{ ID int64 }
-		_ = json.Unmarshal([]byte(text), &b)
-		id := fmt.Sprint(b.ID)
-		return strings.Join(run(c, id), "\n") + "\n" + c.state("f")
+	chosen := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	outcome := func(r round, answers ...string) string {
+		slices.Sort(answers)
+		return strings.Join(answers, "\n") + "\n" + r.state()
 	}
-	one := func(c *sender, id string, a ask) string {
-		a.path = strings.ReplaceAll(a.path, "FIRST", id)
-		code, text := c.ask(a)
-		if a.method == "POST" && code == http.StatusCreated {
-			code = http.StatusOK // which of two is the first does not matter
-		}
-		text = numbers.ReplaceAllString(text, "")
-		if id != "" {
-			text = strings.ReplaceAll(text, id, "ID")
-		}
-		if code == http.StatusOK { // its counts vary with the time, and the state has them
-			text = ""
-		}
-		return fmt.Sprint(a.name, ": ", code, " ", text)
-	}
-	for i, x := range asks {
-		for _, y := range asks[i:] {
-			serial := make(map[string]bool)
-			for _, order := range [][2]ask{{x, y}, {y, x}} {
-				serial[play(func(c *sender, id string) []string {
-					out := []string{one(c, id, order[0]), one(c, id, order[1])}
-					slices.Sort(out)
-					return out
-				})] = true
+	name := func(i int, answer string) string { return names[i] + ": " + answer }
+	for i := range names {
+		for j := i; j < len(names); j++ {
+			if chosen.IntN(oneOf) > 0 {
+				continue
 			}
-			for range 4 {
-				got := play(func(c *sender, id string) []string {
-					out := make([]string, 2)
-					var wg sync.WaitGroup
-					for k, a := range []ask{x, y} {
-						wg.Go(func() { out[k] = one(c, id, a) })
-					}
-					wg.Wait()
-					slices.Sort(out)
-					return out
-				})
-				if !serial[got] {
-					t.Errorf("%q and %q at once:\n%s\none after the other:\n%s", x.name, y.name, got, strings.Join(slices.Sorted(maps.Keys(serial)), "\nor\n"))
+			serial := make(map[string]bool)
+			for _, order := range [][2]int{{i, j}, {j, i}} {
+				r := begin()
+				first := name(order[0], r.send(order[0]))
+				serial[outcome(r, first, name(order[1], r.send(order[1])))] = true
+			}
+			for range tries {
+				r := begin()
+				answers := make([]string, 2)
+				var both sync.WaitGroup
+				for k, request := range []int{i, j} {
+					both.Go(func() { answers[k] = name(request, r.send(request)) })
+				}
+				both.Wait()
+				if got := outcome(r, answers...); !serial[got] {
+					t.Errorf("%q and %q at once:\n%s\none after the other:\n%s", names[i], names[j], got, strings.Join(slices.Sorted(maps.Keys(serial)), "\nor\n"))
+					break
 				}
 			}
 		}
 	}
+}
+
+func TestRequestsForBatchesAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, database string) {
+		s := newBatchSite(t, database)
+		asks := []ask{
+			{"submit", "POST", "batches", batchOf("a", 3, "x")},
+			{"submit other work of that name", "POST", "batches", batchOf("a", 3, "y")},
+			{"submit more than the rest of the quota", "POST", "batches", batchOf("b", 8, "z")},
+			{"cancel", "DELETE", "batches/FIRST", ""},
+			{"retire", "POST", "batches/FIRST/retire", ""},
+			{"upload", "PUT", "files/f", strings.Repeat("one", 5000)},
+			{"upload other content", "PUT", "files/f", strings.Repeat("two", 5000)},
+			{"submit with the file", "POST", "batches", `{"name":"c","app":"upper","workunits":[{"inputs":[{"name":"in","staged":"f"}]}]}`},
+		}
+		var names []string
+		for _, a := range asks {
+			names = append(names, a.name)
+		}
+		pairsAtOnce(t, names, 1, 4, func() round {
+			c := s.sender(t, 11)
+			_, text := c.ask(ask{"", "POST", "batches", batchOf("first", 2, "w")})
+			var b struct{ ID int64 }
+			_ = json.Unmarshal([]byte(text), &b)
+			id := fmt.Sprint(b.ID)
+			return round{func(i int) string {
+				a := asks[i]
+				a.path = strings.ReplaceAll(a.path, "FIRST", id)
+				code, text := c.ask(a)
+				if a.method == "POST" && code == http.StatusCreated {
+					code = http.StatusOK // which of two is the first does not matter
+				}
+				text = strings.ReplaceAll(numbers.ReplaceAllString(text, ""), id, "ID")
+				if code == http.StatusOK { // its counts vary with the time, and the state has them
+					text = ""
+				}
+				return fmt.Sprint(code, " ", text)
+			}, func() string { return c.state("f") }}
+		})
+	})
 }
 
 // many sends the requests concurrently, and returns the number of answers by status code.

@@ -96,7 +96,7 @@ func TestHerald(t *testing.T) {
 			if b.ID, err = tx.InsertAPIBatch(b); err != nil {
 				return err
 			}
-			if err := tx.APIBatchMade(b.ID, ""); err != nil {
+			if err := tx.APIBatchMade(b.ID); err != nil {
 				return err
 			}
 		}

@@ -17,9 +17,8 @@ import (
 	"github.com/starling-grid/starling/executor"
 )
 
-// apps stand for the executor and the applications of one life of an agent: they
-// compute by the virtual clock, write checkpoints to their slots and outputs to the
-// project's folder.
+// apps replace the executor and the applications during one life of an agent. They compute by the
+// virtual clock, and write checkpoints to their slots and outputs to the project's folder.
 type apps struct {
 	life   *life
 	dir    string
@@ -37,24 +36,24 @@ type run struct {
 	timer *time.Timer
 
 	done      time.Duration // as of since
-	since     time.Time     // it goes on; zero: suspended
+	since     time.Time     // it runs since then (zero: suspended)
 	kept      time.Duration // at the last checkpoint
 	whole     time.Duration // until it ends, one way or another
 	end       fate
 	everySave time.Duration
 }
 
-// A fate is how an application ends.
+// A fate is the way an application ends.
 type fate int
 
 const (
 	right fate = iota
-	wrong      // output that is none
+	wrong      // its output is not a valid one
 	fails
 	hangs // until it has taken too long
 )
 
-// checkpoint is what a slot holds.
+// checkpoint is the content of a slot.
 type checkpoint struct {
 	Result  string
 	Elapsed time.Duration
@@ -129,12 +128,12 @@ func (a *apps) Start(t executor.Task) error {
 	return nil
 }
 
-// arm sets the timer for what comes next: a checkpoint or the end.
+// arm sets the timer for the next event: a checkpoint or the end.
 func (r *run) arm() {
 	r.timer = time.AfterFunc(min(r.whole-r.done, r.kept+r.everySave-r.done), r.wake)
 }
 
-// settle counts the time since it went on.
+// settle counts the time since it was started or resumed.
 func (r *run) settle() {
 	if !r.since.IsZero() {
 		now := time.Now()
@@ -313,7 +312,7 @@ func (*apps) TrickleDown(string, int, time.Time, string) error { return nil }
 func (*apps) UploadEnded(string, string, int) error            { return nil }
 func (*apps) Allow(executor.Allowance)                         {}
 
-// Saved finds none: the agent then shows the last checkpoint that it was told of.
+// Saved finds none. The agent then shows the last checkpoint reported to it.
 func (a *apps) Saved(string, int) (executor.Checkpointed, bool) {
 	return executor.Checkpointed{}, false
 }

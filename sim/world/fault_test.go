@@ -18,7 +18,7 @@ import (
 
 var deadline = regexp.MustCompile(`<report_deadline>([0-9.]+)</report_deadline>`)
 
-// translate makes of a server's times what they are by the computer's clock.
+// translate converts a server's times to the computer's clock.
 func (h *host) translate(answer []byte) []byte {
 	return deadline.ReplaceAllFunc(answer, func(b []byte) []byte {
 		at, err := strconv.ParseFloat(string(deadline.FindSubmatch(b)[1]), 64)
@@ -34,7 +34,7 @@ func (h *host) jump(by time.Duration) {
 	h.wrong += by
 	w.mu.Lock()
 	if by > 0 {
-		h.notBefore = time.Time{} // it cannot know
+		h.notBefore = time.Time{} // it cannot be aware of that
 	}
 	w.mu.Unlock()
 	db, err := state.Open(filepath.Join(h.dir, "state.db"))
@@ -75,9 +75,8 @@ func shiftTimes(v reflect.Value, by time.Duration) {
 	}
 }
 
-// fill has the disk be full for the agent's state: until the returned function is
-// called, which must be while the agent runs, each write fails. It returns nil where
-// that cannot be done.
+// fill makes the disk full for the agent's state. Until the returned function is called, which must
+// be while the agent runs, each write fails. It returns nil if that is not possible.
 func (l *life) fill() (free func()) {
 	const full = "/dev/full"
 	if _, err := os.Stat(full); err != nil {

@@ -20,14 +20,14 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A manner is how a computer behaves: chances for each of its acts.
+// A manner is a computer's behavior: chances for each of its acts.
 type manner struct {
 	fails, hangs, lies float64 // of a result
 	kills              float64 // that a life ends by a kill
 	vanish             float64 // for good, after a life
 	backup, restore    float64 // after a life
 	clone              float64 // after a life
-	net                float64 // how bad the connection is; 1 is bad enough
+	net                float64 // badness of the connection, where 1 is bad enough
 	jumps              float64 // of the clock, after a life
 	full               float64 // a full disk, in a life
 }
@@ -58,12 +58,12 @@ type host struct {
 	manner manner
 	dir    string
 	clones int
-	wrong  time.Duration // by which its clock is ahead
+	wrong  time.Duration // how much its clock is ahead
 
 	// Under w.mu.
 	tries     map[string]int       // requests so far, by what for
 	born      time.Time            //
-	notBefore time.Time            // the server said so
+	notBefore time.Time            // required by the server
 	heard     time.Time            // when
 	fresh     map[string]time.Time // results finished in this life, and when
 	kept      map[string]time.Time // results finished for good
@@ -120,7 +120,7 @@ func (h *host) prepare(cpid string) error {
 		settings.WriteAccount(h.dir, settings.Account{MasterURL: masterURL, Authenticator: h.key, ResourceShare: 100}))
 }
 
-// live is one life after the other, with rests between.
+// live runs one life after the other, with rests between.
 func (h *host) live() {
 	w := h.w
 	for n := 0; w.ctx.Err() == nil; n++ {
@@ -160,7 +160,7 @@ func (h *host) live() {
 	}
 }
 
-// spend has a life go on until it is time for its end.
+// spend lets a life continue until it is time for its end.
 func (h *host) spend(l *life, r *rand.Rand) {
 	wait := func(d time.Duration) bool {
 		select {
@@ -193,7 +193,7 @@ func (h *host) spend(l *life, r *rand.Rand) {
 	}
 }
 
-// rest is off for a while.
+// rest lets the computer be off for a while.
 func (h *host) rest(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -264,7 +264,7 @@ func (h *host) end(l *life) bool {
 	}
 	clear(h.fresh)
 	if killed && now.Sub(h.heard) <= time.Second {
-		h.notBefore = time.Time{} // it may have died before it knew
+		h.notBefore = time.Time{} // it may have died before it received that
 	}
 	w.mu.Unlock()
 	w.tell("%s ends, killed: %v", h.name, killed)
@@ -274,8 +274,8 @@ func (h *host) end(l *life) bool {
 	return w.must(l.err)
 }
 
-// die is a kill: what is on the disk now is what the next life finds. What the agent
-// does until it has ended changes nothing any more.
+// die kills a life: the next life finds the disk as it is now. Later actions of the agent, until it
+// has ended, change nothing any more.
 func (l *life) die() {
 	if l.dead.Swap(true) {
 		return
@@ -284,7 +284,7 @@ func (l *life) die() {
 	close(l.doomed)
 }
 
-// point is where a life may end.
+// point marks a place where a life may end.
 func (l *life) point() {
 	if l.left.Load() > 0 && !l.h.w.calm() && l.left.Add(-1) == 0 {
 		l.die()
@@ -341,7 +341,7 @@ func (l *life) finished(result string, lied bool) {
 	c.lied, c.right = c.lied || lied, c.right || !lied
 }
 
-// luck is the chance for one request.
+// luck returns the random source for one request.
 func (h *host) luck(what string) *rand.Rand {
 	h.w.mu.Lock()
 	n := h.tries[what]
@@ -369,7 +369,7 @@ func (h *host) asks() {
 	}
 }
 
-// answered notes what the scheduler told the agent.
+// answered records the scheduler's answer to the agent.
 func (h *host) answered(answer []byte) {
 	reply, err := protocol.ParseSchedulerReply(answer)
 	if err != nil {
@@ -381,7 +381,7 @@ func (h *host) answered(answer []byte) {
 	h.notBefore = h.heard.Add(reply.RequestDelay)
 }
 
-// watch sees what the agent logs: each line of its loop is a point where it may die.
+// watch reads the agent's log: each line of its loop is a point where it may die.
 type watch struct{ l *life }
 
 func (watch) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// redirect has an open file's descriptor lead to another file until back is called.
-// The file stays open, and locked, meanwhile.
+// redirect makes an open file's descriptor lead to another file until back is called. The file
+// stays open, and locked, meanwhile.
 func redirect(fd int, path string) (back func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

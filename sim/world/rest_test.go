@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// patience is how long a world may take to come to rest.
+// patience is the maximum time for a world to come to rest.
 const patience = 250 * day
 
 // rest lets nothing go wrong any more and time pass until nothing is left to do,
@@ -33,7 +33,7 @@ func (w *world) rest() {
 			w.failf("it does not come to rest: %s", why)
 			break
 		}
-		// Nobody here may take what is there: let others come.
+		// The computers here may not take the remaining results, so others are added.
 		if time.Since(last) > 20*day && w.unsent() > 0 {
 			last = time.Now()
 			w.addUser(len(w.keys))
@@ -53,7 +53,7 @@ func (w *world) rest() {
 	w.mu.Unlock()
 }
 
-// busy says what is left to do, "" if nothing.
+// busy returns the remaining work, or "" if there is none.
 func (w *world) busy() string {
 	w.server.Lock()
 	var st store.Status
@@ -77,9 +77,9 @@ func (w *world) busy() string {
 	return ""
 }
 
-// mostQueued is how many results a CPU may have to compute: one that runs, and as many
-// of the shortest as fill a buffer of work_buf_min_days and work_buf_additional_days,
-// 14 hours. How long they take is learnt on the way, so their sum says less.
+// mostQueued is the maximum number of results for a CPU: one that runs, and as many of the shortest
+// as fill a buffer of work_buf_min_days and work_buf_additional_days, 14 hours. Their computing
+// times are only learned on the way, so the sum of the times would be less meaningful.
 const mostQueued = 5
 
 // queues sees that no computer fetches more than it can compute.
@@ -161,7 +161,7 @@ var rules = []struct{ what, query string }{
 		abs(h.total_credit - (SELECT COALESCE(sum(granted_credit), 0) FROM result r WHERE r.hostid = h.id)) > 1e-6 * (1 + h.total_credit)`},
 }
 
-// checkClaims compares what computers did with what the server knows of it.
+// checkClaims compares the computers' real work with the server's records.
 func (w *world) checkClaims(db *sql.DB) {
 	w.mu.Lock()
 	var lost []string
@@ -206,7 +206,7 @@ func (w *world) checkClaims(db *sql.DB) {
 	w.must(rows.Err())
 }
 
-// checkOutcomes reads what the scientist got.
+// checkOutcomes reads the results for the scientist.
 func (w *world) checkOutcomes(db *sql.DB) {
 	rows, err := db.QueryContext(w.ctx, `SELECT name, min_quorum FROM workunit WHERE canonical_resultid <> 0`)
 	if !w.must(err) {

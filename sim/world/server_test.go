@@ -10,10 +10,10 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 )
 
-// A mortal context ends after it has been asked a number of times whether it has,
-// as each transaction does at first: what works under it dies between two of them,
-// which for a database is the same as within one. Its end wakes nobody, since who is
-// woken first would be for no seed to tell.
+// A mortal context ends after it has been checked a number of times, as each transaction does at
+// its start. Code under it dies between two transactions, which for a database is the same as
+// within one. Its end does not wake waiting goroutines, since no seed could determine which of them
+// is woken first.
 type mortal struct {
 	context.Context
 	left *atomic.Int64

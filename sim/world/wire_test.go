@@ -21,14 +21,14 @@ var errLost = errors.New("connection lost")
 // A wire carries the requests of one life of an agent to the server's handler.
 type wire struct{ l *life }
 
-// Kinds of requests; downloads go by the file's name.
+// Kinds of requests. Downloads are identified by the file's name.
 const (
 	sched  = "scheduler"
 	upload = "upload"
 	master = "master page"
 )
 
-// secret is the part of an output file's name that no seed tells.
+// secret is the part of an output file's name that does not depend on the seed.
 var (
 	secret     = regexp.MustCompile(`_r[0-9]+_`)
 	outputName = regexp.MustCompile(`wu[0-9]+_[0-9]+_r[0-9]+_[0-9]+`)
@@ -46,7 +46,7 @@ func kindOf(r *http.Request) string {
 	return master
 }
 
-// RoundTrip has a request answered, unless it or the answer meets with an accident.
+// RoundTrip gets an answer to a request, unless it or the answer meets with an accident.
 func (t wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	h, w := t.l.h, t.l.h.w
 	var body []byte
@@ -126,8 +126,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// sleep reports whether the request still waits afterwards. Those that give up at the
-// same time hear of it one after the other.
+// sleep reports whether the request still waits afterwards. Requests that give up at the same time
+// are notified one after the other.
 func sleep(r *http.Request, luck *rand.Rand, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -193,11 +193,11 @@ func (w *world) answer(rw http.ResponseWriter, r *http.Request) (broken bool) {
 	return false
 }
 
-// note keeps what the server says it has taken, and whom it gave what.
+// note records the results that the server acknowledged, and those that it sent, with their hosts.
 func (w *world) note(request, answer []byte) {
 	req, err := protocol.ParseSchedulerRequest(request)
 	if err != nil {
-		return // the reply says so
+		return // the reply reports that
 	}
 	reply, err := protocol.ParseSchedulerReply(answer)
 	if !w.must(err) {

@@ -36,8 +36,8 @@ var (
 	tellFlag = flag.Bool("world.tell", false, "tell the story of each world")
 )
 
-// A world has so many computers for so many days before it comes to rest, or fewer if
-// that is more than is asked for.
+// A world has so many computers for so many days before it comes to rest, or fewer if a smaller
+// number is requested.
 const (
 	hosts = 60
 	days  = 60
@@ -86,7 +86,7 @@ type world struct {
 	seed  uint64
 	size  int     // computers at first
 	days  int     // until nothing goes wrong any more
-	mood  float64 // how much goes wrong with messages and daemons; 1 is bad enough
+	mood  float64 // rate of trouble with messages and daemons, where 1 is bad enough
 	dir   string
 	began time.Time
 	ctx   context.Context // of all that happens in the world
@@ -105,7 +105,7 @@ type world struct {
 	full    bool                 // the server's disk is
 	changed map[string]time.Time // files in upload/
 
-	mu      sync.Mutex // for what follows
+	mu      sync.Mutex // guards the following fields
 	hosts   []*host
 	shares  map[share]string  // names of results
 	claims  map[string]*claim // by name of a result
@@ -114,18 +114,18 @@ type world struct {
 	lived   time.Duration // of all computers
 }
 
-// A share is what a host gets of a workunit.
+// A share is a workunit sent to a host.
 type share struct {
 	host int64
 	unit string
 }
 
-// A claim is what the world knows of a result.
+// A claim is the world's record of a result.
 type claim struct {
 	lied     bool // an application returned a wrong output
 	right    bool // or the right one
 	reported bool // the server took a report of it
-	aborted  bool // the server told a computer to drop it
+	aborted  bool // the server asked a computer to abort it
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -136,7 +136,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	}
 }
 
-// play lets the world live and come to rest.
+// play runs the world until it has come to rest.
 func (w *world) play(t *testing.T) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,8 +179,8 @@ func (w *world) print() {
 	}
 }
 
-// draw returns chance that depends on nothing but the seed and what it is for, so
-// that no goroutine changes the luck of another.
+// draw returns randomness that depends on nothing but the seed and its purpose, so that no
+// goroutine changes the luck of another.
 func (w *world) draw(what ...any) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintln(h, what...)
@@ -194,7 +194,7 @@ func between(r *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(r.Int64N(int64(most-least)))
 }
 
-// tell adds to the story.
+// tell adds a line to the story.
 func (w *world) tell(format string, args ...any) {
 	if !w.telling {
 		return
@@ -216,7 +216,7 @@ func (w *world) must(err error) bool {
 	return err == nil
 }
 
-// claim returns what is known of a result; w.mu is held.
+// claim returns the record of a result. w.mu must be locked.
 func (w *world) claim(name string) *claim {
 	c := w.claims[name]
 	if c == nil {
@@ -385,7 +385,7 @@ func (w *world) unsent() (n int) {
 	return n
 }
 
-// A seed tells all of a world, or a failure could not be replayed.
+// A seed determines all of a world. Otherwise a failure could not be replayed.
 func TestReplay(t *testing.T) {
 	var stories [2][]string
 	for i := range stories {

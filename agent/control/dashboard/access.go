@@ -19,8 +19,8 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 )
 
-// URLFile lies in the data directory, readable by its owner only. It holds the
-// dashboard's address with the token.
+// URLFile is a file in the data directory, readable by its owner only, with the dashboard's address
+// and the token.
 const URLFile = "dashboard_url"
 
 // tokenSize is in bytes.
@@ -42,8 +42,8 @@ func Announce(dataDir, port string) (token string, err error) {
 	return token, atomicfile.Write(path, []byte("http://127.0.0.1:"+port+"/login?token="+token+"\n"), 0o600)
 }
 
-// Retract removes the address, since nothing of ours answers there: a token must
-// not be shown to whoever does.
+// Retract removes the stored address. The dashboard no longer listens there, and the token must not
+// reach another program that does.
 func Retract(dataDir string) error {
 	if err := os.Remove(filepath.Join(dataDir, URLFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -66,13 +66,13 @@ func Address(dataDir string) (*url.URL, error) {
 	return u, nil
 }
 
-// policy lets the page load its own files and nothing else, and nobody frame it.
+// policy lets the page load its own files and nothing else, and does not let any page frame it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard refuses what other sites' pages have a browser send: by the Host header,
-// which names the site when its name was pointed at this computer (DNS rebinding),
-// and by what the browser says of the origin.
+// guard refuses requests that other sites' pages cause a browser to send. It checks the Host
+// header, which names the site if its name was pointed at this computer (DNS rebinding), and the
+// origin that the browser reports.
 func guard(port string, next http.Handler) http.Handler {
 	hosts := []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port}
 	next = http.NewCrossOriginProtection().Handler(next)
@@ -98,7 +98,8 @@ func guard(port string, next http.Handler) http.Handler {
 	})
 }
 
-// cookie is the name of what a browser keeps; cookies know no ports.
+// cookie returns the name of the cookie. Cookies do not depend on ports, so the name includes the
+// port.
 func cookie(port string) string { return "starling_" + port }
 
 func (s *Server) right(token string) bool {
@@ -145,7 +146,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request, port string) {
 	page(w, http.StatusOK, `<meta http-equiv="refresh" content="0;url=/">`, `<p><a href="/">Open the dashboard</a></p>`)
 }
 
-// ask asks for the token; said must be text without markup.
+// ask asks for the token. said must be text without markup.
 func (s *Server) ask(w http.ResponseWriter, status int, said string) {
 	page(w, status, "", `<h1>Starling</h1>
 <p>This page controls the agent, so you need to log in. On this computer, run</p>

@@ -12,24 +12,24 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// known are the projects that the page offers.
+// known answers with the projects that the page offers.
 func (s *Server) known(w http.ResponseWriter, _ *http.Request) {
 	answer(w, append([]Known{}, s.Known...), nil)
 }
 
-// A projectConfig is what somebody who wants to attach needs to know of a project.
+// A projectConfig has the facts about a project that people need before attaching it.
 type projectConfig struct {
 	Name        string   `json:"name"`
 	URL         string   `json:"url"` // the master URL
 	Platforms   []string `json:"platforms"`
 	Classes     []string `json:"plan_classes"`
 	Closed      bool     `json:"closed"`        // new accounts are made on its web site only
-	UserName    bool     `json:"uses_username"` // an account goes by a name, not by an e-mail address
+	UserName    bool     `json:"uses_username"` // an account is identified by a name, not by an e-mail address
 	MinPassword int      `json:"min_password"`
 	Terms       string   `json:"terms,omitempty"` // of use, to be accepted for a new account
 }
 
-// config asks a project what it needs and how accounts are made there.
+// config asks a project for its requirements and the way to make accounts.
 func (s *Server) config(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		URL string `json:"url"`
@@ -65,7 +65,7 @@ func newConfig(u string, c *protocol.ProjectConfig) projectConfig {
 	return p
 }
 
-// masterURL is the URL that a project gives as its own, unless that would give up TLS.
+// masterURL returns the URL that a project gives as its own, unless that would give up TLS.
 func masterURL(u string, c *protocol.ProjectConfig) string {
 	own, err := protocol.CanonicalMasterURL(c.MasterURL)
 	if err != nil || strings.HasPrefix(u, "https:") && !strings.HasPrefix(own, "https:") {
@@ -74,19 +74,19 @@ func masterURL(u string, c *protocol.ProjectConfig) string {
 	return own
 }
 
-// An attachment is what the page asks for.
+// An attachment is the page's request.
 type attachment struct {
 	URL      string `json:"url"`
 	Key      string `json:"key"`
-	Email    string `json:"email"` // or the name of the user, where accounts go by that
+	Email    string `json:"email"` // or the user's name, if it identifies accounts
 	Password string `json:"password"`
 	Create   bool   `json:"create"` // a new account rather than one that exists
 	Name     string `json:"name"`   // that others see of a new account
 	Accept   bool   `json:"accept"` // the project's terms of use
 }
 
-// attach takes the account's key, or its e-mail address and password, by which it
-// asks the project for the key.
+// attach takes the account's key, or its e-mail address and password, with which it requests the
+// key from the project.
 func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 	var q attachment
 	if !read(w, r, &q) {
@@ -122,8 +122,8 @@ func (s *Server) account(ctx context.Context, u string, q attachment) (protocol.
 	return s.Agent.CreateAccount(ctx, u, q.Email, hash, q.Name, q.Accept)
 }
 
-// refuseAccount says why not, in words that need no knowledge of BOINC, and with a code
-// for what the page can offer then.
+// refuseAccount answers with the reason, in words that do not require knowledge of BOINC, and with
+// a code that determines what the page can offer then.
 func refuseAccount(w http.ResponseWriter, err error) {
 	code, text := "", sysfault.Plain(err)
 	if a, ok := errors.AsType[*protocol.AccountError](err); ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Computers are the other computers that the agent is paired with as their controller. Its
-// methods may be called concurrently; errors are sentences that are shown to people.
+// Computers are the other computers that the agent is paired with as their controller. Its methods
+// may be called concurrently. Errors are sentences for people.
 type Computers interface {
 	Paired() ([]control.Paired, error)
 	// Client returns a client for the agent at the address of one of them.
@@ -55,14 +55,14 @@ func (s *Server) computers(w http.ResponseWriter, _ *http.Request) {
 	answer(w, list, err)
 }
 
-// A computerView is what the page shows of a computer.
+// A computerView is the page's data about a computer.
 type computerView struct {
 	Tasks   int            `json:"tasks"`
 	Running int            `json:"running"`
 	Status  control.Status `json:"status"` // of tasks only those that will be late
 }
 
-// computer answers with what a computer does; "" is the address of this one.
+// computer answers with a computer's activities. The address "" is this one.
 func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
 	defer cancel()
@@ -74,7 +74,7 @@ func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 	answer(w, summary(v), inTime(ctx, err))
 }
 
-// inTime is the error of a request to a computer, which had askTime.
+// inTime returns the error of a request to a computer, for which there was askTime.
 func inTime(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return errors.New("no answer within " + words.Span(askTime))
@@ -82,7 +82,7 @@ func inTime(ctx context.Context, err error) error {
 	return err
 }
 
-// summary leaves out what the page does not show: ten thousand tasks are some megabytes.
+// summary leaves out data that the page does not show: ten thousand tasks are some megabytes.
 func summary(s control.Status) computerView {
 	v := computerView{Tasks: len(s.Tasks), Status: s}
 	v.Status.Tasks, v.Status.Transfers, v.Status.Notices = []control.Task{}, []control.Xfer{}, nil
@@ -114,7 +114,7 @@ func (h here) Status(ctx context.Context) (control.Status, error) {
 	return v.Status, err
 }
 
-// at is the agent of a computer; "" is this one.
+// at returns the agent of a computer. "" is this one.
 func (s *Server) at(address string) (elsewhere, error) {
 	switch {
 	case address == "":
@@ -170,8 +170,8 @@ func (s *Server) computersMode(w http.ResponseWriter, r *http.Request) {
 	s.onEach(w, r, q.Addresses, func(ctx context.Context, a elsewhere) error { return a.SetMode(ctx, control.Computing, kind, 0) })
 }
 
-// computersAttach attaches a project by one account on computers. This one asks the project
-// for the account's key; the password goes to no other computer.
+// computersAttach attaches a project by one account on computers. This one asks the project for the
+// account's key. The password is not sent to any other computer.
 func (s *Server) computersAttach(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Addresses []string `json:"addresses"`

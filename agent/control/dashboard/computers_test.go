@@ -180,7 +180,7 @@ func TestComputersTab(t *testing.T) {
 	b.Accessible("all computers on a phone")
 }
 
-// Who asks for nonsense is told so, and no computer is asked.
+// Invalid requests are refused with a reason, and no computer is asked.
 func TestComputersRefused(t *testing.T) {
 	s, login := serve(t, &fake{page: busy(1)})
 	base := "http://127.0.0.1:" + s.Port

@@ -1,9 +1,8 @@
-// Package dashboard is the agent's page in a browser: what is happening, why nothing
-// else does, and the means to change it. All of it is in the binary; the page
-// loads nothing from the network.
+// Package dashboard is the agent's page in a browser: the agent's activities, their reasons, and
+// the means to change them. All of it is in the binary. The page loads nothing from the network.
 //
-// It shows what the agent tells it and passes requests on; it decides nothing.
-// See access.go for whom it answers, and live.go for the events that pages are sent.
+// It shows the agent's data and passes requests on. It decides nothing. See access.go for access
+// control, and live.go for the events that are sent to pages.
 //
 // The page itself is in assets, as modules with one idea each and no build step:
 //
@@ -41,8 +40,8 @@ import (
 //go:embed assets
 var embedded embed.FS
 
-// An Agent is what the dashboard needs of the agent. Its methods may be called
-// concurrently; errors are sentences that are shown to people.
+// An Agent has the methods of the agent that the dashboard needs. They may be called concurrently.
+// Errors are sentences for people.
 type Agent interface {
 	Shower
 	PrefsKeeper
@@ -57,10 +56,10 @@ type Agent interface {
 	control.Noticer
 }
 
-// A Shower shows what the page shows.
+// A Shower returns the page's data.
 type Shower interface {
 	Dashboard(ctx context.Context) (view.Page, error)
-	// Task is all that is known of one task. It returns control.ErrNoTask if there is none.
+	// Task returns everything about one task. It returns control.ErrNoTask if it does not exist.
 	Task(ctx context.Context, project, name string) (view.Task, error)
 }
 
@@ -72,7 +71,7 @@ type Known struct {
 	About string `json:"about"`
 }
 
-// A PrefsKeeper knows the preferences, and what tools changed of them.
+// A PrefsKeeper has the preferences, and the tools' changes to them.
 type PrefsKeeper interface {
 	Prefs(ctx context.Context) (prefs.Effective, error)
 	PrefsOverride(ctx context.Context) (prefs.Layer, error)
@@ -83,11 +82,11 @@ type PrefsKeeper interface {
 type Server struct {
 	Agent Agent
 	Log   *slog.Logger
-	// Token is what lets a browser in, and Port where the agent listens.
+	// Token lets a browser in. Port is the port on which the agent listens.
 	Token, Port string
-	// Known are offered to people who attach a project.
+	// Known projects are offered to people for attaching.
 	Known []Known
-	// Computers are the others that the page shows; nil: it shows none.
+	// Computers are the others that the page shows. With nil it shows none.
 	Computers Computers
 
 	tickets tickets
@@ -115,7 +114,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// handler is everything that is served on a port.
+// handler returns the handler for everything that is served on a port.
 func (s *Server) handler(port string) http.Handler {
 	assets, err := fs.Sub(embedded, "assets")
 	if err != nil {
@@ -127,7 +126,7 @@ func (s *Server) handler(port string) http.Handler {
 	open.Handle("GET /style.css", http.FileServerFS(assets))
 	open.HandleFunc("GET /icon.svg", look.Icon)
 
-	own := http.NewServeMux() // for who has the token
+	own := http.NewServeMux() // requires the token
 	own.Handle("GET /", pages(assets))
 	own.HandleFunc("GET /api/events", s.events)
 	own.HandleFunc("GET /api/prefs", s.prefs)
@@ -152,8 +151,8 @@ func (s *Server) handler(port string) http.Handler {
 	return guard(port, open)
 }
 
-// pages serves the files, and index.html for the address of each tab: a path without an
-// extension. The page itself knows which there are.
+// pages serves the files, and index.html for the address of each tab: a path without an extension.
+// The page itself has the list of tabs.
 func pages(assets fs.FS) http.Handler {
 	files := http.FileServerFS(assets)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -21,7 +21,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// agent remembers what it was asked.
+// agent remembers the requests it got.
 type agent struct {
 	Agent
 	own   prefs.Layer
@@ -102,7 +102,7 @@ func serveUntil(t *testing.T, ctx context.Context, a Agent) (s *Server, login *u
 	return s, login
 }
 
-// A reply is what came, without its body.
+// A reply is the answer without its body.
 type reply struct {
 	Status     string
 	StatusCode int
@@ -110,8 +110,7 @@ type reply struct {
 	Cookies    []*http.Cookie
 }
 
-// ask sends a request, with headers as pairs of name and value, and returns what
-// came.
+// ask sends a request, with headers as pairs of name and value, and returns the answer.
 func ask(t *testing.T, method, u, body string, headers ...string) (reply, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, u, strings.NewReader(body))
@@ -194,7 +193,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestOtherSites has a browser that is logged in visit pages that mean harm.
+// TestOtherSites makes a browser that is logged in visit malicious pages.
 func TestOtherSites(t *testing.T) {
 	a := new(agent)
 	port, login := site(t, a)

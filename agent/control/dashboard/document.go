@@ -9,15 +9,15 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 )
 
-// A document is what the page shows, as the JSON object that pages get: its members by
-// name. Tasks, projects and transfers, which are lists elsewhere, are objects by key, so
-// that a change of one of them concerns nothing else. It is not changed once it is made.
+// A document is the page's data, as the JSON object that pages get: its members by name. Tasks,
+// projects and transfers, which are lists elsewhere, are objects by key, so that a change to one of
+// them does not affect the rest. A document is immutable.
 type document struct {
 	parts map[string]map[string]json.RawMessage
 	tasks map[string]control.Task // what parts["tasks"] was made of
 }
 
-// newDocument makes a document of v; what is the same as before is taken from there.
+// newDocument makes a document of v. Unchanged parts are taken from before.
 func newDocument(v view.Page, before document) (d document, err error) {
 	d = document{make(map[string]map[string]json.RawMessage), make(map[string]control.Task, len(v.Status.Tasks))}
 	tasks := make(map[string]json.RawMessage, len(v.Status.Tasks))
@@ -49,8 +49,8 @@ func newDocument(v view.Page, before document) (d document, err error) {
 	return d, err
 }
 
-// members are the members of an object, those that are null left out: a merge patch
-// could not say so.
+// members returns the members of an object without those that are null, which a merge patch could
+// not express.
 func members(v any) (all map[string]json.RawMessage, err error) {
 	b, err := json.Marshal(v)
 	if err == nil {
@@ -60,11 +60,10 @@ func members(v any) (all map[string]json.RawMessage, err error) {
 	return all, err
 }
 
-// whole is the document as JSON.
+// whole returns the document as JSON.
 func (d document) whole() ([]byte, error) { return json.Marshal(d.parts) }
 
-// since is what makes d of before: a JSON merge patch (RFC 7396), or nil if they are the
-// same.
+// since returns the merge patch (RFC 7396) that turns before into d, or nil if they are the same.
 func (d document) since(before document) ([]byte, error) {
 	changes := make(map[string]json.RawMessage)
 	for name, part := range d.parts {
@@ -82,7 +81,7 @@ func (d document) since(before document) ([]byte, error) {
 	return json.Marshal(changes)
 }
 
-// difference is the merge patch that makes the object b of the object a; nil if they are
+// difference returns the merge patch that turns the object a into the object b, or nil if they are
 // the same. Objects are compared member by member, anything else is replaced.
 func difference(a, b map[string]json.RawMessage) (json.RawMessage, error) {
 	changes := make(map[string]json.RawMessage)

@@ -34,7 +34,7 @@ func merge(target, patch any) any {
 	return t
 }
 
-// queue is a page with so many tasks in two projects.
+// queue returns a page with so many tasks in two projects.
 func queue(n int) view.Page {
 	v := view.Page{Plans: make(map[string]decide.ProjectPlan), Credit: make(map[string][]view.Day)}
 	v.Disk.Projects = make(map[string]int64)
@@ -56,7 +56,7 @@ func TestDifferencesMakeTheWholeView(t *testing.T) {
 	steps := []struct {
 		name   string
 		change func(v *view.Page)
-		most   int // bytes of the event; 0: any
+		most   int // bytes of the event (0: any)
 		least  int
 	}{
 		{"nothing", func(*view.Page) {}, 0, 0},
@@ -129,7 +129,7 @@ func TestDifferencesMakeTheWholeView(t *testing.T) {
 	}
 }
 
-// whole is what a page that opens now is sent.
+// whole returns the data sent to a page that opens now.
 func whole(t *testing.T, v view.Page) (all any) {
 	t.Helper()
 	d, err := newDocument(v, document{})
@@ -146,7 +146,7 @@ func whole(t *testing.T, v view.Page) (all any) {
 	return all
 }
 
-// BenchmarkLook10000 is what a second costs while a page is open and ten of ten thousand
+// BenchmarkLook10000 measures the cost of a second while a page is open and ten of ten thousand
 // tasks run.
 func BenchmarkLook10000(b *testing.B) {
 	v := queue(10000)

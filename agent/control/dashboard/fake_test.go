@@ -29,7 +29,7 @@ type fake struct {
 
 var _ Agent = new(fake)
 
-// change has f alter what there is to see.
+// change lets f alter the page's data.
 func (a *fake) change(f func(*view.Page)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,8 +172,8 @@ const (
 	wcg      = "https://wcg.example/"
 )
 
-// busy is a computer that is attached to three projects and has so many tasks, of which
-// eight run, with a name or two that mean harm.
+// busy returns a computer that is attached to three projects and has so many tasks. Eight of them
+// run. One or two have malicious names.
 func busy(tasks int) view.Page {
 	v := view.Page{
 		Status: control.Status{

@@ -51,7 +51,7 @@ func (a *fake) Timeline(_ context.Context, q control.HistoryQuery) (control.Time
 	return t, nil
 }
 
-// past is a computer on which so many tasks have ended, and which has been on for some days.
+// past returns a computer on which so many tasks have ended, and which has been on for some days.
 func past(tasks int) *fake {
 	a := &fake{page: busy(30)}
 	for i := range tasks {
@@ -166,7 +166,7 @@ func TestMidnights(t *testing.T) {
 	}
 }
 
-// What the page asks of the history; the file for spreadsheets has all of it.
+// The page's requests for the history. The file for spreadsheets has all of it.
 func TestHistoryRequests(t *testing.T) {
 	a := past(1200)
 	a.ended[7].Name = "=1+1"

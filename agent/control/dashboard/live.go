@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	every     = time.Second      // the page is told what changed
+	every     = time.Second      // the interval of changes sent to the page
 	stillHere = 15 * time.Second // between signs of life when nothing does
 	sendTime  = 10 * time.Second // for one event
 	maxPages  = 32               // open at once
@@ -48,7 +48,7 @@ func (l *looks) close() {
 	}
 }
 
-// look returns what the page shows; it may be as old as half of every.
+// look returns the page's data. It may be as old as half of every.
 func (s *Server) look(ctx context.Context) (document, error) {
 	l := &s.looks
 	l.mu.Lock()
@@ -58,7 +58,7 @@ func (s *Server) look(ctx context.Context) (document, error) {
 	}
 	v, err := s.Agent.Dashboard(ctx)
 	if ctx.Err() != nil {
-		return document{}, ctx.Err() // one page's end is nothing to the others
+		return document{}, ctx.Err() // one page's end does not affect the others
 	}
 	if err == nil {
 		l.shown, err = newDocument(v, l.shown)
@@ -67,10 +67,10 @@ func (s *Server) look(ctx context.Context) (document, error) {
 	return l.shown, err
 }
 
-// keptMessages is how many lines a page gets when it opens.
+// keptMessages is the number of lines that a page gets when it opens.
 const keptMessages = 2000
 
-// messages are the lines of the log after a number, the last ones only.
+// messages returns the lines of the log after a number, the last ones only.
 func (s *Server) messages(ctx context.Context, after int) (lines []control.Message, last int) {
 	log, err := s.Agent.Log(ctx, after)
 	if err != nil || len(log.Messages) == 0 {
@@ -80,14 +80,14 @@ func (s *Server) messages(ctx context.Context, after int) (lines []control.Messa
 	return lines, lines[len(lines)-1].Seqno
 }
 
-// events tells a page, as server-sent events, what is to be seen:
+// events sends the data and its changes to a page, as server-sent events:
 //
 //	view      all of it, once: a document
 //	change    what is different since, whenever something is: a JSON merge patch (RFC
 //	          7396) of the document, in which null takes a member away
 //	messages  further lines of the log
 //
-// With ten thousand tasks of which none runs, a change is a few hundred bytes.
+// With ten thousand tasks, none of them running, a change is a few hundred bytes.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if !s.looks.open() {
 		refuse(w, http.StatusTooManyRequests, fmt.Errorf("this dashboard is open in %d pages, the maximum; close some", maxPages))
@@ -96,7 +96,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	defer s.looks.close()
 	w.Header().Set("Content-Type", "text/event-stream")
 	c := http.NewResponseController(w)
-	if err := c.SetReadDeadline(time.Time{}); err != nil { // the page has asked; now it listens
+	if err := c.SetReadDeadline(time.Time{}); err != nil { // the request is complete, and now the page only listens
 		return
 	}
 	send := func(text string) bool {
@@ -116,7 +116,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		text := ""
 		now, err := s.look(r.Context())
 		if err != nil {
-			return // the browser comes back, and the agent perhaps as well
+			return // the browser reconnects, and the agent perhaps works again
 		}
 		event, err := told(shown, now)
 		if err != nil {
@@ -151,8 +151,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// told is the event for a page that shows one document and is to show another; "" if
-// nothing is different.
+// told returns the event for a page that shows one document and is to show another, or "" if they
+// are the same.
 func told(shown, now document) (string, error) {
 	name, encode := "view", now.whole
 	if shown.parts != nil {

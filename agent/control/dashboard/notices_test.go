@@ -23,7 +23,7 @@ func (a *fake) Notices(_ context.Context, project string) (all []control.Notice,
 	return all, nil
 }
 
-// announced are notices, one of which means harm.
+// announced returns notices, one of them malicious.
 func announced() []control.Notice {
 	return []control.Notice{
 		{Seqno: 3, Project: einstein, ProjectName: "Einstein@Home", Kind: control.News, Title: "A pulsar <img src=x onerror=alert(1)>", Link: "https://einstein.example/news?a=1&b=2", Time: started, Arrived: started},

@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/internal/testbrowser"
 )
 
-// open has Chromium open the dashboard of a fake agent.
+// open opens the dashboard of a fake agent in Chromium.
 func open(t *testing.T, a *fake) (b testbrowser.Browser, base string) {
 	t.Helper()
 	return openUntil(t, t.Context(), a)
@@ -385,7 +385,7 @@ func TestNothingYet(t *testing.T) {
 	b.Picture("attach")
 }
 
-// TestAccessible has axe-core look at each tab, the drawers and the dialogs, light and dark.
+// TestAccessible checks each tab, the drawers and the dialogs with axe-core, light and dark.
 func TestAccessible(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(300), seqno: 40}
@@ -425,8 +425,8 @@ func TestPhone(t *testing.T) {
 	}
 }
 
-// TestPhoneColumns: a name of two letters a line tells nothing, and what is computed is to be
-// seen at once.
+// TestPhoneColumns: a column with two letters in a line would be useless, and the computing tasks
+// must be visible at once.
 func TestPhoneColumns(t *testing.T) {
 	t.Parallel()
 	b, base := open(t, &fake{page: busy(300), seqno: 40})

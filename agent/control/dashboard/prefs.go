@@ -22,8 +22,8 @@ type preference struct {
 	Least  float64  `json:"least"`
 	Most   float64  `json:"most"`
 	Value  float64  `json:"value"`         // in force
-	Origin string   `json:"origin"`        // where that comes from
-	Own    *float64 `json:"own,omitempty"` // set here; nil: not
+	Origin string   `json:"origin"`        // source of that value
+	Own    *float64 `json:"own,omitempty"` // set here (nil: not)
 }
 
 func (s *Server) prefs(w http.ResponseWriter, r *http.Request) {
@@ -57,11 +57,11 @@ func (s *Server) prefs(w http.ResponseWriter, r *http.Request) {
 	answer(w, form, err)
 }
 
-// weekday is a day's name in preference files.
+// weekday returns a day's name in preference files.
 func weekday(w time.Weekday) string { return strings.ToLower(w.String()) }
 
-// layer reads the form: what is set here, by name. Windows of weekdays stay if the
-// form has none.
+// layer reads the values set in the form, by name. Windows of weekdays stay if the form does not
+// have any.
 func (s *Server) layer(w http.ResponseWriter, r *http.Request) (l prefs.Layer, ok bool) {
 	var q struct {
 		Values map[string]float64   `json:"values"`
@@ -89,7 +89,7 @@ func (s *Server) layer(w http.ResponseWriter, r *http.Request) (l prefs.Layer, o
 			err = errors.Join(err, fmt.Errorf("%s: unknown key", name))
 		}
 	}
-	if err == nil { // the file's own reader knows what is allowed
+	if err == nil { // the file's own reader checks the allowed values
 		_, err = prefs.Parse(settings.PrefsOverrideFile, []byte(l.TOML()), "")
 	}
 	if err != nil {

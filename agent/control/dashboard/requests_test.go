@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Each tab's address is answered with the page; what is not there is not.
+// Each tab's address is answered with the page. Addresses that do not exist are not.
 func TestAddresses(t *testing.T) {
 	port, login := site(t, new(agent))
 	base, cookie := "http://127.0.0.1:"+port, enter(t, login)
@@ -26,7 +26,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// What the page asks of single tasks, many tasks, and projects before they are attached.
+// The page's requests for single tasks, many tasks, and projects before they are attached.
 func TestTasksAndAccounts(t *testing.T) {
 	a := &fake{page: busy(100)}
 	s, login := serve(t, a)

@@ -10,10 +10,10 @@ import (
 	"github.com/starling-grid/starling/internal/sysfault"
 )
 
-// maxBody bounds what a page sends, in bytes.
+// maxBody is the maximum size of a page's request, in bytes.
 const maxBody = 64 << 10
 
-// read reads what a page sent; it answers itself when that is nothing sensible.
+// read reads a page's request. If that is not valid, it answers with an error itself.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	return readMost(w, r, into, maxBody)
 }
@@ -28,14 +28,14 @@ func readMost(w http.ResponseWriter, r *http.Request, into any, most int64) bool
 	return true
 }
 
-// refuse says why not.
+// refuse answers with the reason for a refusal.
 func refuse(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": sysfault.Plain(err)})
 }
 
-// answer says how something went.
+// answer answers with the result or the error.
 func answer(w http.ResponseWriter, v any, err error) {
 	if err != nil {
 		refuse(w, http.StatusUnprocessableEntity, err)
@@ -55,7 +55,7 @@ func (s *Server) steerProject(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxTasks bounds what a page sends to name tasks, in bytes: ten thousand of them and more.
+// maxTasks is the maximum size of a page's list of tasks, in bytes: ten thousand of them and more.
 const maxTasks = 8 << 20
 
 func (s *Server) steerTasks(w http.ResponseWriter, r *http.Request) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A ticket opens the dashboard once, for people who may control the agent but not read
-// its files. After that the browser has the token.
+// A ticket opens the dashboard once, for people that may control the agent but not read its files.
+// After that the browser has the token.
 const (
 	ticketLasts = 10 * time.Minute
 	maxTickets  = 100 // older ones are void

@@ -28,8 +28,8 @@ func (r *request) appConfig() string {
 	return errorText("no such project")
 }
 
-// setAppConfig takes an app_config as what tools changed of the account: what it
-// does not name it does not limit.
+// setAppConfig adopts an app_config as the tools' changes to the account. Anything that it does not
+// name is not limited.
 func (r *request) setAppConfig() string {
 	src, ok := r.block("app_config")
 	if !ok {

@@ -24,7 +24,7 @@ const inProgress = -204 // BOINC's ERR_IN_PROGRESS
 // patience bounds a server's time to answer.
 const patience = 2 * time.Minute
 
-// begin has ask run in the background and keeps its reply for the poll.
+// begin runs ask in the background and keeps its reply for the poll.
 func (r *request) begin(pending string, ask func(ctx context.Context) string) string {
 	a, name := &r.srv.async, r.name
 	a.mu.Lock()
@@ -112,7 +112,7 @@ func accountError(num int, msg string) string {
 	return string(w.Bytes())
 }
 
-// errorNum is BOINC's number for what went wrong with a project's server.
+// errorNum returns BOINC's number for an error of a project's server.
 func errorNum(err error) int {
 	if a, ok := errors.AsType[*protocol.AccountError](err); ok {
 		return a.Num

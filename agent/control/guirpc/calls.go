@@ -14,7 +14,7 @@ import (
 
 // A call answers one kind of request.
 type call struct {
-	open bool // tools on this computer need no password for it
+	open bool // tools on this computer may call it without a password
 	do   func(*request) string
 }
 
@@ -112,7 +112,7 @@ func (r *request) messageCount() string {
 	return fmt.Sprintf("<seqno>%d</seqno>\n", last)
 }
 
-// readConfig has settings read again and, as BOINC does, what stands beside them.
+// readConfig reads the settings again and, as BOINC does, the other files next to them.
 func (r *request) readConfig() string {
 	if err := r.srv.Agent.ReloadSettings(r.ctx); err != nil {
 		return errorText(sysfault.Plain(err))
@@ -136,8 +136,7 @@ func (r *request) setOverride() string {
 	return outcome(err)
 }
 
-// url returns the canonical form of a project's URL; "" if it is none, which is
-// nobody's.
+// url returns the canonical form of a project's URL, or "" if it is not a URL. No project has that.
 func (r *request) url(arg string) string {
 	url, _ := protocol.CanonicalMasterURL(r.arg(arg))
 	return url

@@ -23,11 +23,10 @@ func writeConfig(w *bxml.Writer, v view.Tools) {
 	boincconfig.Write(w, v.Settings, accounts)
 }
 
-// setConfig writes down what a cc_config changes of the settings and accounts: what has a
-// name here. Lists that it does not have are taken for empty, and single values that it does
-// not have stay; an empty call takes back all that tools changed. Tools send back the whole
-// of what they were shown, so an element that is as they were shown changes nothing. What has
-// no effect here is logged.
+// setConfig saves the changes in a cc_config to the settings and accounts, as far as these exist
+// here. Missing lists count as empty, missing single values stay, and an empty call removes all
+// changes by tools. Tools send back everything that they were shown, so an unchanged element
+// changes nothing. Options without effect here are logged.
 func (r *request) setConfig() string {
 	src, ok := r.block("cc_config")
 	if !ok {
@@ -42,8 +41,7 @@ func (r *request) setConfig() string {
 			with := *o
 			with.LogFlags = maps.Clone(o.LogFlags)
 			change.Apply(&with)
-			// The proxy that tools have been shown may be an old one; they set it by a call of
-			// its own.
+			// The proxy that was shown to tools may be an old one. They set it by a separate call.
 			if change.Element != "proxy_info" && !bytes.Equal(shown(with, nil), shown(*o, nil)) {
 				*o = with
 			}
@@ -58,15 +56,15 @@ func (r *request) setConfig() string {
 	return outcome(err)
 }
 
-// shown is what tools are shown of settings and accounts.
+// shown returns settings and accounts in the form that tools see.
 func shown(s settings.Settings, accounts []settings.Account) []byte {
 	var w bxml.Writer
 	boincconfig.Write(&w, s, accounts)
 	return w.Bytes()
 }
 
-// exclude changes which coprocessors the projects' tasks may not use, where that is not as
-// the tool was shown it. An entry for a project that is not attached has no effect.
+// exclude changes the coprocessors that projects' tasks may not use, where that differs from the
+// values shown to the tool. An entry for a project that is not attached has no effect.
 func (r *request) exclude(c *boincconfig.Config) error {
 	v, err := r.srv.Agent.Tools(r.ctx)
 	if err != nil {

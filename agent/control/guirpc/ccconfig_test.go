@@ -13,8 +13,8 @@ func options(text string) string {
 	return "<set_cc_config>\n<cc_config>\n<options>\n" + text + "\n</options>\n</cc_config>\n</set_cc_config>"
 }
 
-// BOINC Manager sends back all that it was shown: what is in there as it was changes
-// nothing, and what is missing from a list is taken off it.
+// BOINC Manager sends back everything that it was shown. An unchanged element changes nothing, and
+// an entry that is missing from a list is removed from it.
 func TestConfigOfCoprocessors(t *testing.T) {
 	const own = "[[coproc]]\ntype = \"mine\"\ncount = 1\npeak_flops = 5e9\n\n[[coproc]]\ntype = \"pocl\"\nopencl = \"pthread\"\n\n[[ignore_gpu]]\ntype = \"NVIDIA\"\n"
 	p, dir := newDesk(t, own)

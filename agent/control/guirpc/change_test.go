@@ -21,8 +21,8 @@ const (
 	accountKey = "0123456789abcdef0123456789abcdef"
 )
 
-// A desk is an agent as far as its files go: what is changed is written and read
-// again, and nothing is computed.
+// A desk is an agent as far as its files are concerned: changes are written and read again, but
+// nothing is computed.
 type desk struct {
 	agent
 	dir  string
@@ -91,7 +91,7 @@ func (desk) CreateAccount(_ context.Context, _, _, _, _ string, consent bool) (p
 	return accountKey, nil
 }
 
-// newDesk is one that is attached to a project, with a peer that talks to it.
+// newDesk returns a desk that is attached to a project, with a peer that talks to it.
 func newDesk(t *testing.T, own string) (*peer, string) {
 	t.Helper()
 	p, d := sitDown(t, own)
@@ -111,8 +111,8 @@ func sitDown(t testing.TB, own string) (*peer, desk) {
 	return dial(t, serveAgent(t, d, "")), d
 }
 
-// Every call that BOINC's client knows, from the table in its gui_rpc_server_ops.cpp,
-// but for one of Android's.
+// Every call of BOINC's client, from the table in its gui_rpc_server_ops.cpp, except one of
+// Android's.
 var everyCall = strings.Fields(`exchange_versions get_all_projects_list get_cc_status get_disk_usage get_daily_xfer_history
 	get_file_transfers get_host_info get_messages get_message_count get_newer_version get_notices_public get_old_results
 	get_project_status get_results get_screensaver_tasks get_simple_gui_info get_state get_statistics abort_file_transfer

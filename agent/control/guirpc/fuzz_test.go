@@ -29,7 +29,7 @@ func (writingDesk) SyncManager(context.Context) error { return nil }
 
 func (writingDesk) LeaveManager(context.Context, bool) error { return nil }
 
-// arguments are where a fuzzer begins with the calls that take some.
+// arguments are a fuzzer's first arguments for the calls that have some.
 var arguments = map[string]string{
 	"set_app_config":            "<url>" + projectURL + "</url><app_config><app><name>a</name><max_concurrent>2</max_concurrent></app></app_config>",
 	"set_cc_config":             "<cc_config><log_flags><task>1</task></log_flags><options><ncpus>2</ncpus><exclusive_app>x</exclusive_app><device_name>d</device_name></options></cc_config>",
@@ -46,8 +46,8 @@ var arguments = map[string]string{
 	"acct_mgr_rpc":              "<url>" + projectURL + "</url><name>n</name><password>p</password>",
 }
 
-// FuzzRequest has tools send anything: each request is answered, and what it changed
-// can be read again.
+// FuzzRequest lets tools send anything: each request is answered, and its changes can be read
+// again.
 func FuzzRequest(f *testing.F) {
 	dir := f.TempDir()
 	if err := settings.WriteAccount(dir, settings.Account{MasterURL: projectURL, Authenticator: accountKey, ResourceShare: 100}); err != nil {

@@ -1,11 +1,10 @@
-// Package guirpc speaks BOINC's GUI RPC protocol, so that boinccmd, boinctui,
-// BOINC Manager and the like can show and control the agent.
+// Package guirpc implements BOINC's GUI RPC protocol, so that boinccmd, boinctui, BOINC Manager and
+// similar tools can show and control the agent.
 //
-// It translates: what is true the agent says, and what is asked for the agent
-// does. Replies have one element a line, since the tools read them by the line.
+// It translates: the agent supplies the facts and carries out the requests. Replies have one
+// element a line, since the tools read them by the line.
 //
-// Source of the protocol: BOINC client/gui_rpc_server_ops.cpp and
-// lib/gui_rpc_client_ops.cpp.
+// Source of the protocol: BOINC client/gui_rpc_server_ops.cpp and lib/gui_rpc_client_ops.cpp.
 package guirpc
 
 import (
@@ -46,7 +45,7 @@ const (
 type Server struct {
 	Agent Agent
 	Log   *slog.Logger
-	// Password protects most calls; "" means that none is needed.
+	// Password protects most calls. With "" none is needed.
 	Password string
 	// Allowed reports whether a peer that is not on this computer may connect.
 	Allowed func(ip net.IP) bool
@@ -270,7 +269,7 @@ func errorText(text string) string {
 	return string(w.Bytes())
 }
 
-// outcome is the reply to a call that does something.
+// outcome returns the reply to a call that does something.
 func outcome(err error) string {
 	switch {
 	case err == nil:
@@ -285,10 +284,10 @@ func outcome(err error) string {
 	return errorText(sysfault.Plain(err))
 }
 
-// noProject is what tools know a project by that is not attached.
+// noProject is the answer by which tools recognize that a project is not attached.
 const noProject = "No such project"
 
-// flat drops what a line of a reply must not hold.
+// flat removes characters that a line of a reply must not contain.
 func flat(format string, args ...any) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' {

@@ -18,7 +18,7 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// An agent shows nothing and does nothing; calls that need more panic.
+// An agent shows nothing and does nothing. Calls that need more panic.
 type agent struct{ guirpc.Agent }
 
 func (agent) Tools(context.Context) (view.Tools, error) {

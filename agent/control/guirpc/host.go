@@ -14,11 +14,11 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// maxHostText is how long a name of the computer may be, in bytes, as in BOINC.
+// maxHostText is the maximum length of a name of the computer, in bytes, as in BOINC.
 const maxHostText = 255
 
-// setHost takes what a tool knows of the computer: what product it is, and what it
-// is called. The rest is known better here.
+// setHost adopts the product name and the domain name that a tool has for the computer. The agent
+// has better values for the rest.
 func (r *request) setHost() string {
 	src, ok := r.block("host_info")
 	if !ok {
@@ -53,8 +53,8 @@ func (r *request) setHost() string {
 // language matches what may be asked for: de, pt_BR, zh-Hant.
 var language = regexp.MustCompile(`^[A-Za-z]{2,8}([_-][A-Za-z0-9]{1,8})*$`)
 
-// setLanguage has projects asked for answers in the language of the tool; none if it
-// is empty.
+// setLanguage makes the agent ask projects for answers in the language of the tool, or in none if
+// it is empty.
 func (r *request) setLanguage() string {
 	l := strings.TrimSpace(r.arg("language"))
 	if !r.has("language") || l != "" && !language.MatchString(l) {
@@ -73,8 +73,8 @@ func setMode(what control.Activity) func(*request) string {
 	}
 }
 
-// mode is the mode that a tool sets and for how long, 0 until changed; not ok if it named
-// none.
+// mode returns the mode that a tool sets and its duration, 0 until changed. ok is false if the tool
+// named none.
 func (r *request) mode() (kind prefs.ModeKind, d time.Duration, ok bool) {
 	switch {
 	case r.has("always"):

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// The mode of GPUs is kept and told back.
+// The mode of GPUs is stored and returned.
 func TestGPUMode(t *testing.T) {
 	p, d := sitDown(t, "")
 	contains(t, "at first", p.call("<get_cc_status/>"), "<gpu_suspend_reason>0<", "<gpu_mode>2<", "<gpu_mode_perm>2<", "<gpu_mode_delay>0.0")
@@ -53,7 +53,7 @@ func TestHost(t *testing.T) {
 	contains(t, "too long", set("<host_info><product_name>"+strings.Repeat("x", 256)+"</product_name></host_info>"), "<error>host_info parse error</error>")
 }
 
-// BOINC's tools see the coprocessors with what their drivers say.
+// BOINC's tools see the coprocessors with the properties from their drivers.
 func TestHostWithCoprocessors(t *testing.T) {
 	p, _ := sitDown(t, "")
 	for _, call := range []string{"<get_host_info/>", "<get_state/>"} {

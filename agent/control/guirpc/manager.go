@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// writeManager tells which account manager is followed.
+// writeManager writes which account manager is followed.
 func writeManager(w *bxml.Writer, v view.Tools) {
 	w.Open("acct_mgr_info")
 	w.Text("acct_mgr_url", v.Manager.URL)
@@ -19,8 +19,8 @@ func writeManager(w *bxml.Writer, v view.Tools) {
 	w.Close("acct_mgr_info")
 }
 
-// manager joins an account manager, asks the one that is followed, or with empty
-// arguments leaves it. How it went the tool hears by the poll.
+// manager joins an account manager, asks the one that is followed, or with empty arguments leaves
+// it. The tool gets the outcome by polling.
 func (r *request) manager() string {
 	if r.has("use_config_file") {
 		if v, err := r.srv.Agent.Tools(r.ctx); err != nil || v.Manager.URL == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// priority is BOINC's: 1 for information, 2 for the user to act on.
+// priority returns BOINC's priority: 1 for information, 2 for the user to act on.
 func priority(m control.Message) int64 {
 	if m.Level == slog.LevelInfo.String() {
 		return 1

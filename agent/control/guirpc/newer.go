@@ -16,8 +16,8 @@ func writeNewer(w *bxml.Writer, v view.Tools) {
 	w.Text("download_url", v.Newer.URL)
 }
 
-// projectsFile is a list of projects that are known to all, as BOINC's client keeps
-// it. The agent does not fetch it; who wants tools to offer projects puts it there.
+// projectsFile is a list of public projects in the format of BOINC's client. The agent does not
+// fetch it. Put it there if you want tools to offer projects.
 const projectsFile = "all_projects_list.xml"
 
 func (r *request) allProjects() string {

@@ -9,9 +9,9 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// notices answers with the notices above a number. Tools keep what they got and ask for
-// what is new, so when one of those that this connection got is withdrawn, it gets all of
-// them again, behind a mark that says so.
+// notices answers with the notices above a number. Tools keep the ones they have and ask for new
+// ones. If a notice that this connection got is withdrawn, the answer has all of them again, after
+// a mark for that.
 //
 // Source: BOINC client/cs_notice.cpp, NOTICES::write.
 func (r *request) notices() string {

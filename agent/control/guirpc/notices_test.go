@@ -36,7 +36,7 @@ func (b *board) set(seqnos ...int) {
 	}
 }
 
-// got are the numbers of the notices in a reply.
+// got returns the numbers of the notices in a reply.
 func got(reply string) (numbers string) {
 	for _, part := range strings.Split(reply, "<seqno>")[1:] {
 		n, _, _ := strings.Cut(part, "<")
@@ -45,7 +45,7 @@ func got(reply string) (numbers string) {
 	return numbers
 }
 
-// Tools get what is new, and all of it once something was withdrawn.
+// Tools get new notices, and all of them once one was withdrawn.
 func TestNotices(t *testing.T) {
 	b := new(board)
 	b.set(1, 2)

@@ -11,7 +11,7 @@ import (
 
 func writeProxy(w *bxml.Writer, v view.Tools) { boincconfig.WriteProxy(w, v.Settings) }
 
-// setProxy has projects be reached by the proxy that a tool names, from now on.
+// setProxy makes the agent use the proxy that a tool names, from now on.
 func (r *request) setProxy() string {
 	src, ok := r.block("proxy_info")
 	if !ok {

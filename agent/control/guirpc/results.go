@@ -18,7 +18,7 @@ func writeResults(w *bxml.Writer, v view.Tools, active bool) {
 	w.Close("results")
 }
 
-// Numbers of tasks' states, as tools know them.
+// Numbers of tasks' states, as tools expect them.
 const (
 	taskUninitialized = 0
 	taskExecuting     = 1

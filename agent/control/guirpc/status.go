@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// suspendReason is BOINC's number for why something is suspended.
+// suspendReason returns BOINC's number for the reason of a suspension.
 func suspendReason(p prefs.Permission) int {
 	switch p.Code {
 	case "":
@@ -36,7 +36,7 @@ func suspendReason(p prefs.Permission) int {
 	return 4096
 }
 
-// modeNumber is BOINC's number for a mode.
+// modeNumber returns BOINC's number for a mode.
 func modeNumber(k prefs.ModeKind) int64 {
 	switch k {
 	case prefs.Always:
@@ -48,7 +48,7 @@ func modeNumber(k prefs.ModeKind) int64 {
 	return 2
 }
 
-// gpus says whether GPUs may compute.
+// gpus returns whether GPUs may compute.
 func gpus(v view.Tools) prefs.Permission {
 	if !v.Compute.Denied() {
 		return v.GPUs

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// An Agent is what the calls need of the agent. Its methods may be called
-// concurrently; errors are sentences that tools show to people.
+// An Agent has the methods of the agent that the calls need. They may be called concurrently.
+// Errors are sentences that tools show to people.
 type Agent interface {
 	Shower
 	Changer
@@ -38,8 +38,8 @@ type Changer interface {
 	ChangeSettings(ctx context.Context, change func(*settings.Settings)) error
 	ReloadSettings(ctx context.Context) error
 	ChangeAccount(ctx context.Context, masterURL string, change func(*settings.Override)) error
-	// ChangeHost changes what tools may of what is remembered of the computer, at
-	// once: Product, Language and GPUMode.
+	// ChangeHost changes the properties of the computer that tools may change, at once: Product,
+	// Language and GPUMode.
 	ChangeHost(ctx context.Context, change func(*state.Host)) error
 }
 

@@ -23,14 +23,14 @@ import (
 // dialTime bounds a connection's beginning.
 const dialTime = 15 * time.Second
 
-// Dir is where this user's identity as a controller lies, with the agents that it is
+// Dir returns the folder with this user's identity as a controller, and the agents that it is
 // paired with.
 func Dir() (string, error) {
 	d, err := os.UserConfigDir()
 	return filepath.Join(d, "starling", folder), err
 }
 
-// Address completes what a person wrote: HOST or HOST:PORT.
+// Address completes an address that a person wrote: HOST or HOST:PORT.
 func Address(host string) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host
@@ -80,13 +80,13 @@ func dial(ctx context.Context, cert tls.Certificate, address string) (net.Conn, 
 	return c, shown(&state), nil
 }
 
-// Pair has the agent at an address and the controller in dir know each other, and
-// returns the agent's fingerprint.
+// Pair pairs the agent at an address with the controller in dir, and returns the agent's
+// fingerprint.
 func Pair(ctx context.Context, dir, address, code string) (string, error) {
 	return pairAs(ctx, ownName(), dir, address, code)
 }
 
-// pairAs does so under a name that the agent will know this controller by.
+// pairAs does so under the name that the agent will use for this controller.
 func pairAs(ctx context.Context, name, dir, address, code string) (string, error) {
 	key, err := parseCode(code)
 	if err != nil {
@@ -140,7 +140,7 @@ func ask(ctx context.Context, c net.Conn, q pairing) (answer pairing, err error)
 	return answer, errors.New(refusal.Error)
 }
 
-// ownName is what the agent will know this computer by.
+// ownName returns the name that the agent will use for this computer.
 func ownName() string {
 	host, _ := os.Hostname()
 	name := host

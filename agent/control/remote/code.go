@@ -18,7 +18,7 @@ const (
 	codeTries = 5
 )
 
-// alphabet has no letters that are mistaken for digits.
+// alphabet does not have letters that can be mistaken for digits.
 var alphabet = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
 // newCode makes a code: four groups of four letters and digits.
@@ -39,7 +39,7 @@ func parseCode(s string) ([]byte, error) {
 	return b, nil
 }
 
-// A side is one that proves that it knows the code.
+// A side is one that proves possession of the code.
 type side string
 
 const (
@@ -47,8 +47,8 @@ const (
 	controlled side = "starling remote control: controlled"
 )
 
-// proof shows that a side knows the code and sees these certificates: of the agent,
-// and of the computer, with its name, that asks to control it.
+// proof proves that a side has the code and sees these certificates: of the agent, and of the
+// computer, with its name, that asks to control it.
 func proof(code []byte, who side, agent, asks, name string) []byte {
 	mac := hmac.New(sha256.New, code)
 	fmt.Fprintf(mac, "%s\x00%s\x00%s\x00%s", who, agent, asks, name) // all but the last have a fixed length each

@@ -50,7 +50,7 @@ func TestCodesAreLongAndReadable(t *testing.T) {
 	}
 }
 
-// A proof of one side, for one pair of certificates and one name, is none for another.
+// A proof of one side, for one pair of certificates and one name, is not valid for another.
 func TestProofsAreForOnePurpose(t *testing.T) {
 	code := []byte("0123456789")
 	seen := make(map[string]bool)

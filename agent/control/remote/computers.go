@@ -7,10 +7,10 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// Computers are the other computers whose agents an agent may control, so that its
-// dashboard shows them. What the agent knows of them lies in its data directory: it has an
-// identity of its own and not that of any user, so that whoever may open its dashboard
-// controls what was paired there and nothing else. Its methods may be called concurrently.
+// Computers are the other computers whose agents an agent may control, so that its dashboard shows
+// them. The agent's records about them are in its data directory. It has a separate identity and
+// not that of any user, so that anyone who may open its dashboard controls the computers paired
+// there and no others. Its methods may be called concurrently.
 type Computers struct{ dir string }
 
 // controllers is the folder in the data directory.
@@ -36,8 +36,8 @@ func (c *Computers) Pair(ctx context.Context, address, code string) error {
 	return err
 }
 
-// Forget has one of them be one no more. There it stays listed until it is revoked.
+// Forget removes one of them. That computer lists this one until it is revoked there.
 func (c *Computers) Forget(address string) error { return pinsIn(c.dir).remove(address) }
 
-// dashboardName tells the dashboard from the command line, which is paired by itself.
+// dashboardName distinguishes the dashboard from the command line, which is paired separately.
 const dashboardName = " (dashboard)"

@@ -15,9 +15,8 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 )
 
-// pins are the other computers that one is paired with, in a file that people may
-// look at and delete from. It is read whenever it matters, so that what is revoked
-// has no further effect.
+// pins are the other paired computers, in a file that people may read and delete entries from. It
+// is read each time, so that a revoked computer loses access at once.
 type pins struct{ path string }
 
 type pinFile struct {
@@ -40,7 +39,7 @@ func (p pins) all() ([]control.Paired, error) {
 	return f.Computers, nil
 }
 
-// named returns the fingerprint of a computer, "" if there is none of that name.
+// named returns the fingerprint of a computer, or "" if no computer has that name.
 func (p pins) named(name string) (string, error) {
 	all, err := p.all()
 	for _, c := range all {
@@ -51,7 +50,7 @@ func (p pins) named(name string) (string, error) {
 	return "", err
 }
 
-// by returns the name of the computer with a fingerprint, "" if there is none.
+// by returns the name of the computer with a fingerprint, or "" if it is unknown.
 func (p pins) by(fingerprint string) (string, error) {
 	all, err := p.all()
 	for _, c := range all {
@@ -62,7 +61,7 @@ func (p pins) by(fingerprint string) (string, error) {
 	return "", err
 }
 
-// add puts a computer in the place of what was known by its name or fingerprint.
+// add adds a computer. It replaces earlier entries with its name or fingerprint.
 func (p pins) add(c control.Paired) error {
 	all, err := p.all()
 	if err != nil {

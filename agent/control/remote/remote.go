@@ -1,13 +1,12 @@
-// Package remote lets people control an agent from another computer: the interface
-// of package control over TLS 1.3, in which both sides show certificates that they
-// made themselves and each admits only those it has pinned.
+// Package remote lets people control an agent from another computer. It offers the interface of
+// package control over TLS 1.3. Both sides show certificates that they made themselves, and each
+// admits only those it has pinned.
 //
-// Pinning is the work of a pairing code, which the controlled computer shows and a
-// person types at the other. Both prove to each other that they know the code, in a
-// proof over the certificates they see: an attacker in the middle presents different
-// certificates to each side, so neither proof verifies. The code has 80 random bits, so that a
-// proof that was seen does not betray it; it is good for one pairing, for minutes
-// and for a few tries.
+// A pairing code does the pinning. The controlled computer shows the code and a person types it at
+// the other. Both prove to each other that they have the code, in a proof over the certificates
+// they see: an attacker in the middle presents different certificates to each side, so neither
+// proof verifies. The code has 80 random bits, so that a recorded proof does not reveal it. It is
+// valid for one pairing, for minutes and for a few tries.
 //
 // Nothing is decided here, and nothing is ever sent in clear text.
 package remote
@@ -33,14 +32,14 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 )
 
-// Port is where an agent is looked for that was named without a port.
+// Port is the default port of an agent.
 const Port = 31419
 
 // identityFile holds a computer's key and certificate.
 const identityFile = "identity.pem"
 
-// identity returns the certificate of a folder with its key, which are made if they
-// are not there. It lasts: the other side knows this computer by it.
+// identity returns the certificate of a folder with its key. Both are made if they do not exist.
+// The certificate is permanent: the other side identifies this computer by it.
 func identity(dir string) (tls.Certificate, error) {
 	path := filepath.Join(dir, identityFile)
 	b, err := os.ReadFile(path)
@@ -80,14 +79,14 @@ func newIdentity() ([]byte, error) {
 	return append(b, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})...), nil
 }
 
-// fingerprint is what a certificate is known by.
+// fingerprint returns the string that identifies a certificate.
 func fingerprint(der []byte) string {
 	sum := sha256.Sum256(der)
 	return hex.EncodeToString(sum[:])
 }
 
-// shown is the fingerprint of the certificate that the other side showed, whose key
-// TLS has seen it use; "" if there is none.
+// shown returns the fingerprint of the other side's certificate, or "" without one. TLS has
+// verified that the other side has its key.
 func shown(s *tls.ConnectionState) string {
 	if s == nil || len(s.PeerCertificates) == 0 {
 		return ""

@@ -20,14 +20,14 @@ import (
 	"github.com/starling-grid/starling/agent/control/remote"
 )
 
-// An agent shows its status; calls that need more panic.
+// An agent shows its status. Calls that need more panic.
 type agent struct{ control.Agent }
 
 func (agent) Status(context.Context) (control.Status, error) {
 	return control.Status{Running: true, Version: "from afar"}, nil
 }
 
-// serve has an agent answer on loopback.
+// serve starts an agent that answers on loopback.
 func serve(t *testing.T) (s *remote.Server, address string) {
 	t.Helper()
 	s, err := remote.New(t.TempDir(), 1, control.Handler(agent{}), slog.New(slog.DiscardHandler))
@@ -59,7 +59,7 @@ func invite(t *testing.T, s *remote.Server) control.Invitation {
 	return i
 }
 
-// status is what comes of asking for it from a controller's folder.
+// status returns the error of requesting the status from a controller's folder.
 func status(t *testing.T, dir, address string) error {
 	t.Helper()
 	c, err := remote.NewClient(dir, address)
@@ -155,7 +155,7 @@ func TestWrongCodes(t *testing.T) {
 	}
 }
 
-// A man in the middle has certificates of his own, and passes everything on.
+// A man in the middle has different certificates, and passes everything on.
 func TestManInTheMiddle(t *testing.T) {
 	s, address := serve(t)
 	cert := certificate(t)
@@ -188,7 +188,7 @@ func TestManInTheMiddle(t *testing.T) {
 	}
 	wants(t, "afterwards", status(t, dir, middle), "is not paired")
 
-	// He comes later, and to the address that was paired.
+	// Now the attacker appears only after pairing, at the address that was paired.
 	if _, err := remote.Pair(t.Context(), dir, address, invite(t, s).Code); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestManInTheMiddle(t *testing.T) {
 	wants(t, "steering through him", status(t, dir, middle), "presents a different certificate")
 }
 
-// Who answers a request to pair with nonsense is not believed.
+// An agent that answers a request to pair with nonsense is not trusted.
 func TestFalseAgent(t *testing.T) {
 	cert := certificate(t)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13})
@@ -217,7 +217,7 @@ func TestFalseAgent(t *testing.T) {
 	wants(t, "a false agent", err, "does not know the code")
 }
 
-// certificate is that of a folder of its own.
+// certificate returns the certificate of a new folder.
 func certificate(t *testing.T) tls.Certificate {
 	t.Helper()
 	dir := t.TempDir()
@@ -249,7 +249,7 @@ func TestHostilePeers(t *testing.T) {
 		return c
 	}
 	for range 20 {
-		dial() // and say nothing
+		dial() // and send nothing
 	}
 	plain := dial()
 	_, _ = io.WriteString(plain, "GET /v1/status HTTP/1.1\r\nHost: agent\r\n\r\n")
@@ -284,7 +284,7 @@ func TestHostilePeers(t *testing.T) {
 	}
 }
 
-// An agent that is a controller is paired beside its users, not in the place of one.
+// An agent that is a controller is paired in addition to its users, and does not replace one.
 func TestComputers(t *testing.T) {
 	s, address := serve(t)
 	user, data := t.TempDir(), t.TempDir()

@@ -50,8 +50,8 @@ type Server struct {
 	now     func() time.Time
 }
 
-// New makes a server that has handler answer those who are paired. Its identity and
-// whom it knows lie in the data directory.
+// New makes a server whose requests from paired computers are answered by handler. Its identity and
+// its list of paired computers are in the data directory.
 func New(dataDir string, port int, handler http.Handler, log *slog.Logger) (*Server, error) {
 	dir := filepath.Join(dataDir, folder)
 	cert, err := identity(dir)
@@ -105,7 +105,7 @@ func (s *Server) Revoke(name string) error {
 	return err
 }
 
-// admit lets in who is paired.
+// admit lets in paired computers.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch name, err := s.pins.by(shown(r.TLS)); {

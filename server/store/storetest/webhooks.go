@@ -32,7 +32,7 @@ func webhooks(t *testing.T, s *store.Store) {
 		add(lab, store.APIBatch{Name: "half", Webhook: "https://lab/z"})
 		silent := add(lab, store.APIBatch{Name: "silent"})
 		for _, id := range []int64{first, revoked, silent} {
-			if err := tx.APIBatchMade(id, ""); err != nil {
+			if err := tx.APIBatchMade(id); err != nil {
 				return err
 			}
 		}

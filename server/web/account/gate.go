@@ -110,15 +110,15 @@ func (g *Gate) Try(r *http.Request) error {
 // it: by the password, or by the key as BOINC also allows. Passwords are checked a few at
 // a time, as each takes a processor for a while, and guesses are rationed by account and
 // address together: a stranger's do not keep the owner out.
-func (g *Gate) Prove(r *http.Request, email, passwdHash string) (store.User, error) {
-	u, err := g.owner(r, email, passwdHash)
+func (g *Gate) Prove(r *http.Request, email, passwdHash string) (Proof, error) {
+	p, err := g.owner(r, email, passwdHash)
 	if err == nil {
-		err = welcome(u)
+		err = welcome(p.User)
 	}
 	if err != nil {
-		return store.User{}, err
+		return Proof{}, err
 	}
-	return u, nil
+	return p, nil
 }
 
 // welcome returns an error if an account is banned, for its owner to read.
@@ -133,28 +133,28 @@ func welcome(u store.User) error {
 	return &protocol.AccountError{Num: protocol.ErrNumAuthenticator, Msg: why}
 }
 
-// owner is prove for all accounts, banned ones too.
-func (g *Gate) owner(r *http.Request, email, passwdHash string) (store.User, error) {
+// owner is Prove for all accounts, banned ones too.
+func (g *Gate) owner(r *http.Request, email, passwdHash string) (Proof, error) {
 	email, passwdHash = Canonical(email), strings.ToLower(passwdHash)
 	u, err := g.User(r.Context(), email)
 	unknown, _ := errors.AsType[*protocol.AccountError](err)
 	if err != nil && unknown == nil {
-		return u, err
+		return Proof{}, err
 	}
 	if unknown == nil && subtle.ConstantTimeCompare([]byte(passwdHash), []byte(protocol.PasswordHash(string(u.Authenticator), u.EmailAddr))) == 1 {
-		return u, nil
+		return byPassword(u, true), nil
 	}
 	from := guess{sha256.Sum256([]byte(email)), limit.Network(limit.ClientOf(r))}
 	if wait, ok := g.guesses.Take(from, time.Now()); !ok {
 		g.Log.Warn("too many wrong passwords", "userid", u.ID, "ip", from.from, "wait", wait)
-		return store.User{}, ErrGuesses
+		return Proof{}, ErrGuesses
 	}
 	if err := g.Try(r); err != nil {
-		return store.User{}, err
+		return Proof{}, err
 	}
 	done, err := g.hashing.begin(r.Context(), true)
 	if err != nil {
-		return store.User{}, err
+		return Proof{}, err
 	}
 	defer done()
 	hash := []byte(u.PasswdHash)
@@ -164,12 +164,12 @@ func (g *Gate) owner(r *http.Request, email, passwdHash string) (store.User, err
 	wrong := bcrypt.CompareHashAndPassword(hash, []byte(passwdHash)) != nil
 	switch {
 	case unknown != nil:
-		return store.User{}, unknown
+		return Proof{}, unknown
 	case wrong:
-		return store.User{}, ErrWrong
+		return Proof{}, ErrWrong
 	}
 	g.guesses.Renew(from)
-	return u, nil
+	return byPassword(u, false), nil
 }
 
 func (g *Gate) User(ctx context.Context, email string) (u store.User, err error) {
@@ -186,8 +186,8 @@ func (g *Gate) User(ctx context.Context, email string) (u store.User, err error)
 
 // Create makes an account. It requires an invitation if the project does. Asked again with the same
 // password it returns the existing account.
-func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation string) (store.User, error) {
-	none := store.User{}
+func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation string) (Proof, error) {
+	none := Proof{}
 	if g.Closed {
 		return none, &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "Account creation is disabled"}
 	}
@@ -195,12 +195,12 @@ func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation strin
 		return none, &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
 	}
 	ctx := r.Context()
-	taken := func() (store.User, error) {
-		u, err := g.Prove(r, email, passwdHash)
+	taken := func() (Proof, error) {
+		p, err := g.Prove(r, email, passwdHash)
 		if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumBadPassword {
 			err = &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "There's already an account with that email address"}
 		}
-		return u, err
+		return p, err
 	}
 	if _, err := g.User(ctx, email); err == nil {
 		return taken()
@@ -239,7 +239,7 @@ func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation strin
 	if err == nil && g.Made != nil {
 		g.Made(r, u)
 	}
-	return u, err
+	return byPassword(u, false), err
 }
 
 // invited reports whether a code lets its bearer in.
@@ -251,26 +251,27 @@ func (g *Gate) invited(code string) bool {
 	return ok
 }
 
-// SetPassword changes a password and ends all visits.
-func (g *Gate) SetPassword(r *http.Request, u *store.User, password string) error {
+// SetPassword changes a password, and ends all visits but this one, which begins anew.
+func (g *Gate) SetPassword(w http.ResponseWriter, r *http.Request, p Proof, password string) error {
 	if len(password) < g.MinPasswordLength {
 		return ErrShort
 	}
-	hash, err := g.Hash(r, u.EmailAddr, password)
+	hash, err := g.Hash(r, p.EmailAddr, password)
 	if err != nil {
 		return err
 	}
-	err = g.Store.Update(r.Context(), func(tx *store.Tx) error {
+	return g.Admit(w, r, p, func(tx *store.Tx, u store.User) error {
+		switch {
+		case u.EmailAddr != p.EmailAddr: // which the hash includes
+			return ErrWrong
+		case u.Banned():
+			return welcome(u)
+		}
 		if err := tx.EndSessions(u.ID); err != nil {
 			return err
 		}
 		return tx.SetPasswdHash(u.ID, hash)
 	})
-	if err != nil {
-		return err
-	}
-	u.PasswdHash = hash
-	return nil
 }
 
 // Hash returns the stored form of a password, which includes the account's address. It waits for

@@ -40,42 +40,52 @@ func (g *Gate) seal(purpose, text string, u store.User) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Bearer returns whom a token is of, or ErrSession.
-func (g *Gate) Bearer(r *http.Request, purpose, token string) (u store.User, err error) {
+// Bearer returns the account that a token is for, or ErrSession.
+func (g *Gate) Bearer(r *http.Request, purpose, token string) (p Proof, err error) {
 	i := strings.LastIndexByte(token, '.')
 	if i < 0 {
-		return u, ErrSession
+		return p, ErrSession
 	}
 	idText, untilText, _ := strings.Cut(token[:i], ".")
 	id, errID := strconv.ParseInt(idText, 10, 64)
 	until, errUntil := strconv.ParseInt(untilText, 10, 64)
 	if errID != nil || errUntil != nil || time.Now().Unix() >= until {
-		return u, ErrSession
+		return p, ErrSession
+	}
+	p.still = func(_ *store.View, now store.User) error {
+		if !hmac.Equal([]byte(token[i+1:]), []byte(g.seal(purpose, token[:i], now))) {
+			return ErrSession
+		}
+		return nil
 	}
 	err = g.Store.View(r.Context(), func(tx *store.View) (err error) {
-		u, err = tx.User(id)
-		return err
+		if p.User, err = tx.User(id); err != nil {
+			return err
+		}
+		return p.still(tx, p.User)
 	})
-	if errors.Is(err, store.ErrNotFound) || err == nil && !hmac.Equal([]byte(token[i+1:]), []byte(g.seal(purpose, token[:i], u))) {
-		return store.User{}, ErrSession
+	if errors.Is(err, store.ErrNotFound) {
+		err = ErrSession
 	}
-	return u, err
+	return p, err
 }
 
 // Visitor returns the account that is logged in, or ErrSession.
-func (g *Gate) Visitor(r *http.Request) (u store.User, err error) {
+func (g *Gate) Visitor(r *http.Request) (p Proof, err error) {
 	c, err := r.Cookie(sessionCookie)
 	if err != nil {
-		return u, ErrSession
+		return p, ErrSession
 	}
-	err = g.Store.View(r.Context(), func(tx *store.View) (err error) {
-		u, err = tx.UserOfSession(sessionHash(c.Value), time.Now())
+	hash := sessionHash(c.Value)
+	err = g.Store.View(r.Context(), func(tx *store.View) error {
+		u, err := tx.UserOfSession(hash, time.Now())
+		p = bySession(u, hash)
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) || err == nil && u.Banned() {
+	if errors.Is(err, store.ErrNotFound) || err == nil && p.Banned() {
 		err = ErrSession
 	}
-	return u, err
+	return p, err
 }
 
 // sessionHash returns the stored form of a session's cookie, so that the cookie cannot be recovered
@@ -85,19 +95,24 @@ func sessionHash(cookie string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Admit logs a user in.
-func (g *Gate) Admit(w http.ResponseWriter, r *http.Request, u store.User) error {
-	if err := welcome(u); err != nil {
-		return err
-	}
+// Admit logs an account's owner in, after the changes that fn makes in the same transaction.
+func (g *Gate) Admit(w http.ResponseWriter, r *http.Request, p Proof, fn func(tx *store.Tx, u store.User) error) error {
 	cookie, now := rand.Text(), time.Now()
-	err := g.Store.Update(r.Context(), func(tx *store.Tx) error {
+	err := g.Update(r.Context(), p, func(tx *store.Tx, u store.User) error {
+		if err := fn(tx, u); err != nil {
+			return err
+		}
 		return tx.AddSession(sessionHash(cookie), u.ID, now, now.Add(sessionTime))
 	})
 	if err == nil {
 		g.setCookie(w, cookie, int(sessionTime/time.Second))
 	}
 	return err
+}
+
+// LogIn is Admit without changes.
+func (g *Gate) LogIn(w http.ResponseWriter, r *http.Request, p Proof) error {
+	return g.Admit(w, r, p, func(*store.Tx, store.User) error { return nil })
 }
 
 // Leave ends a visit, here and in the browser.

@@ -13,32 +13,30 @@ import (
 )
 
 // member shows a page to a logged-in volunteer. Other visitors are asked to log in first.
-func (p *Pages) member(show func(w http.ResponseWriter, r *http.Request, u store.User)) http.HandlerFunc {
+func (p *Pages) member(show func(w http.ResponseWriter, r *http.Request, visit account.Proof)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		u, err := p.Gate.Visitor(r)
-		switch {
-		case errors.Is(err, account.ErrSession):
-			http.Redirect(w, r, p.Gate.MasterURL+"login", http.StatusSeeOther)
-		case err != nil:
+		visit, err := p.Gate.Visitor(r)
+		if err != nil {
 			p.fail(w, err)
-		default:
-			u.ExpavgCredit = credit.Decayed(u.ExpavgCredit, u.ExpavgTime, time.Now())
-			show(w, r, u)
+			return
 		}
+		visit.ExpavgCredit = credit.Decayed(visit.ExpavgCredit, visit.ExpavgTime, time.Now())
+		show(w, r, visit)
 	}
 }
 
 // visitor returns the account that is logged in. Its ID is 0 if the visitor is not logged in.
-func (p *Pages) visitor(r *http.Request) (store.User, error) {
-	u, err := p.Gate.Visitor(r)
+func (p *Pages) visitor(r *http.Request) (account.Proof, error) {
+	visit, err := p.Gate.Visitor(r)
 	if errors.Is(err, account.ErrSession) {
 		err = nil
 	}
-	return u, err
+	return visit, err
 }
 
 // account shows a volunteer's contribution, and the way to attach computers.
-func (p *Pages) account(w http.ResponseWriter, r *http.Request, u store.User) {
+func (p *Pages) account(w http.ResponseWriter, r *http.Request, visit account.Proof) {
+	u := visit.User
 	data := map[string]any{
 		"User": u, "URL": p.Gate.MasterURL, "Weak": protocol.WeakKey(u.ID, u.Authenticator, u.PasswdHash),
 		"Unconfirmed": p.Gate.ConfirmEmail && u.ConfirmedTime.IsZero(),
@@ -110,7 +108,8 @@ func (p *Pages) user(w http.ResponseWriter, r *http.Request) {
 }
 
 // ownData sends all the data that the project has about a volunteer.
-func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, u store.User) {
+func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, visit account.Proof) {
+	u := visit.User
 	type task struct {
 		Name, State      string
 		HostID           int64

@@ -11,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/protocol/venue"
 	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/account"
 )
 
 // The number of computers and tasks that a page lists.
@@ -32,11 +33,12 @@ func number64(r *http.Request, name string) int64 {
 
 // computers lists a volunteer's own computers, or the computers of another volunteer who allows it.
 func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
-	u, err := p.visitor(r)
+	visit, err := p.visitor(r)
 	if err != nil {
 		p.fail(w, err)
 		return
 	}
+	u := visit.User
 	id := number64(r, "userid")
 	own := id == 0 || id == u.ID
 	if own && u.ID == 0 {
@@ -83,18 +85,20 @@ func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
 
 // computer shows a computer with its tasks, and applies its owner's changes.
 func (p *Pages) computer(w http.ResponseWriter, r *http.Request) {
-	u, err := p.visitor(r)
+	visit, err := p.visitor(r)
 	data := make(map[string]any)
 	if err == nil && r.Method == http.MethodPost {
 		var to string
-		if to, err = p.setComputer(r, u); err == nil {
+		if to, err = p.setComputer(r, visit); err == nil {
 			http.Redirect(w, r, p.Gate.MasterURL+to, http.StatusSeeOther)
 			return
 		}
 		err = explained(data, err)
 	}
 	if err == nil {
-		err = p.Store.View(r.Context(), func(tx *store.View) error { return describe(tx, data, u, number64(r, "id"), number64(r, "before")) })
+		err = p.Store.View(r.Context(), func(tx *store.View) error {
+			return describe(tx, data, visit.User, number64(r, "id"), number64(r, "before"))
+		})
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -162,9 +166,9 @@ func twins(tx *store.View, h store.Host) (list []store.Host, err error) {
 }
 
 // setComputer applies a form to a computer, and returns the page to show then.
-func (p *Pages) setComputer(r *http.Request, u store.User) (page string, err error) {
-	if u.ID == 0 {
-		return "login", nil
+func (p *Pages) setComputer(r *http.Request, visit account.Proof) (page string, err error) {
+	if visit.ID == 0 {
+		return "", account.ErrSession
 	}
 	id := number64(r, "id")
 	switch r.PostFormValue("what") {
@@ -173,13 +177,13 @@ func (p *Pages) setComputer(r *http.Request, u store.User) (page string, err err
 		if at != "" && !slices.Contains(venue.Names, at) || len(label) > maxLabel || strings.ContainsFunc(label, func(c rune) bool { return c < ' ' }) {
 			return "", refusal("the name may have %d bytes on one line", maxLabel)
 		}
-		err = p.Store.Update(r.Context(), func(tx *store.Tx) error {
+		err = p.Gate.Update(r.Context(), visit, func(tx *store.Tx, u store.User) error {
 			return tx.SetHostOwn(id, u.ID, label, at, r.PostFormValue("hidden") != "")
 		})
 		page = "computer?id=" + strconv.FormatInt(id, 10)
 	case "merge":
 		into := number64(r, "into")
-		err = p.Store.Update(r.Context(), func(tx *store.Tx) error { return merge(tx, u, id, into) })
+		err = p.Gate.Update(r.Context(), visit, func(tx *store.Tx, u store.User) error { return merge(tx, u, id, into) })
 		page = "computer?id=" + strconv.FormatInt(into, 10)
 	default:
 		return "", refusal("nothing was asked for")

@@ -229,8 +229,14 @@ func (p *Pages) show(w http.ResponseWriter, code int, name string, data map[stri
 	_, _ = w.Write(b.Bytes())
 }
 
-// fail answers that something does not work which the operator has to mend.
+// fail answers that something does not work which the operator has to mend. A visitor who is not logged in,
+// or not any more, is asked to log in.
 func (p *Pages) fail(w http.ResponseWriter, err error) {
+	if errors.Is(err, account.ErrSession) {
+		w.Header().Set("Location", p.Gate.MasterURL+"login")
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
 	p.Log.Error("page failed", "err", err)
 	http.Error(w, Unavailable, http.StatusServiceUnavailable)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/protocol/venue"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/wishes"
 )
 
@@ -40,7 +41,7 @@ type kindChoice struct {
 }
 
 // preferences shows and changes the preferences for a volunteer's computers, for all or at a venue.
-func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, u store.User) {
+func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, visit account.Proof) {
 	at := r.FormValue("venue")
 	if at != "" && !slices.Contains(venue.Names, at) {
 		p.missing(w, "There is no venue of this name.")
@@ -53,7 +54,7 @@ func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, u store.User
 	})
 	data := map[string]any{"Venue": at, "Venues": venues("All computers")}
 	if err == nil && r.Method == http.MethodPost {
-		if err = explained(data, p.setPreferences(r, &u, at, apps)); err == nil && data["Error"] == nil {
+		if err = explained(data, p.setPreferences(r, &visit, at, apps)); err == nil && data["Error"] == nil {
 			data["Said"] = "Preferences saved. Your computers get them at their next contact."
 		}
 	}
@@ -61,6 +62,7 @@ func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, u store.User
 		p.fail(w, err)
 		return
 	}
+	u := visit.User
 	wanted := wishes.For(u.ProjectPrefs, at)
 	data["Wishes"], data["OwnProject"] = wanted, wishes.Has(u.ProjectPrefs, at)
 	sets := venue.Split(u.GlobalPrefs)
@@ -97,7 +99,8 @@ func offered(apps []store.App, now wishes.Prefs) (list []appChoice) {
 	return list
 }
 
-func (p *Pages) setPreferences(r *http.Request, u *store.User, at string, apps []store.App) error {
+func (p *Pages) setPreferences(r *http.Request, visit *account.Proof, at string, apps []store.App) error {
+	u := &visit.User
 	drop := r.PostFormValue("drop") != "" && at != ""
 	switch r.PostFormValue("what") {
 	case "prefs":
@@ -108,7 +111,7 @@ func (p *Pages) setPreferences(r *http.Request, u *store.User, at string, apps [
 				return err
 			}
 		}
-		err := p.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SetGlobalPrefs(u.ID, u.GlobalPrefs, text) })
+		err := p.Gate.Update(r.Context(), *visit, func(tx *store.Tx, _ store.User) error { return tx.SetGlobalPrefs(u.ID, u.GlobalPrefs, text) })
 		if err == nil {
 			u.GlobalPrefs = text
 		}
@@ -122,7 +125,7 @@ func (p *Pages) setPreferences(r *http.Request, u *store.User, at string, apps [
 			}
 			text = wishes.Set(u.ProjectPrefs, at, wanted)
 		}
-		err := p.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SetProjectPrefs(u.ID, u.ProjectPrefs, text) })
+		err := p.Gate.Update(r.Context(), *visit, func(tx *store.Tx, _ store.User) error { return tx.SetProjectPrefs(u.ID, u.ProjectPrefs, text) })
 		if err == nil {
 			u.ProjectPrefs = text
 		}

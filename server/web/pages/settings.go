@@ -13,107 +13,115 @@ import (
 )
 
 // settings shows and changes a volunteer's name, address and other account settings.
-func (p *Pages) settings(w http.ResponseWriter, r *http.Request, u store.User) {
+func (p *Pages) settings(w http.ResponseWriter, r *http.Request, visit account.Proof) {
 	data := make(map[string]any)
 	if r.Method == http.MethodPost {
-		said, err := p.change(w, r, &u)
+		said, err := p.change(w, r, &visit)
 		if err := explained(data, err); err != nil {
 			p.fail(w, err)
 			return
 		}
-		if u.ID == 0 { // the account is gone
+		if visit.ID == 0 { // the account is gone
 			http.Redirect(w, r, p.Gate.MasterURL, http.StatusSeeOther)
 			return
 		}
 		data["Said"] = said
 	}
-	data["User"] = u
+	data["User"] = visit.User
 	p.show(w, http.StatusOK, "settings.html", data)
 }
 
 // change makes the change that a form of the settings asks for. All but the profile want the
 // password again.
-func (p *Pages) change(w http.ResponseWriter, r *http.Request, u *store.User) (said string, err error) {
+func (p *Pages) change(w http.ResponseWriter, r *http.Request, visit *account.Proof) (said string, err error) {
 	what := r.PostFormValue("what")
 	if what == "profile" {
-		return p.setProfile(r, u)
+		return p.setProfile(r, visit)
 	}
-	if _, err := p.Gate.Prove(r, u.EmailAddr, protocol.PasswordHash(r.PostFormValue("old"), u.EmailAddr)); err != nil {
+	password, err := p.Gate.Prove(r, visit.EmailAddr, protocol.PasswordHash(r.PostFormValue("old"), visit.EmailAddr))
+	if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumNotFound {
+		err = account.ErrSession // the address was changed or the account deleted just now, and the visit ended
+	}
+	if err != nil {
 		return "", err
 	}
+	proof := visit.And(password)
 	switch what {
 	case "password":
-		if err := p.Gate.SetPassword(r, u, r.PostFormValue("password")); err != nil {
-			return "", err
-		}
-		return "Password changed.", p.Gate.Admit(w, r, *u)
+		return "Password changed.", p.Gate.SetPassword(w, r, proof, r.PostFormValue("password"))
 	case "key":
-		key := account.NewKey()
-		if err := p.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SetAuthenticator(u.ID, key) }); err != nil {
-			return "", err
-		}
-		u.Authenticator = key
-		return "The account key was replaced. Computers that use the old one get no more work: attach them again.", nil
+		visit.Authenticator = account.NewKey()
+		err := p.Gate.Update(r.Context(), proof, func(tx *store.Tx, u store.User) error { return tx.SetAuthenticator(u.ID, visit.Authenticator) })
+		return "The account key was replaced. Computers that use the old one get no more work: attach them again.", err
 	case "email":
-		return p.changeEmail(w, r, u)
+		return p.changeEmail(w, r, visit, proof)
 	case "delete":
-		if err := p.Gate.Leave(w, r); err != nil {
-			return "", err
-		}
-		_, err := farewell.Delete(r.Context(), p.Store, u.ID, "volunteer", time.Now())
-		if err == nil {
-			u.ID = 0
-		}
-		return "", err
+		return "", p.delete(w, r, visit, proof)
 	}
 	return "", refusal("nothing was asked for")
 }
 
-func (p *Pages) setProfile(r *http.Request, u *store.User) (said string, err error) {
+func (p *Pages) delete(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof) error {
+	now := time.Now()
+	err := p.Gate.Update(r.Context(), proof, func(tx *store.Tx, u store.User) error { return farewell.Erase(tx, u, now) })
+	if err != nil {
+		return err
+	}
+	id := visit.ID
+	visit.ID = 0
+	if err := p.Gate.Leave(w, r); err != nil {
+		return err
+	}
+	_, err = farewell.GiveUp(r.Context(), p.Store, id, "volunteer", now)
+	return err
+}
+
+func (p *Pages) setProfile(r *http.Request, visit *account.Proof) (said string, err error) {
 	name, err := account.Name(r.PostFormValue("name"))
 	if err != nil {
 		return "", err
 	}
-	u.Name, u.HideHosts, u.NoExport = name, r.PostFormValue("show_hosts") == "", r.PostFormValue("export") == ""
-	return "Saved.", p.Store.Update(r.Context(), func(tx *store.Tx) error {
-		if err := tx.SetUserName(u.ID, u.Name); err != nil {
+	visit.Name, visit.HideHosts, visit.NoExport = name, r.PostFormValue("show_hosts") == "", r.PostFormValue("export") == ""
+	return "Saved.", p.Gate.Update(r.Context(), *visit, func(tx *store.Tx, u store.User) error {
+		if err := tx.SetUserName(u.ID, name); err != nil {
 			return err
 		}
-		return tx.SetPrivacy(u.ID, u.HideHosts, u.NoExport)
+		return tx.SetPrivacy(u.ID, visit.HideHosts, visit.NoExport)
 	})
 }
 
 // changeEmail changes an account's address, where mail is sent once the new one's owner agrees.
-func (p *Pages) changeEmail(w http.ResponseWriter, r *http.Request, u *store.User) (said string, err error) {
+func (p *Pages) changeEmail(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof) (said string, err error) {
 	email := account.Canonical(r.PostFormValue("email"))
 	if err := account.CheckEmail(email); err != nil {
 		return "", err
 	}
 	if p.Mail == nil {
-		return "E-mail address changed.", p.setEmail(w, r, u, email, r.PostFormValue("old"), time.Time{})
+		return "E-mail address changed.", p.setEmail(w, r, visit, proof, email, r.PostFormValue("old"), time.Time{})
 	}
-	if _, ok := p.links.Take(u.ID, time.Now()); !ok {
+	if _, ok := p.links.Take(visit.ID, time.Now()); !ok {
 		return "", account.ErrGuesses
 	}
-	link := p.link("email", "email "+email, *u, account.ResetTime) + "&email=" + url.QueryEscape(email)
+	link := p.link("email", "email "+email, visit.User, account.ResetTime) + "&email=" + url.QueryEscape(email)
 	p.mail(r, email, "Your new address for "+p.Name, "Someone, possibly you, wants to use this address for an account at "+p.Name+", "+p.Gate.MasterURL+"\nTo agree, open this link within an hour, in the browser in which you are logged in:\n\n"+link+"\n\nIf it was not you, ignore this message.\n")
 	return "We have sent an e-mail to the new address. Open the link in it to finish.", nil
 }
 
 // email finishes a change of address. It requires the password, because the stored hash includes
 // the address.
-func (p *Pages) email(w http.ResponseWriter, r *http.Request, u store.User) {
+func (p *Pages) email(w http.ResponseWriter, r *http.Request, visit account.Proof) {
 	email, token := account.Canonical(r.FormValue("email")), r.FormValue("token")
-	of, err := p.Gate.Bearer(r, "email "+email, token)
-	if errors.Is(err, account.ErrSession) || err == nil && of.ID != u.ID {
+	bearer, err := p.Gate.Bearer(r, "email "+email, token)
+	if errors.Is(err, account.ErrSession) || err == nil && bearer.ID != visit.ID {
 		p.show(w, http.StatusForbidden, "email.html", map[string]any{"Error": "This link has expired, or is another account's. Ask for the change again."})
 		return
 	}
 	data := map[string]any{"Token": token, "Email": email}
 	if err == nil && r.Method == http.MethodPost {
 		password := r.PostFormValue("old")
-		if _, err = p.Gate.Prove(r, u.EmailAddr, protocol.PasswordHash(password, u.EmailAddr)); err == nil {
-			err = p.setEmail(w, r, &u, email, password, time.Now())
+		var owner account.Proof
+		if owner, err = p.Gate.Prove(r, visit.EmailAddr, protocol.PasswordHash(password, visit.EmailAddr)); err == nil {
+			err = p.setEmail(w, r, &visit, visit.And(bearer).And(owner), email, password, time.Now())
 		}
 		if err == nil {
 			http.Redirect(w, r, p.Gate.MasterURL+"account", http.StatusSeeOther)
@@ -128,13 +136,13 @@ func (p *Pages) email(w http.ResponseWriter, r *http.Request, u store.User) {
 	p.show(w, http.StatusOK, "email.html", data)
 }
 
-func (p *Pages) setEmail(w http.ResponseWriter, r *http.Request, u *store.User, email, password string, confirmed time.Time) error {
+func (p *Pages) setEmail(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof, email, password string, confirmed time.Time) error {
 	hash, err := p.Gate.Hash(r, email, password)
 	if err != nil {
 		return err
 	}
-	err = p.Store.Update(r.Context(), func(tx *store.Tx) error {
-		if err := tx.SetEmail(u.ID, u.EmailAddr, email, hash, confirmed); err != nil {
+	err = p.Gate.Admit(w, r, proof, func(tx *store.Tx, u store.User) error {
+		if err := tx.SetEmail(u.ID, visit.EmailAddr, email, hash, confirmed); err != nil {
 			return err
 		}
 		return tx.EndSessions(u.ID)
@@ -142,9 +150,8 @@ func (p *Pages) setEmail(w http.ResponseWriter, r *http.Request, u *store.User, 
 	if errors.Is(err, store.ErrExists) {
 		return &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "there is already an account with this address"}
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		visit.EmailAddr, visit.PasswdHash, visit.ConfirmedTime = email, hash, confirmed
 	}
-	u.EmailAddr, u.PasswdHash, u.ConfirmedTime = email, hash, confirmed
-	return p.Gate.Admit(w, r, *u)
+	return err
 }

@@ -23,14 +23,14 @@ const (
 
 // teams lists the teams that earned most, and founds others.
 func (p *Pages) teams(w http.ResponseWriter, r *http.Request) {
-	u, err := p.visitor(r)
+	visit, err := p.visitor(r)
 	if err != nil {
 		p.fail(w, err)
 		return
 	}
 	data := map[string]any{"Form": url.Values{}}
-	if r.Method == http.MethodPost && u.ID != 0 {
-		id, err := p.found(r, u)
+	if r.Method == http.MethodPost {
+		id, err := p.found(r, visit)
 		if err == nil {
 			p.Standings.Forget() // founders look for their team there
 			http.Redirect(w, r, p.Gate.MasterURL+"team?id="+strconv.FormatInt(id, 10), http.StatusSeeOther)
@@ -48,25 +48,25 @@ func (p *Pages) teams(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data["Entries"] = t.Teams
-	if u.ID != 0 {
-		data["Visitor"] = u
+	if visit.ID != 0 {
+		data["Visitor"] = visit.User
 	}
 	p.show(w, http.StatusOK, "teams.html", data)
 }
 
 // found makes a team, whose founder is its leader and first member.
-func (p *Pages) found(r *http.Request, u store.User) (id int64, err error) {
+func (p *Pages) found(r *http.Request, visit account.Proof) (id int64, err error) {
 	name, err := account.Name(r.PostFormValue("name"))
 	if err != nil {
 		return 0, refusal("a team's name must be a line without < and >")
 	}
-	if u.Banned() {
-		return 0, refusal("your account is banned")
+	if visit.ID == 0 {
+		return 0, account.ErrSession
 	}
-	if _, ok := p.founded.Take(u.ID, time.Now()); !ok {
+	if _, ok := p.founded.Take(visit.ID, time.Now()); !ok {
 		return 0, refusal("you have founded several teams today: try again tomorrow")
 	}
-	err = p.Store.Update(r.Context(), func(tx *store.Tx) error {
+	err = p.Gate.Update(r.Context(), visit, func(tx *store.Tx, u store.User) error {
 		if id, err = tx.InsertTeam(store.Team{CreateTime: time.Now(), UserID: u.ID, Name: name}); err != nil {
 			return err
 		}
@@ -91,10 +91,15 @@ func join(tx *store.Tx, u store.User, id int64) error {
 
 // team shows a team, by its number or name, and processes requests of members and its leader.
 func (p *Pages) team(w http.ResponseWriter, r *http.Request) {
-	u, err := p.visitor(r)
+	visit, err := p.visitor(r)
+	u := visit.User
 	data := map[string]any{"Here": "teams"}
-	if err == nil && r.Method == http.MethodPost && u.ID != 0 {
-		if err = explained(data, p.changeTeam(r, &u)); err == nil && data["Error"] == nil {
+	if err == nil && r.Method == http.MethodPost {
+		if err = explained(data, p.changeTeam(r, visit, &u)); err == nil && data["Error"] == nil {
+			if r.PostFormValue("what") == "leave" { // maybe its last member
+				http.Redirect(w, r, p.Gate.MasterURL+"teams", http.StatusSeeOther)
+				return
+			}
 			data["Said"] = "Done."
 		}
 	}
@@ -132,14 +137,14 @@ func (p *Pages) team(w http.ResponseWriter, r *http.Request) {
 	p.show(w, http.StatusOK, "team.html", data)
 }
 
-func (p *Pages) changeTeam(r *http.Request, u *store.User) error {
+// changeTeam processes a request of a visitor. It puts the visitor's new team into u.
+func (p *Pages) changeTeam(r *http.Request, visit account.Proof, u *store.User) error {
+	if visit.ID == 0 {
+		return account.ErrSession
+	}
 	id := number64(r, "id")
-	return p.Store.Update(r.Context(), func(tx *store.Tx) error {
-		t, err := tx.Team(id)
-		if err != nil {
-			return err
-		}
-		now, err := tx.User(u.ID)
+	return p.Gate.Update(r.Context(), visit, func(tx *store.Tx, now store.User) error {
+		t, err := tx.TeamToChange(id)
 		if err != nil {
 			return err
 		}
@@ -173,8 +178,11 @@ func edited(tx *store.Tx, t store.Team, r *http.Request) error {
 		return refusal("the text may have %d bytes", maxAbout)
 	}
 	if leader := number64(r, "leader"); leader != 0 && leader != t.UserID {
-		next, err := tx.User(leader)
-		if err != nil || next.TeamID != t.ID {
+		held, err := tx.UsersToChange([]int64{leader})
+		if err != nil {
+			return err
+		}
+		if held[leader].TeamID != t.ID {
 			return refusal("the next leader must be a member")
 		}
 		t.UserID = leader

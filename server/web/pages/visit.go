@@ -65,9 +65,9 @@ func (p *Pages) enrol(w http.ResponseWriter, r *http.Request) error {
 	if name == "" {
 		name, _, _ = strings.Cut(email, "@")
 	}
-	u, err := p.Gate.Create(r, email, name, protocol.PasswordHash(password, account.Canonical(email)), r.PostFormValue("invite"))
+	made, err := p.Gate.Create(r, email, name, protocol.PasswordHash(password, account.Canonical(email)), r.PostFormValue("invite"))
 	if err == nil {
-		err = p.Gate.Admit(w, r, u)
+		err = p.Gate.LogIn(w, r, made)
 	}
 	return err
 }
@@ -97,9 +97,9 @@ func (p *Pages) link(page, purpose string, u store.User, lasts time.Duration) st
 // mails open links, too.
 func (p *Pages) confirm(w http.ResponseWriter, r *http.Request) {
 	token := r.FormValue("token")
-	u, err := p.Gate.Bearer(r, "confirm", token)
+	bearer, err := p.Gate.Bearer(r, "confirm", token)
 	if err == nil && r.Method == http.MethodPost {
-		err = p.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.ConfirmEmail(u.ID, u.EmailAddr, time.Now()) })
+		err = p.Gate.Update(r.Context(), bearer, func(tx *store.Tx, u store.User) error { return tx.ConfirmEmail(u.ID, u.EmailAddr, time.Now()) })
 	}
 	switch {
 	case errors.Is(err, account.ErrSession):
@@ -107,7 +107,7 @@ func (p *Pages) confirm(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		p.fail(w, err)
 	case r.Method != http.MethodPost:
-		p.show(w, http.StatusOK, "confirm.html", map[string]any{"Token": token, "Email": u.EmailAddr})
+		p.show(w, http.StatusOK, "confirm.html", map[string]any{"Token": token, "Email": bearer.EmailAddr})
 	default:
 		p.show(w, http.StatusOK, "read.html", map[string]any{"Title": "Thank you", "Said": "Your e-mail address is confirmed. Your computers get tasks at their next request.", "Article": articles.Article{}})
 	}
@@ -119,12 +119,12 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	email := account.Canonical(r.PostFormValue("email"))
-	u, err := p.Gate.Prove(r, email, protocol.PasswordHash(r.PostFormValue("password"), email))
+	owner, err := p.Gate.Prove(r, email, protocol.PasswordHash(r.PostFormValue("password"), email))
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumNotFound {
 		err = account.ErrWrong // do not reveal which of the two is wrong
 	}
 	if err == nil {
-		err = p.Gate.Admit(w, r, u)
+		err = p.Gate.LogIn(w, r, owner)
 	}
 	if err != nil {
 		p.refuse(w, "login.html", r, err)
@@ -169,20 +169,18 @@ func (p *Pages) forgot(w http.ResponseWriter, r *http.Request) {
 
 func (p *Pages) reset(w http.ResponseWriter, r *http.Request) {
 	token := r.FormValue("token")
-	u, err := p.Gate.Bearer(r, "reset", token)
-	if err != nil {
+	bearer, err := p.Gate.Bearer(r, "reset", token)
+	if err == nil && r.Method == http.MethodPost {
+		err = p.Gate.SetPassword(w, r, bearer, r.PostFormValue("password"))
+	}
+	if errors.Is(err, account.ErrSession) {
 		p.show(w, http.StatusForbidden, "forgot.html", map[string]any{"Error": "This link was already used or has expired. Request a new one."})
 		return
 	}
-	if r.Method != http.MethodPost {
-		p.show(w, http.StatusOK, "reset.html", map[string]any{"Token": token})
-		return
-	}
 	var refused *protocol.AccountError
-	if err = p.Gate.SetPassword(r, &u, r.PostFormValue("password")); err == nil {
-		err = p.Gate.Admit(w, r, u)
-	}
 	switch {
+	case err == nil && r.Method != http.MethodPost:
+		p.show(w, http.StatusOK, "reset.html", map[string]any{"Token": token})
 	case errors.As(err, &refused):
 		p.show(w, http.StatusUnprocessableEntity, "reset.html", map[string]any{"Token": token, "Error": explain(refused)})
 	case err != nil:
