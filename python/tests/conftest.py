@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import IO, Dict, Iterator, List, Optional
 
@@ -56,6 +57,8 @@ class Project:
         self._server: Optional[subprocess.Popen[bytes]] = None
         self._others: List[subprocess.Popen[bytes]] = []
         self._logs: List[IO[bytes]] = []
+        self._stopping = threading.Event()
+        self._volunteer = threading.Thread(target=self._update)
         self.url = self.token = self._key = ""
 
     def make(self) -> None:
@@ -76,6 +79,16 @@ class Project:
         )
         self.command("starling", "--data", str(self._agent), "attach", self.url, "--key", self._key)
         self._others.append(self._spawn("agent", "starling", "--data", str(self._agent), "run"))
+        self._volunteer.start()
+
+    def _update(self) -> None:
+        """Has the agent ask for work and report results at once, all the time.
+
+        On its own, it would pause for at least five seconds between two requests.
+        """
+        update = [str(self._programs / "starling"), "--data", str(self._agent), "update", self.url]
+        while not self._stopping.wait(0.2):
+            subprocess.run(update, capture_output=True)
 
     def add(self, app: str, program: str, template: str = "") -> None:
         """Adds an application with a plain program, and an input template unless that is empty."""
@@ -108,6 +121,9 @@ class Project:
         self._server = self._spawn("server", "starling-server", "serve", str(self.directory), "--listen", address)
 
     def stop(self) -> None:
+        self._stopping.set()
+        if self._volunteer.is_alive():
+            self._volunteer.join()
         for process in [*self._others, *([self._server] if self._server else [])]:
             process.terminate()
             process.wait()

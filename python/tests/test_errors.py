@@ -20,6 +20,12 @@ from starling_grid.transport import Transport
 LONG = 240
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests are repeated after short pauses."""
+    monkeypatch.setattr("starling_grid.transport._FIRST_PAUSE", 0.01)
+
+
 def test_a_bad_token(project: Project) -> None:
     grid = Grid(project.url, "starling_secret")
     with pytest.raises(Refused, match="not known, or was revoked: ask the project's operator") as caught:
@@ -77,7 +83,7 @@ def test_mistakes_that_are_seen_at_once(grid: Grid, monkeypatch: pytest.MonkeyPa
         grid.map("shout", ["x", 2])  # type: ignore[list-item]
 
 
-def test_no_batch_is_made_twice(programs: Path, tmp_path: Path) -> None:
+def test_no_batch_is_made_twice(impatient: None, programs: Path, tmp_path: Path) -> None:
     """A project that loses requests and answers has each batch once."""
     command = [str(programs / "starling-server"), "dev", "--jobs", "0", "--fault", "lose-request=0.1,lose-reply=0.1,cut=0.1,5xx=0.1"]
     with open(tmp_path / "log", "wb") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as server:
@@ -136,7 +142,7 @@ def answers() -> Iterator[Tuple[Grid, List[Tuple[int, str, Optional[str]]]]]:
 EMPTY = json.dumps({"batches": []})
 
 
-def test_a_request_is_repeated(answers: Tuple[Grid, List[Tuple[int, str, Optional[str]]]]) -> None:
+def test_a_request_is_repeated(impatient: None, answers: Tuple[Grid, List[Tuple[int, str, Optional[str]]]]) -> None:
     grid, queue = answers
     queue += [(503, "", "Retry-After: 0"), (0, "", None), (502, "<html>", None), (299, EMPTY, None), (200, EMPTY, None)]
     assert grid.batches() == []

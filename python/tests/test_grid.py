@@ -80,15 +80,13 @@ def test_save_replaces_a_file(grid: Grid, tmp_path: Path) -> None:
         result.read("other")
 
 
-def test_a_failing_job(grid: Grid, project: Project) -> None:
+def test_a_failing_job(grid: Grid) -> None:
     batch = grid.map("shout", ["good", Job("the flu", args="fail")])
     with pytest.raises(JobError, match="no cure for the flu") as caught:
         batch.futures[1].result(LONG)
     assert caught.value.exit_status == 3
     assert caught.value.reasons == ["too many total results"]
     assert caught.value.stderr.startswith("no cure for the flu\n")
-    # The agent pauses after a failure, as it should. Not here.
-    project.command("starling", "--data", str(project.folder / "agent"), "update", project.url)
     assert batch.wait(LONG).failed == 1
     assert list(batch.outputs()) == ["0"]
     assert str(batch.failures()["1"]) == str(caught.value)

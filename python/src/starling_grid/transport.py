@@ -28,7 +28,9 @@ FOREVER = float("inf")
 # reached at all, so that a wrong address is reported soon.
 _FIRST_CONTACT = 10.0
 
-# Seconds between two attempts, at most.
+# Seconds between the first two attempts, and between any two, at most. Each pause is about twice the
+# one before.
+_FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
 
 # Seconds without any data after which an attempt has failed.
@@ -127,7 +129,7 @@ class Transport:
                 self._once(method, path, body, into)
                 return
             except _Temporary as e:
-                pause = max(e.pause, random.uniform(0.5, 1) * min(0.5 * 2**attempt, _LONGEST_PAUSE))
+                pause = max(e.pause, random.uniform(0.5, 1) * min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE))
                 spent = time.monotonic() - start
                 left = (patience if self._answered else min(patience, _FIRST_CONTACT)) - spent
                 if pause > left:
