@@ -63,8 +63,10 @@ python:
 	rm -rf dist/python
 	tools/python dist/python $(PYTHON)
 
-test-python:
-	STARLING_PYTHON=1 tools/install-test-deps
+test-python: export STARLING_PYTHON = 1
+test-python: deps
+	@$(PYTHON) -c 'import mypy, pytest, setuptools, wheel' || \
+		{ echo "*** The Python package is tested with python3, mypy, pytest, setuptools and wheel: install them."; exit 1; }
 	cd python && $(PYTHON) -m mypy && PYTHONPATH=src $(PYTHON) -m pytest -q -p no:cacheprovider
 
 # Podman comes from Debian, and the image's base takes some minutes the first time.
