@@ -35,6 +35,16 @@ def double(text: str) -> str:
     return 2 * text
 
 
+class Point:
+    def __init__(self, x: float) -> None:
+        self.x = x
+
+
+def x_of(point: Point) -> float:
+    assert isinstance(point, Point)
+    return point.x
+
+
 def test_functions(grid: Grid) -> None:
     pytest.importorskip("cloudpickle")
     with grid.python("python") as executor:
@@ -43,10 +53,12 @@ def test_functions(grid: Grid) -> None:
         mean = executor.submit(average, values=[1.0, 2.0])
         wrong = executor.submit(square_root_of, -1)
         doubled = executor.submit(lambda text: double(text), "ab")
+        of_own_class = executor.submit(x_of, Point(7))
         assert list(numbers) == [1, 1, 2, 6, 24]
         assert third.result(LONG) == Fraction(1, 3)
         assert mean.result(LONG) == 1.5
         assert doubled.result(LONG) == "abab"
+        assert of_own_class.result(LONG) == 7
         with pytest.raises(ValueError, match="math domain error") as caught:
             wrong.result(LONG)
     assert isinstance(caught.value.__cause__, FunctionError)
@@ -89,6 +101,7 @@ class Evil:
 
 
 def test_calls_share_their_function(grid: Grid) -> None:
+    pytest.importorskip("cloudpickle")
     table = list(range(100_000))
     with grid.python("python") as executor:
         sums = list(executor.map(lambda i: sum(table[: i + 1]), range(4), timeout=LONG))

@@ -103,6 +103,16 @@ def test_cancel(grid: Grid) -> None:
     assert (state.failed, state.finished) == (2, True)
 
 
+def test_more_jobs_than_a_page(grid: Grid) -> None:
+    """The project lists a thousand jobs at a time. Those of a page that is done are not lost."""
+    batch = grid.map("shout", [Job("x", args="hang")] * 1001, name="pages")
+    batch.cancel()
+    again = grid.batch("pages")
+    assert again.wait(LONG).failed == 1001
+    assert {type(future.exception(LONG)) for future in again.futures + grid.batch("pages").futures} == {JobCanceled}
+    assert len(again.failures()) == 1001
+
+
 def test_the_same_name_is_the_same_batch(grid: Grid, project: Project) -> None:
     batch = grid.map("shout", ["a", "b"], name="again")
     assert grid.map("shout", ["a", "b"], name="again").id == batch.id

@@ -13,7 +13,7 @@ from .results import SUMMARY
 from .transport import Transport
 
 
-def read_all(transport: Transport, batch: int) -> Dict[str, Dict[str, bytes]]:
+def read_all(transport: Transport, batch: str) -> Dict[str, Dict[str, bytes]]:
     """Returns the content of all output files, by job and file."""
     outputs: Dict[str, Dict[str, bytes]] = {}
     with tempfile.TemporaryFile() as into:
@@ -23,7 +23,7 @@ def read_all(transport: Transport, batch: int) -> Dict[str, Dict[str, bytes]]:
     return outputs
 
 
-def save_all(transport: Transport, batch: int, folder: Path) -> Dict[str, Dict[str, Path]]:
+def save_all(transport: Transport, batch: str, folder: Path) -> Dict[str, Dict[str, Path]]:
     """Saves all output files as FOLDER/JOB/FILE, and returns their paths by job and file."""
     folder.mkdir(parents=True, exist_ok=True)
     outputs: Dict[str, Dict[str, Path]] = {}
@@ -41,10 +41,10 @@ def save_all(transport: Transport, batch: int, folder: Path) -> Dict[str, Dict[s
 
 
 def _members(
-    transport: Transport, batch: int, into: IO[bytes]
+    transport: Transport, batch: str, into: IO[bytes]
 ) -> Iterator[Tuple[zipfile.ZipFile, str, str, zipfile.ZipInfo]]:
     """Fetches the archive into a file, and returns its files with their jobs and names."""
-    transport.save(f"batches/{batch}/outputs.zip", into)
+    transport.save(f"{batch}/outputs.zip", into)
     try:
         archive = zipfile.ZipFile(into)
     except zipfile.BadZipFile:

@@ -19,8 +19,7 @@ from .transport import FOREVER, Transport
 # Seconds for which the project waits for a change before it answers.
 _WAIT = 30
 
-# The least time between two looks at a batch, in seconds: for any batch, and for each of its jobs,
-# since each look lists them.
+# Seconds between two lists of a batch's jobs, at least: a constant part, and one for each job.
 _PAUSE = 0.2
 _PAUSE_PER_JOB = 0.001
 
@@ -84,15 +83,14 @@ class Batch:
         """
         with self._lock:
             if self._futures is None:
-                pages = _Pages(self._transport, self._path)
                 names = self._jobs
                 if names is None:
-                    names = [workunit["name"] for workunit in pages.unsettled()]
+                    names = [workunit["name"] for workunit in _Pages(self._transport, self._path).unsettled()]
                     self._check_complete(len(names))
                 self._futures = [JobFuture(name) for name in names]
                 for future in self._futures:
                     future.set_running_or_notify_cancel()
-                _Watcher(self._transport, self.id, pages, self._futures).start()
+                _Watcher(self._transport, self._path, self._futures).start()
             return list(self._futures)
 
     def _check_complete(self, listed: int) -> None:
@@ -169,8 +167,8 @@ class Batch:
         """
         self.wait()
         if folder is None:
-            return archive.read_all(self._transport, self.id)
-        return archive.save_all(self._transport, self.id, Path(folder))
+            return archive.read_all(self._transport, self._path)
+        return archive.save_all(self._transport, self._path, Path(folder))
 
     def cancel(self) -> None:
         """Cancels the jobs that are not done. Their futures raise `JobCanceled`."""
@@ -194,8 +192,7 @@ class _Pages:
     def __init__(self, transport: Transport, path: str) -> None:
         self._transport = transport
         self._path = path
-        self._starts: List[int] = [0]  # of the pages, by the parameter `after`
-        self._settled: Dict[int, int] = {}  # settled pages, and the start of the next one
+        self._settled: Dict[int, int] = {}  # where settled pages start, and where the next one does
 
     def unsettled(self) -> Iterator[Dict[str, Any]]:
         """Yields the workunits of all pages that are not settled."""
@@ -216,11 +213,11 @@ class _Pages:
 class _Watcher(threading.Thread):
     """Follows a batch until each of its futures is done."""
 
-    def __init__(self, transport: Transport, batch: int, pages: _Pages, futures: Sequence[JobFuture]) -> None:
-        super().__init__(name=f"starling_grid batch {batch}", daemon=True)
+    def __init__(self, transport: Transport, path: str, futures: Sequence[JobFuture]) -> None:
+        super().__init__(name=f"starling_grid {path}", daemon=True)
         self._transport = transport
-        self._batch = batch
-        self._pages = pages
+        self._path = path
+        self._pages = _Pages(transport, path)
         self._open = {future.job: future for future in futures}
         self._pause = _PAUSE + _PAUSE_PER_JOB * len(futures)
 
@@ -248,7 +245,7 @@ class _Watcher(threading.Thread):
 
     def _look(self, wait: int) -> Mapping[str, Any]:
         """Returns the state of the batch, at once or when it has changed."""
-        answer: Mapping[str, Any] = self._transport.call("GET", f"batches/{self._batch}?wait={wait}", patience=FOREVER)
+        answer: Mapping[str, Any] = self._transport.call("GET", f"{self._path}?wait={wait}", patience=FOREVER)
         return answer
 
     def _give_up(self) -> None:
@@ -265,7 +262,7 @@ class _Watcher(threading.Thread):
             future.set_exception(_error(workunit))
             return
         files = {file["name"]: file["size"] for file in workunit.get("files", [])}
-        future.set_result(Result(self._transport, self._batch, workunit["name"], files, workunit["credit"]))
+        future.set_result(Result(self._transport, self._path, workunit["name"], files, workunit["credit"]))
 
 
 def _is_settled(workunit: Mapping[str, Any]) -> bool:

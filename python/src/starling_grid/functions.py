@@ -9,6 +9,7 @@ comes from somebody else's computer.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import importlib
 import inspect
@@ -21,7 +22,7 @@ import zipfile
 from concurrent.futures import Future
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Callable, Dict, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple, TypeVar
 
 from .errors import FunctionError, GridError
 from .executor import CollectingExecutor, Send
@@ -102,20 +103,20 @@ def encode(fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]
     """Returns the inputs of the job that makes a call."""
     header = json.dumps({"python": "%d.%d" % sys.version_info[:2]}).encode() + b"\n"
     inputs: Dict[str, bytes] = {}
-    dumps: Callable[..., bytes] = pickle.dumps
     module, name = getattr(fn, "__module__", None), getattr(fn, "__qualname__", "")
     cloudpickle = _cloudpickle()
     if module and _is_of_python(module) and "." not in name:
         function: Any = {"module": module, "name": name}
+        arguments = pickle.dumps((args, kwargs), _PROTOCOL)
     elif cloudpickle is None:
         function = {"source": _source(fn), "name": name}
+        arguments = pickle.dumps((args, kwargs), _PROTOCOL)
     else:
-        dumps = cloudpickle.dumps
-        function = {"pickle": _pickled(cloudpickle, fn)}
+        with _by_value(cloudpickle, inspect.getmodule(fn)):
+            function = {"pickle": cloudpickle.dumps(fn, _PROTOCOL)}
+            arguments = cloudpickle.dumps((args, kwargs), _PROTOCOL)
         inputs["cloudpickle.zip"] = _zipped(cloudpickle)
-    inputs["function"] = pickle.dumps(function, _PROTOCOL)
-    inputs["in"] = header + dumps((args, kwargs), _PROTOCOL)
-    return inputs
+    return {**inputs, "function": pickle.dumps(function, _PROTOCOL), "in": header + arguments}
 
 
 def _is_of_python(module: str) -> bool:
@@ -135,9 +136,9 @@ def _cloudpickle() -> Optional[ModuleType]:
         return None
 
 
-def _pickled(cloudpickle: ModuleType, fn: Callable[..., Any]) -> bytes:
-    """Pickles a function, with the code of its module if that is not an installed one."""
-    module = inspect.getmodule(fn)
+@contextlib.contextmanager
+def _by_value(cloudpickle: ModuleType, module: Optional[ModuleType]) -> Iterator[None]:
+    """Has objects of a module pickled with their code, unless the module is an installed one."""
     sent = (
         module is not None
         and module.__name__ != "__main__"
@@ -147,11 +148,10 @@ def _pickled(cloudpickle: ModuleType, fn: Callable[..., Any]) -> bytes:
     if sent:
         cloudpickle.register_pickle_by_value(module)
     try:
-        data: bytes = cloudpickle.dumps(fn, _PROTOCOL)
+        yield
     finally:
         if sent:
             cloudpickle.unregister_pickle_by_value(module)
-    return data
 
 
 @functools.lru_cache

@@ -16,16 +16,16 @@ SUMMARY = "result.json"
 class Result:
     """The result of a job that succeeded.
 
-    `files` has the size of each output file in bytes, by name. `credit` is what the project granted
-    for the job.
+    `files` has the size of each output file in bytes, by name. `credit` is the credit that the
+    project granted.
     """
 
-    def __init__(self, transport: Transport, batch: int, job: str, files: Mapping[str, int], credit: float) -> None:
+    def __init__(self, transport: Transport, batch: str, job: str, files: Mapping[str, int], credit: float) -> None:
         self.job = job
         self.files: Dict[str, int] = {name: size for name, size in files.items() if name != SUMMARY}
         self.credit = credit
         self._transport = transport
-        self._folder = f"batches/{batch}/workunits/{quote(job, safe='')}/files/"
+        self._folder = f"{batch}/workunits/{quote(job, safe='')}/files/"
 
     def __repr__(self) -> str:
         return f"<Result of job {self.job}: {', '.join(self.files) or 'no files'}>"
