@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "python" / "src" / "starling_grid" / "runner.py"
 PLATFORM = "x86_64-pc-linux-gnu" if os.uname().machine == "x86_64" else "aarch64-unknown-linux-gnu"
 
-# Writes its input in capitals into out, after what its arguments ask for.
+# Writes its input in capitals into out. Its first argument may have it fail, hang or write its arguments.
 SHOUT = """#!/bin/sh
 case "$1" in
 fail) echo "no cure for $(cat in)" >&2; exit 3 ;;
@@ -105,7 +105,7 @@ class Project:
         )  # fmt: skip
 
     def command(self, program: str, *args: str) -> str:
-        """Runs one of Starling's commands, and returns what it printed."""
+        """Runs one of Starling's commands, and returns its standard output."""
         done = subprocess.run([str(self._programs / program), *args], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -36,7 +36,7 @@ def test_the_handbook(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
 
 
 def test_the_notebook() -> None:
-    """The notebook prints what is stored in it. With UPDATE=1, that is stored."""
+    """The notebook prints the output that is stored in it. With UPDATE=1, the output is stored."""
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
     path = ROOT / "python" / "examples" / "tour.ipynb"

@@ -7,7 +7,7 @@
     for result in batch:
         print(result.text())
 
-`Grid` is the entrance. docs/python.md has a tour.
+Begin with `Grid`. docs/python.md is the handbook.
 """
 
 from .batch import Batch, Estimate, JobFuture

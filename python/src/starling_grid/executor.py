@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import queue
 import threading
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
 
@@ -19,6 +20,8 @@ from .results import Result
 _QUIET = 0.05
 _MOMENT = 1.0
 _MOST = 5000
+
+_DOWNLOADS = 8  # at the same time
 
 Send = Callable[[Sequence[Job]], Batch]
 Call = Tuple[Job, "Future[Any]", Callable[[Result], Any]]
@@ -33,6 +36,7 @@ class CollectingExecutor(Executor):
         self._unfinished: Set["Future[Any]"] = set()
         self._lock = threading.Lock()
         self._is_shut = False
+        self._downloads = ThreadPoolExecutor(_DOWNLOADS, "starling_grid download")
         self._thread = threading.Thread(target=self._collect, name="starling_grid executor", daemon=True)
         self._thread.start()
 
@@ -51,9 +55,10 @@ class CollectingExecutor(Executor):
         if wait:
             self._thread.join()
             concurrent.futures.wait(unfinished)
+            self._downloads.shutdown()
 
     def _enqueue(self, item: Item, future: "Future[Any]", decode: Callable[[Result], Any]) -> None:
-        """Accepts a call, whose future gets what `decode` makes of the job's result."""
+        """Accepts a call. Its future gets the value that `decode` returns for the job's result."""
         job = replace(make_jobs([item])[0], name="")  # a name would have to be unique in its batch
         with self._lock:
             if self._is_shut:
@@ -94,21 +99,15 @@ class CollectingExecutor(Executor):
                 future.set_exception(e)
             return
         for (_, future, decode), sent in zip(calls, futures):
-            sent.add_done_callback(_Settle(future, decode))
+            sent.add_done_callback(functools.partial(self._downloads.submit, _settle, future, decode))
 
 
-class _Settle:
+def _settle(future: "Future[Any]", decode: Callable[[Result], Any], sent: "Future[Result]") -> None:
     """Gives a call's future the outcome of its job."""
-
-    def __init__(self, future: "Future[Any]", decode: Callable[[Result], Any]) -> None:
-        self._future = future
-        self._decode = decode
-
-    def __call__(self, sent: "Future[Any]") -> None:
-        try:
-            self._future.set_result(self._decode(sent.result()))
-        except Exception as e:
-            self._future.set_exception(e)
+    try:
+        future.set_result(decode(sent.result()))
+    except Exception as e:
+        future.set_exception(e)
 
 
 class GridExecutor(CollectingExecutor):

@@ -1,4 +1,4 @@
-"""The entrance to a project."""
+"""A project, to which batches are sent."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .transport import Body, Transport
 
 
 class Grid:
-    """A project, as the owner of a token sees it.
+    """A project and a token for it.
 
     `url` is the project's address and `token` comes from the project's operator. By default they
     are the environment variables STARLING_URL and STARLING_TOKEN. A request is repeated for
-    `patience` seconds while the project does not answer. Batches that are followed are followed for
-    as long as it takes. A grid is safe for concurrent use.
+    `patience` seconds while the project does not answer, and those that follow a batch for as long as
+    it takes. A grid is safe for concurrent use.
     """
 
     def __init__(self, url: Optional[str] = None, token: Optional[str] = None, *, patience: float = 600) -> None:
@@ -50,8 +50,8 @@ class Grid:
     ) -> Result:
         """Runs one job, waits for it and returns its result.
 
-        It raises `JobError` if the job fails, and TimeoutError after `timeout` seconds. The job goes
-        on then: give it a name to return to it. The other parameters are those of `map`.
+        It raises `JobError` if the job fails, and TimeoutError after `timeout` seconds. The job
+        continues: give it a name to return to it. The other parameters are those of `map`.
         """
         return self.map(app, [Job(inputs, args)], input=input, name=name, **settings).futures[0].result(timeout)
 
@@ -126,9 +126,9 @@ class Grid:
     def executor(
         self, app: str, *, args: Union[str, Sequence[str]] = "", input: str = "in", **settings: Any
     ) -> GridExecutor:
-        """Returns an executor that runs an application: `submit` takes what `map` takes for a job.
+        """Returns an executor that runs an application.
 
-        The parameters are those of `map`.
+        The parameters are those of `map`, and the executor's `submit` takes one of its items.
         """
         check(settings)
         return GridExecutor(lambda jobs: self.map(app, jobs, args=args, input=input, **settings))

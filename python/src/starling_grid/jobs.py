@@ -1,4 +1,4 @@
-"""Jobs: what a scientist describes, and its form in a request."""
+"""The jobs of a batch, and their form in a request."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Job:
 
 
 Item = Union[Job, Content, Mapping[str, Content]]
-"""What `Grid.map` takes for a job: a `Job` or only its inputs."""
+"""A job for `Grid.map`: a `Job`, or only its inputs."""
 
 SETTINGS = (
     "priority",
@@ -161,9 +161,9 @@ class Encoder:
                 return {"text": content}
             return {"base64": base64.b64encode(body.read_bytes() if isinstance(body, Path) else body).decode()}
         if size > _LARGEST:
-            what = str(body) if isinstance(body, Path) else "an input"
+            name = str(body) if isinstance(body, Path) else "an input"
             raise ValueError(
-                f"{what} has {size} bytes, and a project accepts {_LARGEST} at most: divide it, or put it on a web "
+                f"{name} has {size} bytes, and a project accepts {_LARGEST} at most: divide it, or put it on a web "
                 "server and give Web(url, size, md5)"
             )
         # The name is the batch's alone: the project deletes a file with the last job that needs it,

@@ -36,7 +36,7 @@ _LONGEST_PAUSE = 30.0
 # Seconds without any data after which an attempt has failed.
 _SILENCE = 60.0
 
-# Advice for answers without any, which come from something other than the project.
+# Advice by status, for answers that have none.
 _ADVICE = {
     401: "check the token, or ask the project's operator for a new one",
     403: "ask the project's operator which applications the token is for",
@@ -184,9 +184,9 @@ class Transport:
         """Returns the error for an answer that is a refusal."""
         with e:
             try:
-                told = json.loads(e.read(1 << 20))
-                reason, advice = str(told["error"]), str(told.get("cure", ""))
-                job = told.get("workunit")
+                answer = json.loads(e.read(1 << 20))
+                reason, advice = str(answer["error"]), str(answer.get("cure", ""))
+                job = answer.get("workunit")
             except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, AttributeError):
                 reason, advice, job = f"{self.url} answers {e.code} {e.reason}", "", None
         if 300 <= e.code < 400:
