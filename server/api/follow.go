@@ -222,12 +222,14 @@ func (a *API) cancel(c *call) (any, error) {
 
 func (a *API) giveUp(ctx context.Context, b store.APIBatch) (cancelled int, err error) {
 	// This is first, so that a concurrent request stops making workunits.
+	empty := false
 	if err := a.Store.Update(ctx, func(tx *store.Tx) error {
-		if b.Expected == 0 {
-			return nil
+		now, err := tx.APIBatch(b.ID, b.TokenID)
+		if empty = now.Expected == 0; err != nil || empty {
+			return err
 		}
 		return tx.CloseAPIBatch(b.ID)
-	}); err != nil {
+	}); err != nil || empty {
 		return 0, err
 	}
 	for after := int64(0); ; {

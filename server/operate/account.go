@@ -33,10 +33,12 @@ func Account(tx *store.View, who string) (store.User, error) {
 func existing(tx *store.View, who string) (store.User, error) {
 	u, err := Account(tx, who)
 	if err == nil && !u.DeletedTime.IsZero() {
-		err = fmt.Errorf("account %s was deleted", who)
+		err = errDeleted(who)
 	}
 	return u, err
 }
+
+func errDeleted(who string) error { return fmt.Errorf("account %s was deleted", who) }
 
 // SetPassword gives an account another password and ends its visits to the web pages. Its
 // computers stay attached: they use the account key.
@@ -133,13 +135,18 @@ func UseOf(ctx context.Context, p *project.Project, who string) (use AccountUse,
 	return use, err
 }
 
-// Delete deletes an account, or completes its deletion: see farewell.Delete.
+// Delete deletes an account, or completes its deletion: see farewell.Delete. It returns an error if the
+// deletion was complete.
 func Delete(ctx context.Context, p *project.Project, who string, now time.Time) (given int, err error) {
 	var u store.User
 	if err := p.Store.View(ctx, func(tx *store.View) error { u, err = Account(tx, who); return err }); err != nil {
 		return 0, err
 	}
-	return farewell.Delete(ctx, p.Store, u.ID, "operator", now)
+	given, err = farewell.Delete(ctx, p.Store, u.ID, "operator", now)
+	if err == nil && given == 0 && !u.DeletedTime.IsZero() {
+		err = errDeleted(who)
+	}
+	return given, err
 }
 
 // RandomPassword returns a password of 80 random bits, for a person.

@@ -218,14 +218,14 @@ func TestOperatorsActionsAtOnce(t *testing.T) {
 		pairsAtOnce(t, names, 6, 2, func() round {
 			made++
 			d := s.desk(t, program, made)
-			return round{func(i int) string {
+			return round{send: func(i int) string {
 				a := actions[i]
 				res := d.post("do/"+a.path, url.Values{"id": {fmt.Sprint(a.id(d))}}.Encode()+"&"+a.form)
 				if res.Code == http.StatusNotFound || res.Code == http.StatusForbidden {
 					t.Errorf("%s: HTTP %d", a.path, res.Code)
 				}
 				return fmt.Sprint(res.Code, " ", d.outcome(res))
-			}, d.state}
+			}, state: d.state}
 		})
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,8 +26,21 @@ import (
 // A member is a volunteer who is logged in.
 type member struct {
 	store.User
-	cookies []string // of all visits
-	host    int64
+	cookie string // of the visit in which the member sends forms
+	later  *visits
+	host   int64
+}
+
+// visits has the cookies of the visits that began later.
+type visits struct {
+	mu      sync.Mutex
+	cookies []string
+}
+
+func (v *visits) add(cookie string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.cookies = append(v.cookies, cookie)
 }
 
 // members are two volunteers, of whom the first leads a team to which both belong, and a team of others.
@@ -81,7 +95,7 @@ func (m *members) member(name string) (u member) {
 	u.Authenticator, u.CrossProjectID = protocol.Authenticator(sum("key", u.Name)[:32]), sum("cpid", u.Name)[:32]
 	hash, err := bcrypt.GenerateFromPassword([]byte(protocol.PasswordHash("password", u.EmailAddr)), bcrypt.MinCost)
 	m.must(err)
-	u.PasswdHash, u.cookies = string(hash), []string{"visit" + u.Name}
+	u.PasswdHash, u.cookie, u.later = string(hash), "visit"+u.Name, new(visits)
 	m.must(m.Store.Update(m.t.Context(), func(tx *store.Tx) error {
 		if u.ID, err = tx.InsertUser(u.User); err != nil {
 			return err
@@ -89,7 +103,7 @@ func (m *members) member(name string) (u member) {
 		if u.host, err = tx.InsertHost(store.Host{UserID: u.ID, CreateTime: time.Now(), HostCPID: sum("host", u.Name)[:32]}); err != nil {
 			return err
 		}
-		return tx.AddSession(sum(u.cookies[0]), u.ID, time.Now(), time.Now().Add(time.Hour))
+		return tx.AddSession(sum(u.cookie), u.ID, time.Now(), time.Now().Add(time.Hour))
 	}))
 	return u
 }
@@ -103,12 +117,12 @@ func sum(texts ...string) string {
 func (m *members) post(as *member, path string, form url.Values) string {
 	r := httptest.NewRequestWithContext(m.t.Context(), http.MethodPost, master+path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.AddCookie(&http.Cookie{Name: "starling_session", Value: as.cookies[0]})
+	r.AddCookie(&http.Cookie{Name: "starling_session", Value: as.cookie})
 	rec := httptest.NewRecorder()
 	m.public.ServeHTTP(rec, r)
 	for _, c := range cookiesOf(rec) {
 		if c.Value != "" {
-			as.cookies = append(as.cookies, c.Value)
+			as.later.add(c.Value)
 		}
 	}
 	said := regexp.MustCompile(`class="(?:said|bad)" role[^>]*>([^<]*)`).FindString(rec.Body.String())
@@ -145,15 +159,15 @@ func (m *members) state() string {
 					}
 				}
 			}
-			visits := make(map[int64]int)
-			for _, c := range was.cookies {
+			visits, all := make(map[int64]int), append(was.later.cookies, was.cookie)
+			for _, c := range all {
 				of, err := tx.UserOfSession(sum(c), time.Now())
 				if err != nil && !errors.Is(err, store.ErrNotFound) {
 					return err
 				}
 				visits[of.ID]++
 			}
-			fmt.Fprintf(&b, " visits %d of %d", visits[was.ID], len(was.cookies))
+			fmt.Fprintf(&b, " visits %d of %d", visits[was.ID], len(all))
 			h, err := tx.Host(was.host)
 			if err != nil {
 				return err
@@ -213,11 +227,8 @@ func membersRequestsAtOnce(t *testing.T, database string) {
 		{"delete the account", a("settings", "what", "delete", "old", "password")},
 		{"change the name", a("settings", "what", "profile", "name", "Ada")},
 		{"log in", func(m *members) string {
-			visitor := m.a
-			visitor.cookies = []string{"none"}
-			out := m.post(&visitor, "login", url.Values{"email": {m.a.EmailAddr}, "password": {"password"}})
-			m.a.cookies = append(m.a.cookies, visitor.cookies[1:]...)
-			return out
+			visitor := member{cookie: "none", later: m.a.later}
+			return m.post(&visitor, "login", url.Values{"email": {m.a.EmailAddr}, "password": {"password"}})
 		}},
 		{"log out", a("logout")},
 		{"found a team", a("teams", "name", "NAME:founded")},
@@ -248,14 +259,14 @@ func membersRequestsAtOnce(t *testing.T, database string) {
 			return regexp.MustCompile(`\b(id=|deleted-)\d+`).ReplaceAllString(strings.ReplaceAll(text, m.n, ""), "$1")
 		}
 		return round{
-			func(i int) string {
+			send: func(i int) string {
 				answer := plain(list[i].send(m))
 				if strings.HasSuffix(strings.TrimSpace(answer), "/login") || strings.Contains(answer, "has banned this account") {
 					return "refused" // it depends on the moment which of the two is seen first
 				}
 				return answer
 			},
-			func() string { return plain(m.state()) },
+			state: func() string { return plain(m.state()) },
 		}
 	})
 }
