@@ -175,5 +175,12 @@ def grid(project: Project) -> Grid:
 
 
 @pytest.fixture
+def one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executors collect calls until they are shut down."""
+    monkeypatch.setattr("starling_grid.executor._QUIET", 3600)
+    monkeypatch.setattr("starling_grid.executor._MOMENT", 3600)
+
+
+@pytest.fixture
 def transport(project: Project) -> Transport:
     return Transport(project.url, project.token, 60)

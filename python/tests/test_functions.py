@@ -16,6 +16,7 @@ import pytest
 from conftest import RUNNER
 
 from starling_grid import FunctionError, Grid, functions, runner
+from starling_grid.jobs import Encoder, make_jobs
 from starling_grid.results import Result
 
 LONG = 240
@@ -100,14 +101,21 @@ class Evil:
         return os.mkdir, ("/nonexistent/evil",)
 
 
-def test_calls_share_their_function(grid: Grid) -> None:
+def test_calls_share_their_function(grid: Grid, one_batch: None) -> None:
     pytest.importorskip("cloudpickle")
     table = list(range(100_000))
+
+    def sum_of(n: int) -> int:
+        return sum(table[:n])
+
     with grid.python("python") as executor:
-        sums = list(executor.map(lambda i: sum(table[: i + 1]), range(4), timeout=LONG))
-    assert sums == [0, 1, 3, 6]
-    assert len(executor._function) > 100_000
+        sums = executor.map(sum_of, range(4), timeout=LONG)
+    assert list(sums) == [0, 0, 1, 3]
     assert len(grid.batches()[0]) == 4
+    encoder = Encoder("run-1", "in")
+    encoder.encode(make_jobs(functions.encode(sum_of, (n,), {}) for n in range(4)))
+    large = [body for body in encoder.uploads.values() if isinstance(body, bytes) and len(body) > 100_000]
+    assert len(large) == 1
 
 
 def test_an_output_runs_no_code() -> None:
