@@ -8,7 +8,7 @@ LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSIO
 export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages release installer image demo test test-all flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover handbook model world kills shares feel bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages release installer image python demo test test-all test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover handbook model world kills shares feel bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -17,6 +17,7 @@ help:
 	@echo "make release     everything to publish, in dist/VERSION (VERSION=1.2.3 STARLING_RELEASE_KEY=file, or UNSIGNED=1)"
 	@echo "make installer   dist/starling-VERSION-setup.exe for Windows, with NSIS; signed if STARLING_SIGN_KEY names a key (VERSION=1.2.3)"
 	@echo "make image       the agent as an image for containers, an OCI layout in dist/image; as root (VERSION=1.2.3)"
+	@echo "make python      the Python package as a wheel and a source archive, in dist/python"
 	@echo "make test        install what the tests need and run those that a change can break; results are cached"
 	@echo "make test-all    these and the ones that need luck, hours or other systems; takes a day"
 	@echo "make flaky       make test again and again, beside a load (FLAKY_ROUNDS=10 FLAKY_PROCS='1 2 4')"
@@ -24,6 +25,7 @@ help:
 	@echo "make test-windows [ALL=1]  tests of Windows programs, by Wine; ALL=1: those that take long, too"
 	@echo "make test-desktops  presence in real Wayland compositors, from Debian 13 in a folder, as root"
 	@echo "make test-packages  the packages are installed, upgraded and removed, with systemd, as root"
+	@echo "make test-python  the Python package with a real server and agent, with pytest and mypy"
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
 	@echo "make failover    PostgreSQL's primary is killed under load, a standby promoted, by hand and by Patroni"
 	@echo "make test-release  a release for this architecture is built twice and compared, verified, installed and removed, as root"
@@ -53,6 +55,19 @@ installer:
 
 image:
 	tools/image/build $(VERSION) dist/image
+
+# The Python that has what the package is built and tested with: setuptools, wheel, pytest and mypy.
+PYTHON ?= $(or $(shell for p in python3 /usr/bin/python3; do $$p -c 'import pytest, wheel' 2>/dev/null && echo $$p && break; done),python3)
+
+python:
+	rm -rf dist/python
+	tools/python dist/python $(PYTHON)
+
+test-python: export STARLING_PYTHON = 1
+test-python: deps
+	@$(PYTHON) -c 'import mypy, pytest, setuptools, wheel' || \
+		{ echo "*** The Python package is tested with python3, mypy, pytest, setuptools and wheel: install them."; exit 1; }
+	cd python && $(PYTHON) -m mypy && PYTHONPATH=src $(PYTHON) -m pytest -q -p no:cacheprovider
 
 # Podman comes from Debian, and the image's base takes some minutes the first time.
 test-image:
@@ -139,6 +154,7 @@ test-all:
 	$(MAKE) test-desktops
 	$(MAKE) test-release
 	$(MAKE) test-image
+	$(MAKE) test-python
 	$(MAKE) failover
 	$(MAKE) handbook
 	$(MAKE) model STEPS=1000000

@@ -17,7 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/api"
+	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -91,6 +93,10 @@ func TestAPI(t *testing.T) {
 	if code, text := p.ask("POST", "batches", body, &again); code != 200 || again.ID != b.ID || again.Unfinished != 2 || w.status().Workunits.Total != 2 {
 		t.Errorf("the same again: HTTP %d, %s; %d workunits", code, text, w.status().Workunits.Total)
 	}
+	other := strings.Replace(body, "hello", "hallo", 1)
+	if code, text := p.ask("POST", "batches", other, nil); code != 409 || !strings.Contains(text, "choose another name") {
+		t.Errorf("other jobs under the name: HTTP %d, %s", code, text)
+	}
 	waited := make(chan batchAnswer)
 	go func() {
 		var now batchAnswer
@@ -162,6 +168,46 @@ func TestAPI(t *testing.T) {
 	}
 	if code, text := p.ask("POST", "batches", body, &b); code != 200 || !b.Done || !b.Expired || w.status().Workunits.Total != 0 {
 		t.Errorf("after it was purged: HTTP %d, %s, %d workunits", code, text, w.status().Workunits.Total)
+	}
+}
+
+// A workunit that was given up has the exit status and the standard error of its last failed
+// attempt. Its batch is found by its name.
+func TestAPIFailure(t *testing.T) {
+	t.Parallel()
+	w, _ := newSite(t)
+	w.setUp()
+	p := w.token("lab", nil, 0)
+	body := `{"name": "run-1", "app": "upper", "quorum": 1, "workunits": [{"inputs": [{"name": "in", "text": "hello"}]}]}`
+	if code, text := p.ask("POST", "batches", body, nil); code != 201 {
+		t.Fatalf("HTTP %d, %s", code, text)
+	}
+	w.step()
+	long := strings.Repeat("x", 2000) + "no such file"
+	for i, attempt := range []string{"first", "second", "third", long} { // one more than are allowed
+		c := &client{w: w, key: w.user(fmt.Sprint(i, "@example.org")), name: fmt.Sprint("host", i)}
+		work := c.fetch()
+		c.have = nil
+		c.rpc(0, protocol.ReportedResult{
+			Name: work.Results[0].Name, State: protocol.ClientComputeError, ExitStatus: i,
+			StderrOut: "<core_client_version>8.2.15</core_client_version>\n<stderr_txt>\n" + attempt + "\n\n</stderr_txt>\n",
+		})
+		w.step()
+	}
+	var found struct{ Batches []batchAnswer }
+	if code, text := p.ask("GET", "batches?name=run-1", "", &found); code != 200 || len(found.Batches) != 1 || found.Batches[0].Failed != 1 {
+		t.Fatalf("by name: HTTP %d, %s", code, text)
+	}
+	if code, text := p.ask("GET", "batches?name=run-2", "", nil); code != 200 || strings.TrimSpace(text) != `{"batches":[]}` {
+		t.Errorf("by a name that no batch has: HTTP %d, %s", code, text)
+	}
+	var list wire.Outcomes
+	p.ask("GET", fmt.Sprintf("batches/%d/workunits", found.Batches[0].ID), "", &list)
+	if len(list.Workunits) != 1 || list.Workunits[0].Failure == nil {
+		t.Fatalf("workunits %+v", list)
+	}
+	if f := list.Workunits[0].Failure; f.ExitStatus != 3 || f.Stderr != long[len(long)-1000:] {
+		t.Errorf("exit status %d, standard error %q", f.ExitStatus, f.Stderr)
 	}
 }
 

@@ -58,10 +58,20 @@ func (a *API) own(ctx context.Context, token store.Token, number string) (b stor
 	return b, err
 }
 
+// batches lists the newest batches of a token, or the one with a name.
 func (a *API) batches(c *call) (any, error) {
 	var list []store.APIBatch
 	err := a.Store.View(c.Context(), func(tx *store.View) (err error) {
-		list, err = tx.APIBatches(c.token.ID, newest)
+		name := c.URL.Query().Get("name")
+		if name == "" {
+			list, err = tx.APIBatches(c.token.ID, newest)
+			return err
+		}
+		b, err := tx.APIBatchByName(c.token.ID, name)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		list = append(list, b)
 		return err
 	})
 	out := make([]wire.Batch, 0, len(list))
@@ -120,9 +130,13 @@ func (a *API) workunits(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	failures, err := a.failures(c.Context(), list)
+	if err != nil {
+		return nil, err
+	}
 	answer := wire.Outcomes{Workunits: make([]wire.Outcome, 0, len(list))}
 	for _, wu := range list {
-		o := wire.Outcome{Name: wu.Name[len(unique(b, "")):], State: string(wu.State()), Errors: wu.ErrorMask.Reasons(), Credit: wu.CanonicalCredit}
+		o := wire.Outcome{Name: wu.Name[len(unique(b, "")):], State: string(wu.State()), Errors: wu.ErrorMask.Reasons(), Credit: wu.CanonicalCredit, Failure: failures[wu.ID]}
 		if wu.AssimilateState == store.AssimilateDone {
 			if o.Files, err = outputs(a.Outcome(wu)); err != nil {
 				return nil, err

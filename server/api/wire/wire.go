@@ -97,6 +97,14 @@ type Outcome struct {
 	Errors []string `json:"errors,omitempty"` // why it was given up
 	Credit float64  `json:"credit"`
 	Files  []File   `json:"files,omitempty"` // its output, once it is there
+
+	Failure *Failure `json:"failure,omitempty"` // of a workunit that was given up, if a computer reported one
+}
+
+// A Failure is the last failed attempt at a workunit.
+type Failure struct {
+	ExitStatus int64  `json:"exit_status"`
+	Stderr     string `json:"stderr,omitempty"` // the end of the program's standard error
 }
 
 // A File is one of an outcome.
