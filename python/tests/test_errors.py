@@ -13,7 +13,7 @@ from typing import Iterator, List, Optional, Tuple
 import pytest
 from conftest import Project, free_port
 
-from starling_grid import Grid, GridError, Refused, Unreachable
+from starling_grid import Grid, GridError, JobError, Refused, Unreachable
 from starling_grid.transport import Transport
 
 # After this many seconds a test has failed.
@@ -33,6 +33,15 @@ def test_a_bad_token(project: Project) -> None:
     assert caught.value.status == 401
     shown = "".join(traceback.format_exception(None, caught.value, caught.value.__traceback__))
     assert "starling_secret" not in shown + repr(grid) + repr(vars(grid._transport))
+
+
+def test_a_message_does_not_control_the_terminal() -> None:
+    text = "\x1b]0;title\x07\x9b2J\rover\u202eexe.txt"
+    for error in (JobError("1", [], 1, "line\n" + text), Refused(422, text), GridError(text)):
+        shown = str(error).replace("\n", "")
+        assert shown.isprintable() and "title" in shown
+        assert text not in "".join(traceback.format_exception(type(error), error, None))
+    assert "café 日本\n\tindented" in str(GridError("café 日本\n\tindented"))
 
 
 def test_a_token_for_another_application(project: Project) -> None:

@@ -6,7 +6,14 @@ from typing import Optional, Sequence
 
 
 class GridError(Exception):
-    """The base of all errors of this package."""
+    """The base of all errors of this package.
+
+    Messages can have text from other people's computers. They are shown without characters that
+    would control a terminal.
+    """
+
+    def __str__(self) -> str:
+        return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in super().__str__())
 
 
 class Unreachable(GridError):
