@@ -44,8 +44,8 @@ func (p *processes) pid() int { return p.cmd.Process.Pid }
 // everyone returns all processes, as of now.
 func (p *processes) everyone() []int { return append(p.others(), p.pid()) }
 
-// within returns the processes except the main one, with their start times. It finds them by their
-// group, if that lists its members, or else among all processes.
+// within returns the processes except the main one, with their start times. If their group lists its
+// members, it returns those with 0 instead of a time, or else it finds them among all processes.
 func (p *processes) within(all family) map[int]int64 {
 	if p.loose {
 		return all.relatives(p.pid(), nil)

@@ -63,7 +63,7 @@ type AccountPrefs struct {
 type Times struct {
 	On        float64 `json:"on,omitzero"`        // while the agent ran
 	Active    float64 `json:"active,omitzero"`    // of On, while computing was allowed
-	Connected float64 `json:"connected,omitzero"` // of Active, while the network could be used
+	Connected float64 `json:"connected,omitzero"` // of On, while the network could be used
 }
 
 // A Habit is a record of the times when the computer computes, by the hours of jobsched.Habit, in
