@@ -68,8 +68,9 @@ func (l Lines) at(key string) string {
 // Decode reads src into the struct that into points to, whose fields carry
 // `toml` tags. name is the file's name, for messages. The error joins all that
 // is wrong with keys and kinds of values. When it is keys alone, the others are
-// set all the same, so that their values can be checked too; else nothing is.
-func Decode(name string, src []byte, into any) (Lines, error) {
+// set all the same, so that their values can be checked too; else nothing is. Keys in
+// retired, which are not in tables, may have any value and are ignored.
+func Decode(name string, src []byte, into any, retired ...string) (Lines, error) {
 	lines := Lines{name: name}
 	lines.lines, lines.tables = keyLines(string(src))
 	var raw map[string]any
@@ -78,6 +79,9 @@ func Decode(name string, src []byte, into any) (Lines, error) {
 			return lines, syntax(lines, reflect.TypeOf(into).Elem(), src, pe)
 		}
 		return lines, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, key := range retired {
+		delete(raw, key)
 	}
 	var errs []error
 	if check(&errs, lines, reflect.TypeOf(into).Elem(), raw, "") {
