@@ -183,7 +183,7 @@ const partialCopy = "starling_copy"
 // copyIn copies under another name first: a copy that a crash cut short must
 // not be taken for whole.
 func (s *slot) copyIn(f File) error {
-	src, err := s.project.Open(f.Physical)
+	src, err := foreigndir.Open(s.project, f.Physical)
 	if errors.Is(err, fs.ErrNotExist) && f.Optional {
 		return nil
 	}
@@ -194,9 +194,6 @@ func (s *slot) copyIn(f File) error {
 	info, err := src.Stat()
 	if err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file", f.Physical)
 	}
 	dst, err := foreigndir.Create(s.dir, partialCopy, info.Mode().Perm()|0o600)
 	if err != nil {

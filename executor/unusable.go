@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
 // Why the system does not start a program, now or later; beside ErrUnusable.
@@ -29,7 +31,7 @@ func (e *MissingError) Error() string {
 // is not on this computer; "" otherwise.
 func interpreter(project *os.Root, program string) string {
 	const longest = 256 // of such a line, as on Linux
-	f, err := project.Open(program)
+	f, err := foreigndir.Open(project, program)
 	if err != nil {
 		return ""
 	}
