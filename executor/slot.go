@@ -181,7 +181,7 @@ const partialCopy = "starling_copy"
 // copyIn copies to another name first, so that a copy that a crash cut short is not taken for
 // complete.
 func (s *slot) copyIn(f File) error {
-	src, err := s.project.Open(f.Physical)
+	src, err := foreigndir.Open(s.project, f.Physical)
 	if errors.Is(err, fs.ErrNotExist) && f.Optional {
 		return nil
 	}
@@ -192,9 +192,6 @@ func (s *slot) copyIn(f File) error {
 	info, err := src.Stat()
 	if err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file", f.Physical)
 	}
 	dst, err := foreigndir.Create(s.dir, partialCopy, info.Mode().Perm()|0o600)
 	if err != nil {

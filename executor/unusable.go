@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
 // Reasons why the system will never start a program. They are reported together with ErrUnusable.
@@ -29,7 +31,7 @@ func (e *MissingError) Error() string {
 // installed. Otherwise it returns "".
 func interpreter(project *os.Root, program string) string {
 	const longest = 256 // maximum length of such a line, as on Linux
-	f, err := project.Open(program)
+	f, err := foreigndir.Open(project, program)
 	if err != nil {
 		return ""
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
 const (
@@ -84,7 +86,7 @@ func (c *checks) same(root *os.Root, path string, f File, now time.Time) (bool, 
 		return true, nil
 	}
 	was.info = nil
-	file, err := root.Open(f.Physical)
+	file, err := foreigndir.Open(root, f.Physical)
 	if err != nil {
 		return false, err
 	}

@@ -52,7 +52,7 @@ func (w *world) earn(email string) (key protocol.Authenticator) {
 func (w *world) untaken() (found []untaken.Finding) {
 	w.t.Helper()
 	w.must(w.p.Store.View(w.t.Context(), func(tx *store.View) (err error) {
-		found, err = untaken.Look(tx, w.p.Config.Once(), w.now())
+		found, err = untaken.Look(tx, w.p.Config.Once, w.now())
 		return err
 	}))
 	return found

@@ -140,7 +140,7 @@ func TestAnApplicationIsStopped(t *testing.T) {
 		t.Errorf("got %d results, %+v, %v", len(reply.Results), reply.Refusals, reply.Messages)
 	}
 	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		found, err := untaken.Look(tx, w.p.Config.Once(), w.now())
+		found, err := untaken.Look(tx, w.p.Config.Once, w.now())
 		if len(found) != 0 {
 			t.Errorf("what waits on purpose is told as untaken: %+v", found)
 		}

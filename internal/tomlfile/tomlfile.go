@@ -68,8 +68,9 @@ func (l Lines) at(key string) string {
 // Decode reads src into the struct that into points to, whose fields have `toml` tags. name is the
 // file's name, for messages. The error joins all errors about keys and kinds of values. If all
 // errors are about keys, the other keys are set anyway, so that their values can be checked, too.
-// Otherwise nothing is set.
-func Decode(name string, src []byte, into any) (Lines, error) {
+// Otherwise nothing is set. retired are keys outside of tables that may have any value and are
+// ignored.
+func Decode(name string, src []byte, into any, retired ...string) (Lines, error) {
 	lines := Lines{name: name}
 	lines.lines, lines.tables = keyLines(string(src))
 	var raw map[string]any
@@ -78,6 +79,9 @@ func Decode(name string, src []byte, into any) (Lines, error) {
 			return lines, syntax(lines, reflect.TypeOf(into).Elem(), src, pe)
 		}
 		return lines, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, key := range retired {
+		delete(raw, key)
 	}
 	var errs []error
 	if check(&errs, lines, reflect.TypeOf(into).Elem(), raw, "") {

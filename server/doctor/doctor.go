@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/untaken"
 )
@@ -27,7 +28,7 @@ type Project struct {
 	Store            *store.Store
 	Download, Upload blob.Reader
 	CodeSign         *protocol.PublicKey // with which programs must be signed
-	Once             untaken.Once
+	Once             match.Once
 
 	// Progress, if not nil, is called by Examine before each of its steps, counted from 1.
 	Progress func(step, steps int, rule string)

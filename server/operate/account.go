@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -143,7 +144,7 @@ func Delete(ctx context.Context, p *project.Project, who string, now time.Time) 
 		return 0, err
 	}
 	given, err = farewell.Delete(ctx, p.Store, u.ID, "operator", now)
-	if err == nil && given == 0 && !u.DeletedTime.IsZero() {
+	if errors.Is(err, store.ErrLost) {
 		err = errDeleted(who)
 	}
 	return given, err

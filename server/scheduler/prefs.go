@@ -79,7 +79,7 @@ func (r *rpc) preferences() error {
 // tooOld reports whether the client is older than the project allows. If so, it gets no work and
 // the reply has the reason. The results that it has finished are accepted all the same.
 func (r *rpc) tooOld() bool {
-	least := r.s.Config.MinCoreVersion
+	least, _ := CoreVersion(r.s.Config.MinCoreVersion) // checked when the settings were read
 	if r.req.Client.Number() >= least.Number() {
 		return false
 	}

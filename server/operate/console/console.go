@@ -54,7 +54,7 @@ type Console struct {
 // New returns the console of an open project.
 func New(p *project.Project) *Console {
 	return &Console{
-		project: p, log: p.Log.With("part", "operator pages"), counts: counts.Kept(p.Store, p.Config.Once()), flow: flows(p),
+		project: p, log: p.Log.With("part", "operator pages"), counts: counts.Kept(p.Store, p.Config.Once), flow: flows(p),
 		said: make(map[string]string),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/untaken"
 )
@@ -50,7 +51,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 	}
 	look := func() (found []untaken.Finding) {
 		view(t, s, func(tx *store.View) (err error) {
-			found, err = untaken.Look(tx, untaken.Once{PerHost: true}, T0.Add(time.Hour))
+			found, err = untaken.Look(tx, match.Once{OneResultPerHostPerWU: true}, T0.Add(time.Hour))
 			return err
 		})
 		return found

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/kept"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/untaken"
 )
@@ -25,7 +26,7 @@ type Status struct {
 }
 
 // Take counts everything as of now.
-func Take(tx *store.View, once untaken.Once, now time.Time) (st Status, err error) {
+func Take(tx *store.View, once match.Once, now time.Time) (st Status, err error) {
 	if st.Status, err = tx.Status(now.Unix()); err == nil {
 		st.Untaken, err = untaken.Look(tx, once, now)
 	}
@@ -33,7 +34,7 @@ func Take(tx *store.View, once untaken.Once, now time.Time) (st Status, err erro
 }
 
 // Kept returns the counts of a database, which are taken when they are asked for.
-func Kept(s *store.Store, once untaken.Once) *Cache {
+func Kept(s *store.Store, once match.Once) *Cache {
 	return &Cache{Rest: 20, Find: func(ctx context.Context) (st Status, err error) {
 		err = s.View(ctx, func(tx *store.View) error {
 			st, err = Take(tx, once, time.Now())

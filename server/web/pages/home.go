@@ -133,5 +133,5 @@ func (p *Pages) join(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, err)
 		return
 	}
-	p.show(w, http.StatusOK, "join.html", map[string]any{"URL": p.Gate.MasterURL, "Closed": p.Gate.Closed, "Platforms": list})
+	p.show(w, http.StatusOK, "join.html", map[string]any{"URL": p.Gate.MasterURL, "Closed": p.Gate.DisableAccountCreation, "Platforms": list})
 }
