@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/internal/testbus"
 )
 
-// A desktop that tells nothing is no working idle detection.
+// The doctor reports a desktop that does not pass its input to logind.
 func TestAMuteDesktopIsSaid(t *testing.T) {
 	bus := testbus.Start(t)
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.Address)

@@ -1,5 +1,5 @@
-// Package cli has what the command lines of the programs share: how they refuse what is
-// no command of theirs, and the man pages and completions that packages have of them.
+// Package cli has the common parts of the programs' command lines: the refusal of unknown commands
+// and arguments, and the man pages and completions for packages.
 package cli
 
 import (

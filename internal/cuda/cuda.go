@@ -1,5 +1,5 @@
-// Package cuda asks NVIDIA's driver what devices there are and what their sensors read,
-// without cgo. It computes nothing. See package sharedlib for which programs may import this.
+// Package cuda reads the list of devices and their sensors from NVIDIA's driver, without cgo. It
+// computes nothing. See package sharedlib for which programs may import this.
 //
 // Source for names and numbers: the CUDA driver API and NVML reference manuals.
 package cuda
@@ -23,11 +23,11 @@ type Device struct {
 	PCI             string // as "0000:01:00.0"
 }
 
-// A Driver is what NVIDIA's driver says.
+// A Driver is NVIDIA's driver with its devices.
 type Driver struct {
-	Version string // "550.90.07"; "" if NVML does not tell
+	Version string // such as "550.90.07", "" if NVML does not provide it
 	CUDA    int    // as 12040 for 12.4
-	Library string // the file of the driver's library; "" if there is none
+	Library string // the file name of the driver's library, "" without a driver
 	Devices []Device
 }
 
@@ -55,7 +55,7 @@ const (
 // maxText bounds the texts that are read, in bytes.
 const maxText = 256
 
-// Probe asks the driver. The error says why there is none, or what failed.
+// Probe queries the driver. The error is the reason why there is none, or the failure.
 func Probe() (Driver, error) {
 	var d Driver
 	d.Version, _ = driverVersion() // without it the devices still count
