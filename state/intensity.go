@@ -6,7 +6,7 @@ import "github.com/starling-grid/starling/resource"
 // need so little CPU time. The project's claim counts, unless measurements have disproved it.
 func (db *DB) NonCPUIntensive(v AppVersion) bool {
 	said, light := db.SaidToBeLight(v)
-	return said && !light.Belied
+	return said && !light.Overused
 }
 
 // SaidToBeLight reports whether the project or the application claims that the tasks of a version

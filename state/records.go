@@ -120,11 +120,11 @@ type Project struct {
 
 	Ending Ending `json:"ending,omitzero"`
 
-	Contact  Contact   `json:"contact,omitzero"`
-	Fetch    WorkFetch `json:"fetch,omitzero"`
-	Messages []Message `json:"notices,omitzero"`  // of the last reply, for people
-	LeftOut  string    `json:"left_out,omitzero"` // parts of the last reply that were not accepted, and why, for people, or ""
-	LetGo    []LetGo   `json:"let_go,omitzero"`   // the last sticky files that were removed, oldest first
+	Contact  Contact       `json:"contact,omitzero"`
+	Fetch    WorkFetch     `json:"fetch,omitzero"`
+	Messages []Message     `json:"notices,omitzero"`  // of the last reply, for people
+	LeftOut  string        `json:"left_out,omitzero"` // parts of the last reply that were not accepted, and why, for people, or ""
+	Removed  []RemovedFile `json:"let_go,omitzero"`   // the last sticky files that were removed, oldest first
 
 	Statistics []DailyCredit `json:"statistics,omitzero"` // of the last days
 
@@ -247,8 +247,8 @@ type Cause struct {
 	About string `json:"about,omitzero"`
 }
 
-// LetGo records that a sticky file was removed.
-type LetGo struct {
+// RemovedFile records that a sticky file was removed.
+type RemovedFile struct {
 	Name   string    `json:"name,omitzero"`
 	NBytes int64     `json:"nbytes,omitzero"`
 	At     time.Time `json:"at,omitzero"`

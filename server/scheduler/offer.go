@@ -36,9 +36,9 @@ func (o *offer) end(sent []int64, lost bool) {
 	}
 }
 
-// hasty reports whether the offer is empty only because other requests have leased the work or
+// contended reports whether the offer is empty only because other requests have leased the work or
 // because a lookup was stale.
-func (o *offer) hasty() bool { return o != nil && len(o.list) == 0 && (o.crowded || o.stale) }
+func (o *offer) contended() bool { return o != nil && len(o.list) == 0 && (o.crowded || o.stale) }
 
 // seek finds work for the host of a request, which is read, as it will be after its
 // report is taken in. It changes nothing.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/server/projectprefs"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/wishes"
 )
 
 const (
@@ -98,6 +98,6 @@ func versionText(v protocol.Version) string {
 }
 
 // wishesOf returns a volunteer's project preferences for one of the volunteer's computers.
-func wishesOf(u store.User, h store.Host) wishes.Prefs {
-	return wishes.For(u.ProjectPrefs, h.Venue)
+func wishesOf(u store.User, h store.Host) projectprefs.Prefs {
+	return projectprefs.For(u.ProjectPrefs, h.Venue)
 }

@@ -296,7 +296,7 @@ func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.offer.hasty() && try < maxLooks && (!l.offer.crowded || pause(ctx, try)) {
+		if l.offer.contended() && try < maxLooks && (!l.offer.crowded || pause(ctx, try)) {
 			l.offer.end(nil, true)
 			continue
 		}

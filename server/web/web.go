@@ -23,8 +23,8 @@ import (
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/mail"
 	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/ranking"
 	"github.com/starling-grid/starling/server/scheduler"
-	"github.com/starling-grid/starling/server/standings"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/upload"
 	"github.com/starling-grid/starling/server/web/account"
@@ -81,7 +81,7 @@ func (s *Site) Handler() (http.Handler, error) {
 	s.requests.PerAddress = s.Limits.RequestsPerAddress
 	s.gate = account.NewGate(s.Store, s.Log, s.Accounts)
 	s.counts = counts.Kept(s.Store, s.Once)
-	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: standings.Kept(s.Store), Articles: s.Articles, Badges: s.Badges})
+	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: ranking.Kept(s.Store), Articles: s.Articles, Badges: s.Badges})
 	base := u.Path
 	mux := http.NewServeMux()
 	m := newMetrics(s)

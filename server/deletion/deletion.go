@@ -1,5 +1,5 @@
-// Package farewell deletes accounts, as their owners and operators may.
-package farewell
+// Package deletion deletes accounts, as their owners and operators may.
+package deletion
 
 import (
 	"context"
