@@ -84,7 +84,7 @@ type saver struct{}
 // GetSessionIdleTime answers in milliseconds.
 func (saver) GetSessionIdleTime() (uint32, *dbus.Error) { return 62_000, nil }
 
-// The desktops' own answers come over a real bus, GNOME's first.
+// The desktops' answers arrive over a real bus, GNOME's first.
 func TestDesktopsOnTheBus(t *testing.T) {
 	outside(t)
 	bus := testbus.Start(t)
@@ -133,7 +133,7 @@ func TestTheLockedScreen(t *testing.T) {
 	}
 }
 
-// Xwayland sees the input of its own windows only.
+// Xwayland is not asked, because it sees only its own windows' input.
 func TestXwaylandIsNotAsked(t *testing.T) {
 	outside(t)
 	t.Setenv("DISPLAY", testx11.Start(t).Socket)

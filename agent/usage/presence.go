@@ -74,9 +74,10 @@ func (p *Presence) every() time.Duration {
 	return senseEvery
 }
 
-// Sense samples in the background, and has the loop look when that changes what
-// may be done: from the last sample, or from what the loop has made of it since. Without input in
-// between, the computer may have become idle to the loop, and be in use by the next sample as before.
+// Sense samples in the background, and makes the loop look when a sample changes what may run. It
+// compares with the last sample, both as it was and as the loop sees it by now, because without
+// input the loop may meanwhile take the computer for idle although the next sample finds it in use
+// as before.
 func (p *Presence) Sense(ctx context.Context) {
 	ticker := beat.NewTicker(p.every())
 	defer ticker.Stop()

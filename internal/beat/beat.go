@@ -1,10 +1,10 @@
-// Package beat aligns what happens now and then: whatever has a period in common happens at the
-// same instants, so that a computer at rest is woken once for all of it.
+// Package beat aligns periodic work. Everything with the same period happens at the same instants,
+// so that a computer at rest is woken only once for it.
 package beat
 
 import "time"
 
-// start is where all periods of this process begin.
+// start is the common start of all periods of this process.
 var start = time.Now()
 
 // Next returns the first instant after now that ends a period.
@@ -12,8 +12,8 @@ func Next(now time.Time, period time.Duration) time.Time {
 	return now.Add(period - now.Sub(start)%period)
 }
 
-// A Ticker ticks at the end of each period, all tickers of a period at once. It is not for
-// concurrent use, but for C.
+// A Ticker ticks at the end of each period, together with all other tickers of the same period.
+// Only C is for concurrent use.
 type Ticker struct {
 	C     <-chan time.Time
 	timer *time.Timer

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// A Manual has the parts of a program's man pages that do not come from its commands' help.
+// A Manual has the parts of a program's man pages that its commands' help lacks.
 type Manual struct {
 	Files, Environment []Entry // of the page of the program itself
 	Formats            []Format

@@ -27,7 +27,7 @@ var (
 const allAccess = windows.FILE_MAP_READ | windows.FILE_MAP_WRITE
 
 // Create makes memory of size bytes, all zero. Only the system's processes and this user's may open
-// it, including those of low integrity. The error is ErrExists if the name is in use.
+// it, even with low integrity. The error is ErrExists if the name is in use.
 func Create(name string, size int) (*Memory, error) {
 	text, err := windows.UTF16PtrFromString(name)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package sysfault recognizes faults of this computer and of the network in errors of the operating
-// system. It goes by the errors' numbers, which differ between systems, and never by their texts.
+// system. It compares the errors' numbers, which differ between systems, and never their texts.
 package sysfault
 
 import (
