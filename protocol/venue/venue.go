@@ -47,7 +47,7 @@ func (s Sets) String() string {
 	return string(w.Bytes())
 }
 
-// For returns the preferences for a venue, or All if the venue has no preferences.
+// For returns the preferences for a venue, or All if the venue lacks any.
 func (s Sets) For(name string) string {
 	if own, ok := s.Own(name); ok {
 		return own
