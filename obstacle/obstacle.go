@@ -55,8 +55,8 @@ type Message struct {
 }
 
 const (
-	again = "The agent tries again by itself."
-	wait  = "Wait: the agent tries again by itself."
+	again = "The agent will try again."
+	wait  = "Wait: the agent will try again."
 )
 
 // Messages is the complete list of obstacles, except those in package contact.

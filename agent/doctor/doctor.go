@@ -298,7 +298,7 @@ func idle(helpers []string) Finding {
 		if len(names) > 0 {
 			f.Text = "by " + strings.Join(names, ", ") + " only"
 		}
-		f.Text += ": a desktop does not tell logind when it is used, and no helper reports from it, so it counts as not in use"
+		f.Text += ": a desktop does not report to logind when it is used, and no helper reports from it, so it counts as not in use"
 		f.Fix, _ = strings.CutPrefix(prefs.SeeDesktop, "You can: ")
 		return f
 	}
