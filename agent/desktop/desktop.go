@@ -86,7 +86,7 @@ func (s *Session) Readings(now time.Time) (all []Reading) {
 	return all
 }
 
-// Retry has sources be asked that have just failed.
+// Retry makes Idle ask sources again that have just failed.
 func (s *Session) Retry() {
 	for _, x := range s.sources {
 		x.failed = time.Time{}

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/internal/testx11"
 )
 
-// outside has a test be in no session.
+// outside runs a test outside of any session.
 func outside(t *testing.T) {
 	for _, name := range []string{"WAYLAND_DISPLAY", "DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_SESSION_ID"} {
 		t.Setenv(name, "")

@@ -45,7 +45,7 @@ func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 	return all
 }
 
-// failures are why libraries could not be asked, each once.
+// failures returns the reasons why libraries could not be asked, each once.
 func failures(check string, r gpus.Report) (all []Finding) {
 	if f := r.OpenCL.Failure; f != "" && f == r.NVIDIA.Failure { // one reason for both libraries, so neither was asked
 		return []Finding{{Check: check, Grade: Note, Text: "GPUs were not looked for: " + f}}

@@ -41,7 +41,7 @@ func (s *scripted) Idle(now time.Time) desktop.Reading {
 	return desktop.Reading{Source: "Wayland", Idle: now.Sub(s.input), Pushes: s.pushes, Err: s.err}
 }
 
-// A bench has a helper report to a test's agent.
+// A bench runs a helper that reports to a test's agent.
 type bench struct {
 	seat     *scripted
 	returned chan struct{}

@@ -64,7 +64,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// runtime is what running a module needs of boincapi.App.
+// runtime has the methods of boincapi.App that a module needs.
 type runtime interface {
 	Yield() error
 	FractionDone(f float64)

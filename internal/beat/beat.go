@@ -19,16 +19,16 @@ type Ticker struct {
 	timer *time.Timer
 }
 
-// NewTicker returns one whose first period has begun.
+// NewTicker returns a Ticker that ticks at the end of the current period.
 func NewTicker(period time.Duration) *Ticker {
 	timer := time.NewTimer(time.Until(Next(time.Now(), period)))
 	return &Ticker{timer.C, timer}
 }
 
-// Again has the ticker tick once more, at the end of this period. To be called after each tick.
+// Again makes the ticker tick once more, at the end of this period. It must be called after each tick.
 func (t *Ticker) Again(period time.Duration) {
 	t.timer.Reset(time.Until(Next(time.Now(), period)))
 }
 
-// Stop ends it.
+// Stop stops the ticker.
 func (t *Ticker) Stop() { t.timer.Stop() }

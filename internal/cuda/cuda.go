@@ -31,7 +31,7 @@ type Driver struct {
 	Devices []Device
 }
 
-// codes are those that people meet, in words.
+// codes describes the error codes that people meet.
 var codes = map[int32]string{
 	2: "out of memory", 3: "the driver is not initialized", 34: "this library is only a stub", 35: "the driver is older than the library",
 	46: "the device is not available, perhaps because another program has it alone", 100: "no device", 101: "invalid device",

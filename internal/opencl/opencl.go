@@ -58,7 +58,7 @@ func (l *Library) bind(functions map[string]any) error {
 	return nil
 }
 
-// codes are those that people meet, in words.
+// codes describes the error codes that people meet.
 var codes = map[int32]string{
 	-1: "device not found", -2: "device not available", -3: "compiler not available", -4: "out of memory on the device",
 	-5: "out of resources", -6: "out of memory", -11: "the program does not compile", -30: "invalid value",

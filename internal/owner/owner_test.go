@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/internal/owner"
 )
 
-// TestRootWritesForTheOwner has root write into another user's folder.
+// TestRootWritesForTheOwner writes into another user's folder as root.
 func TestRootWritesForTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root; giving files to the service's user is NOT tested")
