@@ -7,6 +7,15 @@ import (
 	"strings"
 )
 
+// must is a function that ends a transaction if a change has affected more or fewer rows than it must. The
+// server checks that, and not this process, because the COMMIT may be in the same message as the change.
+const must = `
+CREATE OR REPLACE FUNCTION must_affect(rows BIGINT, wanted BIGINT) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN IF rows <> wanted THEN RAISE EXCEPTION 'a change of % rows affected %', wanted, rows; END IF; END$$`
+
+// affecting is a change that must affect a number of rows.
+const affecting = "WITH changed AS (%s RETURNING 1) SELECT must_affect(count(*), %s) FROM changed"
+
 // forms are a statement's texts for PostgreSQL.
 type forms struct {
 	one, sure, id  string // for one row: as it is, failing unless it affects a row, returning the id of a new row
@@ -18,16 +27,14 @@ func (s *Statement) postgres(args []any) *forms {
 	s.once.Do(func() {
 		one := dialect.Replace(s.text)
 		s.forms = forms{
-			one: one,
-			// A change that affects no row divides by zero, which ends the transaction.
-			sure: "WITH changed AS (" + one + " RETURNING 1) SELECT 1 / count(*) FROM changed",
+			one:  one,
+			sure: fmt.Sprintf(affecting, one, "1"),
 			// A name that is taken must not be an error, which would end the transaction.
 			id: one + " ON CONFLICT DO NOTHING RETURNING id",
 		}
 		if s.many != nil && len(args) > 0 {
 			s.forms.each = s.many(unnest(args, ""), len(args))
-			s.forms.eachSure = fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE WHEN count(*) = $%d::bigint THEN 1 ELSE 0 END) FROM changed",
-				s.forms.each, len(args)+1)
+			s.forms.eachSure = fmt.Sprintf(affecting, s.forms.each, fmt.Sprintf("$%d::bigint", len(args)+1))
 		}
 	})
 	return &s.forms

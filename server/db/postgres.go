@@ -62,7 +62,7 @@ func openPostgres(ctx context.Context, url string, s Schema) (*postgres, error) 
 		err = s.migrate(ctx, goose.DialectPostgres, db, goose.WithSessionLocker(locker))
 	}
 	if err == nil {
-		err = s.enforce(ctx, db, []string{"BEGIN", "LOCK TABLE " + s.TriggerTable}, s.PostgresTriggers())
+		err = s.enforce(ctx, db, []string{"BEGIN", "LOCK TABLE " + s.TriggerTable}, append([]string{must}, s.PostgresTriggers()...))
 	}
 	if err != nil {
 		_ = db.Close()
