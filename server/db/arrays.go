@@ -22,7 +22,7 @@ type forms struct {
 	each, eachSure string // for many rows, which come as one array for each parameter. eachSure gets their number, too
 }
 
-// postgres returns a statement's texts for arguments of the types of args.
+// postgres returns a statement's texts. args are an example of its arguments, whose types are always the same.
 func (s *Statement) postgres(args []any) *forms {
 	s.once.Do(func() {
 		one := dialect.Replace(s.text)

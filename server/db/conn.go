@@ -151,18 +151,6 @@ func (c *conn) insert(ctx context.Context, s *Statement, args []any) (int64, err
 func (c *conn) together(_ *View, reads []func() error) error { return oneByOne(reads) }
 func (c *conn) postpone(*Statement, [][]any, bool) bool      { return false }
 
-// each runs the prepared change for each row. With the database in the process, one
-// statement for all rows takes as long for ten rows and longer for one.
-func (c *conn) each(ctx context.Context, s *Statement, list [][]any) (affected int64, err error) {
-	for _, args := range list {
-		n, err := c.exec(ctx, s.text, args)
-		if affected += n; err != nil {
-			return affected, err
-		}
-	}
-	return affected, nil
-}
-
 // There is one writer at a time, so hold and lock do nothing.
 func (c *conn) hold(context.Context, string, []int64) error { return nil }
 func (c *conn) lock(context.Context, string) error          { return nil }

@@ -19,7 +19,6 @@ var errAlone = errors.New("needs a transaction of its own")
 
 // A participant is a caller of a shared transaction.
 type participant struct {
-	p    *postgres
 	next chan signal
 	left chan struct{} // closed when its caller has returned
 	part
@@ -97,7 +96,6 @@ func (p *participant) exec(context.Context, string, []any) (int64, error) { retu
 
 func (p *participant) insert(context.Context, *Statement, []any) (int64, error) { return 0, p.leave() }
 
-func (p *participant) each(context.Context, *Statement, [][]any) (int64, error) { return 0, p.leave() }
-func (p *participant) lock(context.Context, string) error                       { return p.leave() }
-func (p *participant) trigger(context.Context, string) (bool, error)            { return false, p.leave() }
-func (p *participant) damage(context.Context, string) ([]string, error)         { return nil, nil }
+func (p *participant) lock(context.Context, string) error               { return p.leave() }
+func (p *participant) trigger(context.Context, string) (bool, error)    { return false, p.leave() }
+func (p *participant) damage(context.Context, string) ([]string, error) { return nil, nil }

@@ -99,7 +99,8 @@ func (w *pending) group(g group) int {
 
 // has reports whether c changes the same row.
 func (c *change) has(args []any) bool {
-	return c.keys > 0 && slices.ContainsFunc(c.rows, func(of []any) bool { return c.row(of) == c.row(args) })
+	row := c.row(args)
+	return c.keys > 0 && slices.ContainsFunc(c.rows, func(of []any) bool { return c.row(of) == row })
 }
 
 // batch moves all changes to the end of a batch, in order.

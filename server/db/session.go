@@ -134,20 +134,6 @@ func (s *session) postpone(st *Statement, list [][]any, one bool) bool {
 	return true
 }
 
-func (s *session) each(ctx context.Context, st *Statement, list [][]any) (affected int64, err error) {
-	if len(list) > 1 && st.many != nil {
-		tag, err := s.ask(ctx, request{st.postgres(list[0]).each, transposed(list), ignore})
-		return tag.RowsAffected(), err
-	}
-	for _, args := range list {
-		tag, err := s.ask(ctx, request{st.postgres(args).one, clean(args), ignore})
-		if affected += tag.RowsAffected(); err != nil {
-			return affected, err
-		}
-	}
-	return affected, nil
-}
-
 func (s *session) exec(ctx context.Context, query string, args []any) (int64, error) {
 	tag, err := s.ask(ctx, request{s.p.prepare(query), clean(args), ignore})
 	return tag.RowsAffected(), err

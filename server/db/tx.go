@@ -1,6 +1,9 @@
 package db
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // A View reads the database in a transaction. It belongs to the function that DB.View or DB.Update
 // called and is not safe for concurrent use.
@@ -25,9 +28,6 @@ type queries interface {
 	together(t *View, reads []func() error) error
 	// insert runs an Insert and returns the new row's id, or ErrExists.
 	insert(ctx context.Context, s *Statement, args []any) (int64, error)
-	// each runs a statement for each of several rows of arguments, of the same types, and returns the
-	// number of rows that all of them affect.
-	each(ctx context.Context, s *Statement, list [][]any) (int64, error)
 	// postpone accepts a change, once for each of several rows of arguments, whose outcome the
 	// transaction does not need, and makes it before the next query runs. one demands that each
 	// affects exactly one row. It returns false if the change must be made now.
@@ -105,7 +105,7 @@ func (t *Tx) Run(s *Statement, args ...any) error {
 	if t.q.postpone(s, [][]any{args}, false) {
 		return nil
 	}
-	_, err := t.q.each(t.ctx, s, [][]any{args})
+	_, err := t.Exec(s.text, args...)
 	return err
 }
 
@@ -119,11 +119,12 @@ func (t *Tx) ExecEach(s *Statement, list [][]any) error {
 	if len(list) == 0 || t.q.postpone(s, list, true) {
 		return nil
 	}
-	n, err := t.q.each(t.ctx, s, list)
-	if err == nil && n != int64(len(list)) {
-		err = ErrLost
+	for _, args := range list {
+		if n, err := t.Exec(s.text, args...); err != nil || n != 1 {
+			return cmp.Or(err, ErrLost)
+		}
 	}
-	return err
+	return nil
 }
 
 // Hold runs a query for the rows with some ids that keeps other transactions from changing them
