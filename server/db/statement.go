@@ -81,7 +81,10 @@ func InsertIfMissing(table, columns string) *Statement {
 // are its key.
 func Replace(table, columns string, keys int) *Statement {
 	list := fields(columns)
-	set := make([]string, 0, len(list))
+	if keys < 1 || keys > len(rowKey{}.key) || keys >= len(list) {
+		panic(fmt.Sprintf("db: a replacement with a key of %d columns of %d", keys, len(list)))
+	}
+	var set []string
 	for _, name := range list[keys:] {
 		set = append(set, name+" = excluded."+name)
 	}

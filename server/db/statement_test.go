@@ -1,9 +1,12 @@
 package db
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/starling-grid/starling/internal/testpg"
 )
 
 // Each form of a statement takes the same arguments.
@@ -54,4 +57,37 @@ func TestAnUpdateThatReadsMustBeMarked(t *testing.T) {
 		}
 	}()
 	Update("t", "a = (SELECT max(b) FROM u)")
+}
+
+// One change that is not possible undoes all others.
+func TestALostChangeUndoesAll(t *testing.T) {
+	for name, where := range map[string]string{"SQLite": "", "PostgreSQL": testpg.Start(t).Database(t)} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, where)
+			for _, name := range []string{"a", "b", "c"} {
+				add(t, d, name)
+			}
+			payAll := func(expected int64) error {
+				return d.Update(t.Context(), func(tx *Tx) error {
+					return tx.ExecEach(payIf, [][]any{{int64(3), 1, 1, int64(0)}, {int64(1), 1, 1, int64(0)}, {int64(2), 1, 1, expected}})
+				})
+			}
+			for i, want := range []error{ErrLost, nil, ErrLost} {
+				if err := payAll(int64(1 - i%2)); !errors.Is(err, want) {
+					t.Errorf("%d: %v, want %v", i, err, want)
+				}
+				for id := range int64(3) {
+					if err := d.View(t.Context(), func(v *View) error {
+						a, err := accountOf(v, id+1)
+						if paid := min(int64(i), 1); err == nil && a.balance != paid {
+							t.Errorf("%d: account %d has %d, want %d", i, a.id, a.balance, paid)
+						}
+						return err
+					}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
 }
