@@ -229,7 +229,7 @@ func TestStoredFilesOfAnOlderVersion(t *testing.T) {
 		if got := w.listed(); got != "for-ever 5 1;" || w.lies("brief") || !w.lies("for-ever") {
 			t.Errorf("after the lifetime, listed: %s", got)
 		}
-		if s := p.Storage; s.Files != 1 || s.Bytes != 5 || len(s.LetGo) != 1 || s.LetGo[0].Name != "brief" || s.LetGo[0].Code != string(storage.Expired) {
+		if s := p.Storage; s.Files != 1 || s.Bytes != 5 || len(s.Removed) != 1 || s.Removed[0].Name != "brief" || s.Removed[0].Code != string(storage.Expired) {
 			t.Errorf("storage: %+v", s)
 		}
 	})
@@ -259,8 +259,8 @@ func TestStorageLimit(t *testing.T) {
 		if s.Files != 1 || !w.lies("a") || w.lies("b") || w.lies("c") || w.listed() != "a 5 1;" {
 			t.Errorf("with a limit: %+v; listed: %s", s, w.listed())
 		}
-		if len(s.LetGo) != 2 || s.LetGo[0].Code != string(storage.OverallLimit) || !strings.Contains(s.LetGo[0].Why, "7 bytes") {
-			t.Errorf("let go: %+v", s.LetGo)
+		if len(s.Removed) != 2 || s.Removed[0].Code != string(storage.OverallLimit) || !strings.Contains(s.Removed[0].Why, "7 bytes") {
+			t.Errorf("let go: %+v", s.Removed)
 		}
 	})
 }

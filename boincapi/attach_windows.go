@@ -9,8 +9,8 @@ import (
 
 var errNoSegment = errors.New("client offers no shared memory")
 
-// attach opens the client's shared memory: that of all sessions first, where a client
-// that runs its tasks as another user puts it.
+// attach opens the client's shared memory. It first tries the namespace of all sessions, where a
+// client that runs its tasks as another user puts it.
 func (a *App) attach() error {
 	if a.init.CommObjName == "" {
 		return errNoSegment

@@ -1,8 +1,7 @@
 //go:build !wasip1
 
-// Package boincapi is the application's side of BOINC's runtime: with it a
-// scientist writes an application in pure Go that any BOINC client can run,
-// suspend, checkpoint and stop.
+// Package boincapi is the application's side of BOINC's runtime. With it a scientist can write an
+// application in pure Go that any BOINC client can run, suspend, checkpoint and stop.
 //
 //	func main() {
 //		boincapi.Run(func(app *boincapi.App) error {
@@ -23,16 +22,15 @@
 //		})
 //	}
 //
-// Started by hand, without a client, the same program runs in standalone mode:
-// files are those of the working directory and nothing is reported.
+// Started by hand, without a client, the same program runs in standalone mode: it uses the files in
+// the working directory and does not report anything.
 //
-// A Go program cannot be stopped from outside between two instructions, so
-// suspending is cooperative: what works must call Yield a few times a second.
-// Between two Yields nothing is interrupted, hence there are no critical
-// sections. A program that does not Yield keeps computing while suspended, and
-// is ended some seconds after it was told to leave.
+// A Go program cannot be stopped from outside between two instructions, so suspending is
+// cooperative: the application must call Yield a few times a second while it computes. It is not
+// interrupted between two calls, so there are no critical sections. A program that does not call
+// Yield keeps computing while suspended, and is ended some seconds after a request to exit.
 //
-// The package does not do trickle messages, graphics or intermediate uploads.
+// The package does not support trickle messages, graphics or intermediate uploads.
 package boincapi
 
 import (
@@ -47,20 +45,19 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// Why Yield asks the application to leave. The application returns the error
-// from its work function, or gives it to App.Exit.
+// Reasons for which Yield asks the application to exit. The application returns the error from its
+// work function, or passes it to App.Exit.
 var (
 	ErrQuit       = errors.New("client asked to quit")
 	ErrAborted    = errors.New("client aborted the task")
 	ErrClientLost = errors.New("client has exited")
 )
 
-// Options adapt the runtime to programs whose work is done by other processes.
-// The zero value suits all others.
+// Options adapt the runtime to programs whose work is done by other processes. For all other
+// programs use the zero value.
 type Options struct {
-	// CPUTime returns the CPU time used since the start of this process. It
-	// is called about once a second and may be called concurrently. nil means
-	// this process's own.
+	// CPUTime returns the CPU time used since the start of this process. It is called about once a
+	// second and may be called concurrently. nil means this process's own CPU time.
 	CPUTime func() time.Duration
 	// Suspended is called when the client suspends (true) or resumes the task,
 	// at most once for each change. It must not call the App's methods.
@@ -80,26 +77,26 @@ type App struct {
 	cancel     context.CancelCauseFunc
 	fraction   atomic.Uint64 // bits of a float64
 	otherPID   atomic.Int64
-	brisk      atomic.Bool // nothing to obey: Yield may return at once
+	brisk      atomic.Bool // no pending requests: Yield may return at once
 	news       atomic.Bool // a checkpoint was written: report without delay
 
 	mu         sync.Mutex
 	wake       *sync.Cond // suspended or leaving has changed
 	suspended  bool
 	leaving    error
-	checkpoint time.Duration // CPU time at the last one
-	lastSaved  time.Time     // when that was
+	checkpoint time.Duration // CPU time at the last checkpoint
+	lastSaved  time.Time     // time of the last checkpoint
 
 	exit sync.Mutex // held by the goroutine that ends the process
 }
 
-// timing holds upstream's intervals; tests shorten them.
+// timing contains upstream's intervals. Tests shorten them.
 type timing struct {
 	poll         time.Duration // control messages
 	status       int           // polls between two status messages
-	clientCheck  int           // polls between two looks at the client's process
-	heartbeatGap int           // polls without heartbeat that mean a lost client
-	grace        time.Duration // for work that does not Yield after it was told to leave
+	clientCheck  int           // polls between two checks of the client's process
+	heartbeatGap int           // polls without a heartbeat after which the client counts as lost
+	grace        time.Duration // for work that does not call Yield after a request to exit
 	lockWait     time.Duration // for another instance to leave the slot
 }
 
@@ -112,8 +109,8 @@ var standardTiming = timing{
 	lockWait:     35 * time.Second,
 }
 
-// Run is an application's main function: it calls Init, then work, and ends
-// the process as the returned error asks, see App.Exit. It does not return.
+// Run is an application's main function. It calls Init, then work, and ends the process according
+// to the returned error, see App.Exit. It does not return.
 func Run(work func(*App) error) {
 	app, err := Init(Options{})
 	if err != nil {
@@ -123,14 +120,14 @@ func Run(work func(*App) error) {
 	app.Exit(work(app))
 }
 
-// Init connects the process to the client that started it. It must be called
-// once, before anything else of this package, with the slot as the working
-// directory. Without init_data.xml there, the App is standalone.
+// Init connects the process to the client that started it. It must be called once, before anything
+// else in this package, with the slot as the working directory. If that has no init_data.xml, the
+// App is standalone.
 //
-// If another instance still holds the slot, Init waits for it, and at last
-// ends the process, asking the client to start it again in ten minutes.
-// With a client so old that it does not offer a mapped file the App runs but
-// hears and reports nothing; stderr says so.
+// If another instance is still using the slot, Init waits for it. If that takes too long, Init ends
+// the process and asks the client to start it again in ten minutes. If the client is so old that it
+// does not offer a mapped file, the App runs without receiving or reporting anything, and writes a
+// message about this to stderr.
 func Init(opts Options) (*App, error) { return initialize(opts, standardTiming) }
 
 func initialize(opts Options, t timing) (*App, error) {
@@ -165,32 +162,30 @@ func initialize(opts Options, t timing) (*App, error) {
 	return a, nil
 }
 
-// Standalone reports whether no client started this process.
+// Standalone reports whether this process was started without a client.
 func (a *App) Standalone() bool { return a.standalone }
 
-// InitData returns what the client told at the start; in standalone mode, the
-// defaults.
+// InitData returns the data from the client at the start or, in standalone mode, the defaults.
 func (a *App) InitData() appipc.InitData { return a.init }
 
-// Context is cancelled when the client asks to leave or is gone; its cause is
-// the error that Yield returns from then on.
+// Context is canceled when the client asks the application to exit or has exited itself. Its cause
+// is the error that Yield returns from then on.
 func (a *App) Context() context.Context { return a.ctx }
 
-// Resolve returns the path of the file with that logical name. The file need
-// not exist yet; for an output it is where to write.
+// Resolve returns the path of the file with that logical name. The file does not have to exist yet:
+// for an output, the path is where to write it.
 func (a *App) Resolve(logical string) (string, error) { return resolve(logical) }
 
-// FractionDone sets how much of the work is done, 0 to 1. It is cheap.
+// FractionDone sets the fraction of the work that is done, 0 to 1. It is cheap.
 func (a *App) FractionDone(f float64) { a.fraction.Store(bitsOf(f)) }
 
-// SetOtherPID tells the client of a process to be killed with this one; 0 is
+// SetOtherPID reports a process to the client that must be killed together with this one, or 0 for
 // none.
 func (a *App) SetOtherPID(pid int) { a.otherPID.Store(int64(pid)) }
 
-// Yield is where the client's wishes take effect. It returns nil at once when
-// there are none, blocks while the task is suspended, and returns ErrQuit,
-// ErrAborted or ErrClientLost when the application has to leave. It is cheap
-// enough to be called thousands of times a second.
+// Yield carries out the client's requests. It returns nil at once if there are none, blocks while
+// the task is suspended, and returns ErrQuit, ErrAborted or ErrClientLost if the application has to
+// exit. It is cheap enough to be called thousands of times a second.
 func (a *App) Yield() error {
 	if a.brisk.Load() {
 		return nil
@@ -203,9 +198,9 @@ func (a *App) Yield() error {
 	return a.leaving
 }
 
-// TimeToCheckpoint reports whether the interval that the user prefers has
-// passed since the start or the last CheckpointCompleted; without a preference,
-// as in standalone mode, that is five minutes.
+// TimeToCheckpoint reports whether the interval that the user prefers has passed since the start or
+// the last CheckpointCompleted. Without a preference, as in standalone mode, the interval is five
+// minutes.
 func (a *App) TimeToCheckpoint() bool {
 	period := a.init.CheckpointPeriod
 	if period <= 0 {
@@ -216,7 +211,7 @@ func (a *App) TimeToCheckpoint() bool {
 	return time.Since(a.lastSaved) >= period
 }
 
-// CheckpointCompleted says that the work up to now survives a restart.
+// CheckpointCompleted reports that the work so far survives a restart.
 func (a *App) CheckpointCompleted() {
 	cpu := a.cpuTime()
 	a.mu.Lock()
@@ -225,11 +220,11 @@ func (a *App) CheckpointCompleted() {
 	a.news.Store(true)
 }
 
-// cpuTime is over all runs of the result.
+// cpuTime returns the CPU time over all runs of the result.
 func (a *App) cpuTime() time.Duration { return a.init.WUCPUTime + a.opts.CPUTime() }
 
-// logf writes to stderr, which reaches the project's server, in the form that
-// the lines of other BOINC applications have.
+// logf writes to stderr, which is sent to the project's server, in the same form as other BOINC
+// applications.
 func logf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%s (%d): %s\n", time.Now().Format(time.DateTime), os.Getpid(), fmt.Sprintf(format, args...))
 }

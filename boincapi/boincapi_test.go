@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// A client plays BOINC's part for one application process.
+// A client simulates BOINC's client for one application process.
 type client struct {
 	t   *testing.T
 	dir string
@@ -77,7 +77,7 @@ func (c *client) start(what string) {
 	c.t.Cleanup(func() { _ = c.cmd.Process.Kill() })
 	c.out = bufio.NewReader(stdout)
 	got := c.line()
-	for strings.HasPrefix(got, "suspended") { // it was told so before it said that it is there
+	for strings.HasPrefix(got, "suspended") { // it was suspended before it reported its start
 		got = c.line()
 	}
 	if !strings.HasPrefix(got, "started") {
@@ -112,8 +112,8 @@ func (c *client) status() (s appipc.Status) {
 }
 
 func TestFinish(t *testing.T) {
-	// An application that ends does not wait until what it said before is received, so its
-	// last report may not be; nearly always it is.
+	// An application that ends does not wait until its last report is received, so that may be
+	// lost, though rarely.
 	const attempts = 50
 	var last appipc.Status
 	for range attempts {
@@ -251,7 +251,7 @@ func TestTemporaryExit(t *testing.T) {
 	}
 }
 
-// deadProcess returns the id of a process that has just ended.
+// deadProcess returns the ID of a process that has just ended.
 func deadProcess(t *testing.T) int {
 	t.Helper()
 	exe, err := os.Executable()

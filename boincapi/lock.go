@@ -13,11 +13,11 @@ import (
 
 var errLockBusy = errors.New("slot is locked by another instance")
 
-// lockRetry is how long upstream asks to be left alone when its slot is busy.
+// lockRetry is the delay after which upstream asks to be started again if its slot is busy.
 const lockRetry = 10 * time.Minute
 
-// lockSlot takes the slot for the life of this process. Another instance,
-// left over from a client that died, gets some time to notice and leave.
+// lockSlot locks the slot for the life of this process. Another instance, left over from a client
+// that died, gets some time to notice that and exit.
 func (a *App) lockSlot() error {
 	deadline := time.Now().Add(a.timing.lockWait)
 	for said := false; ; said = true {
@@ -47,13 +47,12 @@ func (a *App) tryLock() error {
 		_ = f.Close()
 		return err
 	}
-	// The holder removes the file when it leaves; a lock on a removed file
-	// keeps nobody out.
+	// The holder removes the file when it exits, and a lock on a removed file is useless.
 	held, err := f.Stat()
 	if err == nil {
 		var now os.FileInfo
 		if now, err = os.Stat(appipc.LockFile); err == nil && os.SameFile(held, now) {
-			a.lock = f // keeps it open: closing it would give up the lock
+			a.lock = f // closing it would release the lock
 			return nil
 		}
 	}

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// quick are intervals for tests that wait for what upstream does after many
-// seconds.
+// quick are short intervals for tests of behavior that upstream shows only after many seconds.
 var quick = timing{
 	poll:         2 * time.Millisecond,
 	status:       2,
@@ -20,13 +19,13 @@ var quick = timing{
 	lockWait:     50 * time.Millisecond,
 }
 
-// TestMain lets the test binary play the application: the first argument after
-// the marker says what it does.
+// TestMain makes the test binary run as the application. The first argument after the marker
+// selects its behavior.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "application" {
 		application(os.Args[2])
 	}
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each application takes a second to end under -race
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each application takes a second to end under -race
 	os.Exit(m.Run())
 }
 
@@ -61,7 +60,7 @@ func application(what string) {
 			app.Exit(err)
 		}
 		app.Exit(nil)
-	case "work": // until told to leave
+	case "work": // until it is asked to exit
 		for n := 0; ; n++ {
 			if err := app.Yield(); err != nil {
 				fmt.Println("yield:", err)
@@ -70,7 +69,7 @@ func application(what string) {
 			app.FractionDone(0.25)
 			time.Sleep(time.Millisecond)
 		}
-	case "deaf": // never yields
+	case "deaf": // never calls Yield
 		<-make(chan int)
 	case "fail":
 		app.Exit(errors.New("input is no number"))

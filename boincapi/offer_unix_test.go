@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// offer makes the client's shared memory.
+// offer creates the client's shared memory.
 func offer(t *testing.T, dir string, _ *appipc.InitData) appipc.Channels {
 	t.Helper()
 	name := filepath.Join(dir, appipc.MmapFile)

@@ -12,7 +12,7 @@ import (
 
 var offers atomic.Int64
 
-// offer makes the client's shared memory, and names it to the application.
+// offer creates the client's shared memory, and puts its name into the application's data.
 func offer(t *testing.T, _ string, d *appipc.InitData) appipc.Channels {
 	t.Helper()
 	d.CommObjName = fmt.Sprintf("test_%d_%d", os.Getpid(), offers.Add(1))

@@ -31,12 +31,12 @@ func lockFile(f *os.File) error {
 	return nil
 }
 
-// processExists reports whether there is a process pid, whoever it belongs to.
+// processExists reports whether the process pid exists, whatever its owner.
 func processExists(pid int) bool {
 	return !errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
 
-// ownCPUTime is that of this process and of the children it has waited for.
+// ownCPUTime returns the CPU time of this process and of the children that it has waited for.
 func ownCPUTime() time.Duration {
 	var sum time.Duration
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {

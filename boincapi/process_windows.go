@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// openLock opens the slot's lock file so that nobody else can open it until it is closed.
+// openLock opens the slot's lock file so that no other process can open it until it is closed.
 //
 // Source: BOINC lib/filesys.cpp, FILE_LOCK::lock.
 func openLock() (*os.File, error) {
@@ -32,8 +32,8 @@ func openLock() (*os.File, error) {
 // lockFile does nothing: opening the file has locked it.
 func lockFile(*os.File) error { return nil }
 
-// processExists reports whether a process has not ended. One that we may not look at is
-// another user's, and there.
+// processExists reports whether a process has not ended. A process that may not be accessed belongs
+// to another user, and so exists.
 func processExists(pid int) bool {
 	h, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid)) //nolint:gosec // process ids are that small
 	if err != nil {

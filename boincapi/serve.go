@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// serve is the runtime's own goroutine. It counts polls and not time, so that
-// a host that slept does not look like a client that is gone.
+// serve is the runtime's own goroutine. It counts polls instead of time, so that a host that was
+// asleep does not look like a client that has ended.
 func (a *App) serve() {
 	sinceHeartbeat := 0
 	tick := time.NewTicker(a.timing.poll)
@@ -27,8 +27,8 @@ func (a *App) serve() {
 		if due := a.news.Swap(false) || n%a.timing.status == 0; due && !a.isSuspended() {
 			a.sendStatus()
 		}
-		// Unlike upstream's, a suspended application looks too: otherwise it
-		// would outlive its client for ever, and hold the slot.
+		// Unlike with upstream's runtime, a suspended application checks this, too. Otherwise it
+		// would outlive its client forever and block the slot.
 		switch {
 		case a.init.ClientPID == 0:
 			if sinceHeartbeat >= a.timing.heartbeatGap {
@@ -47,8 +47,8 @@ func (a *App) serve() {
 	}
 }
 
-// obey acts on a control message. A message may hold several wishes; leaving
-// comes first, and works while suspended.
+// obey acts on a control message. A message may contain several requests. A request to exit takes
+// precedence, and works while suspended.
 func (a *App) obey(text string) {
 	switch {
 	case appipc.Abort.In(text):
@@ -81,7 +81,7 @@ func (a *App) isSuspended() bool {
 	return a.suspended
 }
 
-// leave tells the work to leave, and ends the process if it does not.
+// leave asks the work to exit, and ends the process if it does not.
 func (a *App) leave(why error) {
 	a.mu.Lock()
 	a.leaving = why
@@ -92,8 +92,8 @@ func (a *App) leave(why error) {
 	time.AfterFunc(a.timing.grace, func() { a.Exit(why) })
 }
 
-// sendStatus reports to the client, unless it has not read the last report.
-// Only one goroutine may be in it at a time: serve's, or the one that exits.
+// sendStatus reports to the client, unless it has not read the last report. Only one goroutine may
+// send at a time: serve's, or the one that exits.
 func (a *App) sendStatus() {
 	a.exit.Lock()
 	defer a.exit.Unlock()
@@ -120,7 +120,7 @@ func (a *App) reportStatus() {
 	}.Encode())
 }
 
-// bitsOf keeps nonsense out of the report.
+// bitsOf corrects invalid fractions before they are reported.
 func bitsOf(f float64) uint64 {
 	if !(f > 0) { // also NaN
 		f = 0

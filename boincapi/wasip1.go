@@ -1,8 +1,8 @@
 //go:build wasip1
 
-// Package boincapi, built for WebAssembly (GOOS=wasip1), is the same interface for
-// a module that Starling's agent runs: its methods call the host module
-// "starling", see package wasmhost. Files are opened by their logical names.
+// Package boincapi, built for WebAssembly (GOOS=wasip1), has the same interface for a module that
+// Starling's agent runs. Its methods call the host module "starling", see package wasmhost. Files
+// are opened by their logical names.
 package boincapi
 
 import (
@@ -12,7 +12,7 @@ import (
 	"os"
 )
 
-// ErrQuit is what Yield returns when the module is to leave.
+// ErrQuit is returned by Yield when the module must exit.
 var ErrQuit = errors.New("client asked to quit")
 
 //go:wasmimport starling fraction_done
@@ -30,7 +30,7 @@ func hostCheckpointCompleted()
 // An App is the running application.
 type App struct{}
 
-// Run runs work and ends the module as its error says.
+// Run runs work and ends the module according to the returned error.
 func Run(work func(*App) error) {
 	if err := work(new(App)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -39,20 +39,20 @@ func Run(work func(*App) error) {
 	os.Exit(0)
 }
 
-// Standalone reports whether there is no client; here there is always one.
+// Standalone returns false: a module always has a client.
 func (*App) Standalone() bool { return false }
 
-// Context never ends here: the module as a whole is ended.
+// Context returns a context that never ends: the module is ended as a whole.
 func (*App) Context() context.Context { return context.Background() }
 
-// Resolve returns a file's path, which is its logical name here.
+// Resolve returns a file's path, which is the same as its logical name.
 func (*App) Resolve(logical string) (string, error) { return logical, nil }
 
-// FractionDone says how much is done, from 0 to 1.
+// FractionDone sets the fraction of the work that is done, from 0 to 1.
 func (*App) FractionDone(f float64) { hostFractionDone(f) }
 
-// Yield returns at once or, while the task is suspended, when it resumes. With
-// ErrQuit the module is to leave.
+// Yield returns at once or, while the task is suspended, when it resumes. ErrQuit means that the
+// module must exit.
 func (*App) Yield() error {
 	if hostYield() != 0 {
 		return ErrQuit
@@ -63,5 +63,5 @@ func (*App) Yield() error {
 // TimeToCheckpoint reports whether a checkpoint may be written now.
 func (*App) TimeToCheckpoint() bool { return hostTimeToCheckpoint() != 0 }
 
-// CheckpointCompleted says that one has been written.
+// CheckpointCompleted reports that a checkpoint has been written.
 func (*App) CheckpointCompleted() { hostCheckpointCompleted() }

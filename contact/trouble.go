@@ -84,9 +84,9 @@ func (t Trouble) Refusal() bool {
 // another request does not end it.
 func (t Trouble) OfWork() bool { return t.Code == NoVirtualBox || t.Code == NoContainers }
 
-// A Saying is the text for people about a cause: one sentence and the remedy. %s is replaced by
+// A Message is the text for people about a cause: one sentence and the remedy. %s is replaced by
 // About in the sentence, and by the project's address in the cure.
-type Saying struct {
+type Message struct {
 	Code  TroubleCode
 	Cause string
 	// Unnamed is the sentence if About is not known. It is "" if the cause names nothing.
@@ -101,8 +101,8 @@ const (
 	detach = "To detach: starling detach %s"
 )
 
-// Sayings is the closed list of causes.
-var Sayings = []Saying{
+// Messages is the closed list of causes.
+var Messages = []Message{
 	{Offline, "This computer has no network connection to %s.", "This computer has no network connection.", "Check the network connection. " + again},
 	{NameUnknown, "The name %s cannot be resolved: this computer is offline, or the address is wrong.", "The server's name cannot be resolved: this computer is offline, or the address is wrong.", "Check that this computer is online, and open the project's address in a browser. " + again},
 	{ProxyDown, "The proxy %s cannot be reached.", "The proxy cannot be reached.", "Check proxy in starling.toml and the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)." + tryNow},
@@ -138,18 +138,18 @@ var Sayings = []Saying{
 	{Closed, "The project has been closed (%s).", "The project has been closed.", detach},
 }
 
-func (t Trouble) saying() Saying {
-	for _, s := range Sayings {
+func (t Trouble) message() Message {
+	for _, s := range Messages {
 		if s.Code == t.Code {
 			return s
 		}
 	}
-	return Saying{Code: t.Code, Cause: "The last contact failed.", Cure: wait}
+	return Message{Code: t.Code, Cause: "The last contact failed.", Cure: wait}
 }
 
 // Cause returns a sentence about the trouble, or "" if there is none.
 func (t Trouble) Cause() string {
-	s := t.saying()
+	s := t.message()
 	switch {
 	case !t.Is():
 		return ""
@@ -170,7 +170,7 @@ func (t Trouble) Cure(masterURL string) string {
 	if !t.Is() {
 		return ""
 	}
-	return fmt.Sprintf(t.saying().Cure, masterURL)
+	return fmt.Sprintf(t.message().Cure, masterURL)
 }
 
 // Remedy returns the remedy for a file that cannot be transferred: contacting the project now does
@@ -179,7 +179,7 @@ func (t Trouble) Remedy() string {
 	if !t.Is() {
 		return ""
 	}
-	return strings.TrimSuffix(t.saying().Cure, tryNow)
+	return strings.TrimSuffix(t.message().Cure, tryNow)
 }
 
 // coded are the codes in which Starling's server refuses this computer or its account.

@@ -11,7 +11,7 @@ import (
 // TestEveryCauseHasASentenceAndACure reads all of them as people do.
 func TestEveryCauseHasASentenceAndACure(t *testing.T) {
 	seen := make(map[contact.TroubleCode]bool)
-	for _, s := range contact.Sayings {
+	for _, s := range contact.Messages {
 		if seen[s.Code] {
 			t.Errorf("%s is there twice", s.Code)
 		}

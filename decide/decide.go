@@ -264,7 +264,7 @@ func (p *pass) run() {
 func (p *pass) explain(r *Result, why *jobsched.Reason) {
 	url := p.URL(*r)
 	if why.Run() || why.Code == jobsched.NoCPU {
-		why.Text += r.belied()
+		why.Text += r.overuse()
 	}
 	if why.Run() && !r.Unthrottled && p.Duty.Text != "" {
 		why.Text += " Tasks run for " + p.Duty.Text + "."

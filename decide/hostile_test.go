@@ -94,8 +94,8 @@ func compute(days int, h *hostile) []time.Duration {
 		s.Now, s.Results = at, s.Results[:0]
 		for _, k := range tasks {
 			if k.Project == 2 {
-				k.NonCPUIntensive = h.light && !light.Belied
-				if h.light && light.Belied {
+				k.NonCPUIntensive = h.light && !light.Overused
+				if h.light && light.Overused {
 					k.CPUs = max(k.CPUs, 1) // as the agent's view has it
 				}
 			}
@@ -103,7 +103,7 @@ func compute(days int, h *hostile) []time.Duration {
 		}
 		next := at.Add(time.Hour)
 		if h != nil && h.light {
-			s.Projects[2].NonCPUIntensive = !light.Belied
+			s.Projects[2].NonCPUIntensive = !light.Overused
 			next = at.Add(10 * time.Minute) // an agent looks more often than that
 		}
 		plan := decide.Pass(s)

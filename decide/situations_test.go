@@ -122,7 +122,7 @@ func troubles() (list []situation) {
 		contact.NoContainers:      "Docker not present",
 		contact.SigningKeyChanged: "Invalid code signing key. To fix, remove and add this project.",
 	}
-	for _, s := range contact.Sayings {
+	for _, s := range contact.Messages {
 		x := contact.Trouble{Code: s.Code, About: cmp.Or(about[s.Code], "a.example")}
 		list = append(list, situation{string(s.Code), x.Cause(), x.Cure(url)})
 	}
@@ -154,7 +154,7 @@ func obstacles() (list []situation) {
 	about := map[obstacle.Code]string{
 		obstacle.NotOnServer: "HTTP 404 Not Found", obstacle.NoUploads: "HTTP 404 Not Found", obstacle.Refused: "file size too big", obstacle.ApplicationAsk: "no license is free",
 	}
-	for _, s := range obstacle.Sayings {
+	for _, s := range obstacle.Messages {
 		o := obstacle.Obstacle{Code: s.Code, About: about[s.Code]}
 		list = append(list, situation{string(s.Code), o.Cause(), o.Cure()})
 	}
@@ -306,7 +306,7 @@ func tasks(t *testing.T) (list []situation) {
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
 		}},
 		{jobsched.NoCPU, func(s *decide.Snapshot, r *decide.Result) {
-			s.CPUs, r.Belied = 1, 0.9
+			s.CPUs, r.Overuse = 1, 0.9
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
 		}},
 		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {

@@ -190,10 +190,10 @@ type Result struct {
 
 	Unthrottled  bool `json:"unthrottled,omitempty"`   // the limit on the time of CPUs is not for it
 	NeedsNetwork bool `json:"needs_network,omitempty"` // it runs only while the network may be used
-	// Belied is the average number of CPUs that such tasks used although their project declares
+	// Overuse is the average number of CPUs that such tasks used although their project declares
 	// that they need little CPU time. It is 0 if the project does not declare that, or if it is
 	// true.
-	Belied float64 `json:"belied,omitempty"`
+	Overuse float64 `json:"belied,omitempty"`
 
 	Obstacle obstacle.Obstacle `json:"obstacle,omitzero"` // the reason for NotBefore, zero if unknown
 	Transfer Transfer          `json:"transfer,omitzero"` // the transfer of a file that it waits for, if that failed the last time

@@ -26,17 +26,17 @@ func (t Transfer) after(sentence string, now time.Time) string {
 	return fmt.Sprintf("%s %s Trying %s again %s.", sentence, cmp.Or(t.Cause(), "The transfer failed."), t.File, words.When(t.Next, now))
 }
 
-// BeliedCure is the remedy for tasks of a project that need more CPU time than it claims.
-const BeliedCure = "Ask the project to correct its application. The tasks run beside others again once they use less than a tenth of a CPU. " +
+// OveruseCure is the remedy for tasks of a project that need more CPU time than it claims.
+const OveruseCure = "Ask the project to correct its application. The tasks run beside others again once they use less than a tenth of a CPU. " +
 	"To fetch no more of them: starling nomorework %s"
 
-// belied returns a sentence to add to a result's reason if its project's claim of low CPU use is
+// overuse returns a sentence to add to a result's reason if its project's claim of low CPU use is
 // ignored.
-func (r *Result) belied() string {
-	if r.Belied <= 0 {
+func (r *Result) overuse() string {
+	if r.Overuse <= 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Its project says that its tasks need little CPU time, but they used %.2g CPUs on average, so they take turns with others.", r.Belied)
+	return fmt.Sprintf(" Its project says that its tasks need little CPU time, but they used %.2g CPUs on average, so they take turns with others.", r.Overuse)
 }
 
 // expected is the computing time that a task may take before its missing progress is worth
@@ -68,8 +68,8 @@ func (r *Result) silence() string {
 // done.
 func (r *Result) Cure(project string) string {
 	cure := cmp.Or(r.Transfer.Cure(), r.Obstacle.Cure())
-	if cure == "" && r.Belied > 0 {
-		cure = fmt.Sprintf(BeliedCure, project)
+	if cure == "" && r.Overuse > 0 {
+		cure = fmt.Sprintf(OveruseCure, project)
 	}
 	return cure
 }

@@ -39,7 +39,7 @@ func TestTwoAgentsAndAQuorum(t *testing.T) {
 	}
 }
 
-// await asks the agent until what it shows is as wanted.
+// await asks the agent for its status until it satisfies ok.
 func await(t *testing.T, ctx context.Context, a *testhost.Agent, what string, ok func(control.Status) bool) (s control.Status) {
 	t.Helper()
 	testwait.Try(t, ctx, what, func() (err error) {
@@ -56,8 +56,8 @@ func await(t *testing.T, ctx context.Context, a *testhost.Agent, what string, ok
 	return s
 }
 
-// TestPowerCuts kills agent and server at several points of a result's life and
-// starts them again: while it is computed, just after, and while it is sent.
+// TestPowerCuts kills agent and server at several points of a result's life and starts them again:
+// while it is computed, just after, and while it is sent.
 func TestPowerCuts(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -94,7 +94,7 @@ func TestPowerCuts(t *testing.T) {
 			}
 		}
 	}
-	// Now cut at arbitrary points until all is done; the server too.
+	// Now kill the agent, and sometimes the server, at arbitrary points until all is done.
 	for cut := range 8 {
 		c, err := p.Count(ctx)
 		if err != nil {
@@ -114,7 +114,7 @@ func TestPowerCuts(t *testing.T) {
 			t.Fatal(err)
 		}
 		await(t, ctx, a, "the agent to be back", func(control.Status) bool { return true })
-		select { // a while, of a different length each time
+		select { // wait for a different time in each round
 		case <-ctx.Done():
 		case <-time.After(time.Duration(300+500*cut) * time.Millisecond):
 		}

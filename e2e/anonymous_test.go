@@ -15,8 +15,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// ownProgram puts a program for the Mersenne application into the folder of a project, with
-// the app_info.xml that describes it. Its name shows which program computes.
+// ownProgram puts a program for the Mersenne application into the folder of a project, with the
+// app_info.xml that describes it. The results show by its name that this program computed them.
 func ownProgram(t *testing.T, folder string) {
 	t.Helper()
 	if err := os.MkdirAll(folder, 0o750); err != nil {
@@ -45,7 +45,7 @@ func ownProgram(t *testing.T, folder string) {
 	}
 }
 
-// computedByOwn sees that results were computed by the volunteer's program.
+// computedByOwn checks that results were computed by the volunteer's program.
 func computedByOwn(t *testing.T, ctx context.Context, p *testhost.Project, exponents ...int) {
 	t.Helper()
 	for _, e := range exponents {
@@ -65,8 +65,8 @@ func computedByOwn(t *testing.T, ctx context.Context, p *testhost.Project, expon
 	}
 }
 
-// boincWithItsOwn makes a data directory for BOINC's client, attached to a project for which
-// its volunteer has a program.
+// boincWithItsOwn makes a data directory for BOINC's client, attached to a project for which its
+// volunteer has a program.
 func boincWithItsOwn(t *testing.T, p *testhost.Project) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -79,8 +79,8 @@ func boincWithItsOwn(t *testing.T, p *testhost.Project) (dir string) {
 	return dir
 }
 
-// TestBOINCClientWithItsOwnProgram has an unmodified BOINC client compute with a program that
-// its volunteer built: the server sends it tasks and no program.
+// TestBOINCClientWithItsOwnProgram makes an unmodified BOINC client compute with a program that its
+// volunteer built: the server sends it tasks but no program.
 func TestBOINCClientWithItsOwnProgram(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -138,8 +138,8 @@ func TestAgentWithItsOwnProgram(t *testing.T) {
 	}
 }
 
-// TestImportOfOwnProgram moves a task that a volunteer's own program computes from BOINC's
-// client to the agent: the same program continues it.
+// TestImportOfOwnProgram moves a task that a volunteer's own program computes from BOINC's client
+// to the agent. The same program continues it.
 func TestImportOfOwnProgram(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

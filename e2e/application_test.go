@@ -34,9 +34,9 @@ func addApp(t *testing.T, ctx context.Context, p *testhost.Project, app, main st
 	}, work...)...)
 }
 
-// TestBOINCApplications runs applications that are linked with BOINC's runtime
-// through server and agent: one talks with its project, others break a limit, crash
-// or are no programs at all, and each is reported for what it is.
+// TestBOINCApplications runs applications that are linked with BOINC's runtime through server and
+// agent. One exchanges messages with its project, others break a limit, crash or are not even
+// programs, and the report of each is correct.
 func TestBOINCApplications(t *testing.T) {
 	t.Parallel()
 	exe, err := testapp.Build()
@@ -49,7 +49,7 @@ func TestBOINCApplications(t *testing.T) {
 	if err := os.WriteFile(text, []byte("this is no program\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Their names are what the application is told to do.
+	// The name of each is also the argument that selects its behavior.
 	addApp(t, ctx, p, "trickle", exe, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "chatter", exe, "--rsc-fpops-bound", "1e15", "--rsc-disk-bound", "5e6")
 	addApp(t, ctx, p, "abort", exe, "--rsc-fpops-bound", "1e15")
@@ -85,8 +85,8 @@ func TestBOINCApplications(t *testing.T) {
 		return strings.TrimSpace(string(b)) == "<go_on/>"
 	})
 	await(t, ctx, a, "all to be reported", func(s control.Status) bool { return len(s.Projects) == 1 && len(s.Tasks) == 0 })
-	// wu_upload ends only when it has heard that its file was sent. What was reported has
-	// yet to be validated and assimilated.
+	// wu_upload ends only when it has been notified that its file was sent. Reported results still
+	// have to be validated and assimilated.
 	for wu, want := range map[string]string{"wu_upper": "HELLO", "wu_upload": "early"} {
 		until(t, ctx, a, wu+" to have its outcome", func() bool {
 			b, _ := p.Outcome(wu, "out")
@@ -127,7 +127,7 @@ func TestBOINCApplications(t *testing.T) {
 	}
 }
 
-// allFlags are settings that switch on all kinds of lines in the log.
+// allFlags returns settings that switch on all kinds of lines in the log.
 func allFlags() string {
 	text := "[log_flags]\n"
 	for _, flag := range logflag.Effective {
@@ -136,7 +136,7 @@ func allFlags() string {
 	return text
 }
 
-// until waits for a condition, as long as the agent runs.
+// until waits for a condition, while the agent runs.
 func until(t *testing.T, ctx context.Context, a *testhost.Agent, what string, ok func() bool) {
 	t.Helper()
 	testwait.Try(t, ctx, what, func() error {

@@ -18,8 +18,7 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// withTerms is a project's server that has terms of use: it stands before one that
-// has none.
+// withTerms starts a project's server with terms of use, in front of one without them.
 func withTerms(t *testing.T, p *testhost.Project, terms string) string {
 	t.Helper()
 	u, err := url.Parse(p.URL)
@@ -47,7 +46,7 @@ func withTerms(t *testing.T, p *testhost.Project, terms string) string {
 	return srv.URL + u.Path
 }
 
-// TestNewcomer is somebody's first minute: from "starling attach" alone to a new
+// TestNewcomer is a newcomer's first minute: from "starling attach" without arguments to a new
 // account, and on another computer by logging in to it.
 func TestNewcomer(t *testing.T) {
 	t.Parallel()
@@ -86,7 +85,7 @@ func TestNewcomer(t *testing.T) {
 		t.Fatalf("accounts %+v, %v", accounts, err)
 	}
 
-	// Another computer, with the account that is there now.
+	// Another computer, with the account that exists now.
 	s = openScreen(t, ctx, 100, 60, bin.Path(testhost.Starling), "--data", data+"2", "attach", p.URL)
 	s.typed("Which?", "1")
 	s.typed("E-mail address", "eve@example.org")
@@ -97,7 +96,8 @@ func TestNewcomer(t *testing.T) {
 		t.Errorf("logged in to %+v, %v; want the account that was made", same, err)
 	}
 
-	// Who thinks better of it leaves nothing behind, and has an echo again.
+	// If the person interrupts the command, it leaves nothing behind, and the terminal echoes
+	// again.
 	s = openScreen(t, ctx, 100, 60, "/bin/sh", "-c", `trap : INT; "$0" "$@"; stty -a`,
 		bin.Path(testhost.Starling), "--data", data+"3", "attach", p.URL, "--email", "eve@example.org")
 	s.until("Password of eve@example.org")

@@ -23,8 +23,7 @@ type boincClient struct {
 	proc *testhost.Process
 }
 
-// What BOINC's client is told in tests. The package's defaults suspend computing on a busy
-// machine.
+// Settings of BOINC's client in tests. The package's defaults suspend computing on a busy machine.
 const (
 	boincSettings    = "<cc_config><log_flags><sched_op_debug>1</sched_op_debug><file_xfer_debug>1</file_xfer_debug></log_flags><options><allow_multiple_clients>1</allow_multiple_clients><dont_contact_ref_site>1</dont_contact_ref_site><no_gpus>1</no_gpus><skip_cpu_benchmarks>1</skip_cpu_benchmarks><report_results_immediately>1</report_results_immediately><ncpus>1</ncpus></options></cc_config>\n"
 	boincPreferences = "<global_preferences><run_if_user_active>1</run_if_user_active><run_gpu_if_user_active>1</run_gpu_if_user_active><run_on_batteries>1</run_on_batteries><suspend_cpu_usage>0</suspend_cpu_usage><max_ncpus_pct>100</max_ncpus_pct></global_preferences>\n"
@@ -36,7 +35,7 @@ func startBOINC(t *testing.T, ctx context.Context) *boincClient {
 	return startBOINCIn(t, ctx, t.TempDir())
 }
 
-// startBOINCIn starts it in a folder, whose files it takes as they are.
+// startBOINCIn starts the client in a folder, whose files it uses as they are.
 func startBOINCIn(t *testing.T, ctx context.Context, dir string) *boincClient {
 	t.Helper()
 	for _, program := range []string{"boinc", "boinccmd"} {
@@ -98,9 +97,9 @@ func (c *boincClient) do(ctx context.Context, args ...string) {
 	}
 }
 
-// TestBOINCClient has an unmodified BOINC client work for the server: it looks
-// up the account, attaches, and computes several workunits of an application in
-// Go and of a program that knows nothing of BOINC.
+// TestBOINCClient makes an unmodified BOINC client work for the server: it looks up the account,
+// attaches, and computes several workunits of an application in Go and of a program without BOINC's
+// interface.
 func TestBOINCClient(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -115,8 +114,8 @@ func TestBOINCClient(t *testing.T) {
 	creditedOnce(t, ctx, p, 1, exponents...)
 }
 
-// TestBOINCClientAndAgentAgree computes each workunit on BOINC's client and on
-// our agent; the validator compares their outputs bit by bit.
+// TestBOINCClientAndAgentAgree computes each workunit on BOINC's client and on our agent. The
+// validator compares their outputs bit by bit.
 func TestBOINCClientAndAgentAgree(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -130,8 +129,8 @@ func TestBOINCClientAndAgentAgree(t *testing.T) {
 	creditedOnce(t, ctx, p, 2, exponents...)
 }
 
-// TestPlainProgram runs a program that knows nothing of BOINC, in its wrapper,
-// on BOINC's client and on our agent.
+// TestPlainProgram runs a program without BOINC's interface, in its wrapper, on BOINC's client and
+// on our agent.
 func TestPlainProgram(t *testing.T) {
 	for _, host := range []string{"agent", "BOINC's client"} {
 		t.Run(host, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// A tool is Debian's boinccmd, which talks to our agent.
+// A tool is Debian's boinccmd, connected to our agent.
 type tool struct {
 	t    *testing.T
 	ctx  context.Context
@@ -24,11 +24,11 @@ type tool struct {
 	port int
 }
 
-// run runs a subcommand and returns what it printed and its exit status.
+// run runs a subcommand and returns its output and exit status.
 func (c tool) run(args ...string) (string, int) {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.ctx, "boinccmd", append([]string{"--host", fmt.Sprintf("127.0.0.1:%d", c.port)}, args...)...)
-	cmd.Dir = c.dir // where it looks for the password
+	cmd.Dir = c.dir // where it reads the password
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -37,7 +37,7 @@ func (c tool) run(args ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// wants checks that a subcommand succeeds and what it prints.
+// wants checks that a subcommand succeeds and that its output matches patterns.
 func (c tool) wants(args []string, patterns ...string) string {
 	c.t.Helper()
 	out, code := c.run(args...)
@@ -52,7 +52,7 @@ func (c tool) wants(args []string, patterns ...string) string {
 	return out
 }
 
-// until repeats a subcommand until it prints what is wanted.
+// until repeats a subcommand until its output matches pattern.
 func (c tool) until(args []string, pattern string) {
 	c.t.Helper()
 	testwait.Try(c.t, c.ctx, fmt.Sprintf("boinccmd %v to print %q", args, pattern), func() error {
@@ -64,8 +64,8 @@ func (c tool) until(args []string, pattern string) {
 	})
 }
 
-// TestBoinccmd takes Debian's boinccmd through its subcommands: what it prints is
-// true, and what it asks for is done.
+// TestBoinccmd runs the subcommands of Debian's boinccmd, and checks that their output is correct
+// and their requests are carried out.
 func TestBoinccmd(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("boinccmd"); err != nil {
@@ -98,9 +98,9 @@ func TestBoinccmd(t *testing.T) {
 	})
 	task := s.Tasks[0].Name
 
-	// What is shown.
+	// Reports.
 	c.wants([]string{"--get_state"}, `master URL: `+p.URL, `user_name: ada`, `name: `+task, `active_task_state: EXECUTING`, `app version num: 100`, `name: mersenne`)
-	c.until([]string{"--get_tasks"}, `fraction done: 0\.\d*[1-9]`) // it tells; before, Status only guesses
+	c.until([]string{"--get_tasks"}, `fraction done: 0\.\d*[1-9]`) // the task reports its progress now, which Status only estimated before
 	c.wants([]string{"--get_tasks"}, `name: `+task, `scheduler state: scheduled`, `current CPU time: `, `PID|slot`)
 	c.wants([]string{"--get_simple_gui_info"}, `name: `+task)
 	c.wants([]string{"--get_project_status"}, `name: e2e`, `resource share: 100`)
@@ -117,7 +117,7 @@ func TestBoinccmd(t *testing.T) {
 	c.wants([]string{"--get_proxy_settings"})
 	c.wants([]string{"--acct_mgr", "info"})
 
-	// What is done.
+	// Requests.
 	c.wants([]string{"--task", p.URL, task, "suspend"})
 	c.until([]string{"--get_tasks"}, `suspended via GUI: yes`)
 	c.until([]string{"--get_tasks"}, `scheduler state: (preempted|uninitialized)|active_task_state: UNINITIALIZED`)
@@ -160,7 +160,7 @@ func TestBoinccmd(t *testing.T) {
 	c.wants([]string{"--read_global_prefs_override"})
 	c.wants([]string{"--set_host_info", "a phone"})
 
-	// What is not there.
+	// Unknown names.
 	for _, args := range [][]string{
 		{"--task", p.URL, "nothing_0", "abort"},
 		{"--task", "http://127.0.0.1:1/none/", task, "abort"},

@@ -23,23 +23,23 @@ import (
 	"github.com/starling-grid/starling/internal/testx11"
 )
 
-// A manager is Debian's BOINC Manager on a screen of its own, with somebody at the
-// keyboard. It shows our agent, whose log tells what it asks for.
+// A manager is Debian's BOINC Manager on a separate screen, with simulated keyboard input. It
+// controls our agent, whose log shows its calls.
 type manager struct {
 	t     *testing.T
 	ctx   context.Context
 	env   []string
 	agent *testhost.Agent
-	ended chan error // of the program that runs
+	ended chan error // the error of the program that runs
 	port  int
 }
 
-// deaths is how often the Manager may die. Debian's (7.20.5) now and then spoils its memory
-// when it closes the window by which it asks for patience, as it does if an answer takes
-// longer than a second or two.
+// deaths is the maximum number of times that the Manager may crash. Debian's (7.20.5) sometimes
+// corrupts its memory when it closes the window that asks for patience, which it shows if an answer
+// takes longer than a second or two.
 const deaths = 3
 
-// open starts the program, until it ends or the test does.
+// open starts the program. At the latest the end of the test ends it.
 func (m manager) open() {
 	program := exec.Command("boincmgr", "--no-daemon", "--datadir", m.agent.Dir, "--gui_rpc_port", fmt.Sprint(m.port))
 	program.Env = m.env
@@ -64,11 +64,11 @@ func (m manager) open() {
 func (m manager) command(name string, args ...string) string {
 	cmd := exec.CommandContext(m.ctx, name, args...)
 	cmd.Env = m.env
-	out, _ := cmd.Output() // a window that has gone is no failure
+	out, _ := cmd.Output() // a closed window is not an error
 	return strings.TrimSpace(string(out))
 }
 
-// window returns the newest window with such a title, "" if there is none.
+// window returns the newest window whose title matches, or "" if there is none.
 func (m manager) window(title string) string {
 	all := strings.Fields(m.command("xdotool", "search", "--onlyvisible", "--name", title))
 	if len(all) == 0 {
@@ -77,8 +77,7 @@ func (m manager) window(title string) string {
 	return all[len(all)-1]
 }
 
-// agree says yes to the Manager's questions, and OK to its complaints of what was
-// typed too early.
+// agree answers Yes to the Manager's questions, and OK to its complaints about premature input.
 func (m manager) agree() {
 	for _, key := range []string{"alt+y", "Return"} {
 		w := m.window(".")
@@ -88,7 +87,7 @@ func (m manager) agree() {
 	}
 }
 
-// size returns how large a window is.
+// size returns the size of a window.
 func (m manager) size(window string) (width, height int) {
 	_, geometry, _ := strings.Cut(m.command("xdotool", "getwindowgeometry", window), "Geometry: ")
 	_, _ = fmt.Sscanf(geometry, "%dx%d", &width, &height)
@@ -101,15 +100,15 @@ const (
 	dialog     = "^BOINC Manager$"
 )
 
-// typed begins what is typed as text, not as a key. next is a click on a wizard's
-// button, which does nothing while the wizard is busy; keys would cancel it.
+// typed is the prefix of keys that are typed as text. next is a click on a wizard's button, which
+// does nothing while the wizard is busy, when keys would cancel it.
 const (
 	typed = "type:"
 	next  = "next"
 )
 
-// does types in the newest window with a title until something is so: what is
-// typed before a window is ready for it is lost.
+// does repeats keys in the newest window with a title until a condition holds, because input is
+// lost while a window is not ready for it.
 func (m manager) does(what, title string, keys []string, so func() bool) {
 	m.t.Helper()
 	for died := 0; ; {
@@ -170,7 +169,7 @@ func (m manager) asked() (calls []string) {
 	return calls
 }
 
-// calls reports whether the Manager makes a call from now on.
+// calls returns a function that reports whether the Manager has made a call since.
 func (m manager) calls(name string) func() bool {
 	count := func() (n int) {
 		for _, c := range m.asked() {
@@ -184,7 +183,7 @@ func (m manager) calls(name string) func() bool {
 	return func() bool { return count() > before }
 }
 
-// picture keeps what is on the screen, for docs/screenshots.
+// picture saves a picture of the screen, for docs/screenshots.
 func (m manager) picture(name string) {
 	if dir := os.Getenv(testbrowser.Screenshots); dir != "" {
 		m.ctx = context.WithoutCancel(m.ctx)
@@ -192,7 +191,7 @@ func (m manager) picture(name string) {
 	}
 }
 
-// newManager starts the Manager as the documentation says.
+// newManager starts the Manager as described in the documentation.
 func newManager(t *testing.T, ctx context.Context, a *testhost.Agent, port int) manager {
 	t.Helper()
 	dir := t.TempDir()
@@ -201,8 +200,8 @@ func newManager(t *testing.T, ctx context.Context, a *testhost.Agent, port int) 
 	return m
 }
 
-// TestManager attaches to a project in BOINC Manager, sees a task run, and
-// suspends computing, in both of its views.
+// TestManager attaches to a project in BOINC Manager, watches a task run, and suspends computing,
+// in both of its views.
 func TestManager(t *testing.T) {
 	t.Parallel()
 	needs(t, "boincmgr", "Xvfb", "xdotool")
@@ -221,7 +220,7 @@ func TestManager(t *testing.T) {
 	await(t, ctx, a, "the agent", func(control.Status) bool { return true })
 	m := newManager(t, ctx, a, port)
 
-	// It finds itself without a project and offers to attach to one.
+	// It finds no project attached and offers to attach to one.
 	m.does("choose a project", dialog, []string{"alt+u", "ctrl+a", typed + p.URL, next}, m.calls("get_project_config"))
 	m.does("log in", dialog, []string{"alt+y", "alt+e", "ctrl+a", typed + testhost.Email, "Tab", "ctrl+a", typed + testhost.Password, next}, m.calls("lookup_account"))
 	await(t, ctx, a, "a running task", func(s control.Status) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// TestBoinctui looks at Debian's boinctui in a terminal while our agent computes.
+// TestBoinctui runs Debian's boinctui in a terminal while our agent computes.
 func TestBoinctui(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("boinctui"); err != nil {

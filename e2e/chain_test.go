@@ -14,8 +14,8 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// TestChainMigrates has three agents and a BOINC client work at a chain of ten workunits
-// that share a file, and nobody tells them to. The chain stays with the host that has the file, and
+// TestChainMigrates makes three agents and a BOINC client compute a chain of ten workunits that
+// share a file, without any instructions. The chain stays with the host that has the file, and
 // moves on when that host dies, which happens twice.
 func TestChainMigrates(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,7 @@ func TestChainMigrates(t *testing.T) {
 	p := chainProject(t, ctx, links)
 	serve(t, ctx, p)
 
-	// Host ids are given in the order in which hosts come.
+	// Host IDs are assigned in the order in which hosts arrive.
 	hosts := make(map[int64]*testhost.Agent)
 	for i := range 3 {
 		a := newMortal(t, fmt.Sprintf("a%d", i))
@@ -81,7 +81,7 @@ func chainProject(t *testing.T, ctx context.Context, links int) *testhost.Projec
 	}
 	set(t, p, map[string]string{
 		"daily_result_quota": "0", "min_sendwork_interval": "0", "affinity_silence_minutes": "0.15",
-		"one_result_per_host_per_wu": "false", // the last host alive does again what was late or failed
+		"one_result_per_host_per_wu": "false", // the last host alive repeats results that were late or failed
 	})
 	program := filepath.Join(t.TempDir(), "shout")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\ntr a-z A-Z <in >out\n"), 0o700); err != nil {
@@ -104,7 +104,7 @@ func chainProject(t *testing.T, ctx context.Context, links int) *testhost.Projec
 	return p
 }
 
-// awaitHost waits until a host is known to the project.
+// awaitHost waits until the project has a record of a host.
 func awaitHost(t *testing.T, ctx context.Context, p *testhost.Project, id int64) {
 	t.Helper()
 	testwait.Try(t, ctx, "a host", func() error {
@@ -127,8 +127,8 @@ func newMortal(t *testing.T, name string) *testhost.Agent {
 	return a
 }
 
-// chainHosts are the hosts that computed the links of a chain which are done, in their
-// order. Of the first the hosts are known.
+// chainHosts returns the hosts that computed the finished links of a chain, in their order. by has
+// the hosts of the first links, if they are known.
 func chainHosts(t *testing.T, ctx context.Context, p *testhost.Project, by []int64, links int) []int64 {
 	t.Helper()
 	for i := len(by); i < links; i++ {

@@ -14,9 +14,9 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestAllComputers has the page of one agent show and control another, over TLS: paired by
-// a code, attached by one account, paused and resumed, and told when it does not answer or
-// lets this one in no more.
+// TestAllComputers uses the page of one agent to show and control another, over TLS: paired by a
+// code, attached by one account, paused and resumed. The page also shows when the other does not
+// answer or has revoked the access.
 func TestAllComputers(t *testing.T) {
 	t.Parallel()
 	b := testbrowser.New(t, "/api/computers")

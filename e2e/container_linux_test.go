@@ -16,8 +16,8 @@ import (
 	"github.com/starling-grid/starling/internal/testprogram"
 )
 
-// TestContainers has an agent whose volunteer allows it compute a task in a container of
-// Podman's. Before, the project's refusal says what is missing and what to do.
+// TestContainers makes an agent compute a task in a Podman container, which its volunteer allows.
+// Before that, the project's refusal names the missing program and explains how to fix it.
 func TestContainers(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("podman"); err != nil {
@@ -38,7 +38,7 @@ func TestContainers(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = os.RemoveAll(home) })
-		// No network, as programs that Podman's usual one needs may be missing.
+		// No network, since programs that Podman's default network needs may be missing.
 		if err := os.MkdirAll(filepath.Join(home, ".config", "containers"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -132,11 +132,12 @@ func containers(t *testing.T, ctx context.Context, p *testhost.Project) {
 		"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
 }
 
-// nobody is the user without rights whom tests of root have agents run as.
+// nobody is the user without rights who runs agents in tests that run as root.
 const nobody = 65534
 
-// unprivileged returns programs of which the agent runs as a user without rights, whose home
-// is a folder: Podman is for users. Those of a test that is not root's are as they are.
+// unprivileged returns programs that run the agent as a user without rights, with a folder as home,
+// because Podman is meant for ordinary users. A test that does not run as root gets the usual
+// programs.
 func unprivileged(t *testing.T, home string) testhost.Bin {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -149,7 +150,7 @@ func unprivileged(t *testing.T, home string) testhost.Bin {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	script := fmt.Sprintf("#!/bin/sh\ncd / && exec setpriv --reuid %d --regid %d --clear-groups env -i PATH=\"$PATH\" HOME=%s XDG_RUNTIME_DIR=%s %s/starling \"$@\"\n",
 		nobody, nobody, home, home, dir)
-	program, err := os.ReadFile(bin.Path(testhost.Starling)) // the folder of all may be closed to others
+	program, err := os.ReadFile(bin.Path(testhost.Starling)) // the shared folder may be closed to others
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "starling"), program, 0o755)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// TestAChainLeavesAHostWithItsFiles has a task make a file that stays on its agent, which then
+// TestAChainLeavesAHostWithItsFiles makes a task create a file that stays on its agent, which then
 // wants no more work. The agent uploads the file when it is ordered to, and another agent computes
 // the next workunit with it.
 func TestAChainLeavesAHostWithItsFiles(t *testing.T) {

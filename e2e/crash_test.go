@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// An agent that crashes twice while a task runs sets that aside, goes on with
-// others, and lets a person decide. One that is killed has not crashed.
+// An agent that crashes twice while a task runs sets the task aside, continues with others, and
+// lets a person decide. A killed agent does not count as crashed.
 func TestATaskThatBringsTheAgentDownIsSetAside(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -43,7 +43,7 @@ func TestATaskThatBringsTheAgentDownIsSetAside(t *testing.T) {
 	for range 3 {
 		end(syscall.SIGKILL)
 	}
-	end(syscall.SIGABRT) // as a fault of the program's own
+	end(syscall.SIGABRT) // as a fault of the program itself
 	end(syscall.SIGABRT)
 	s := await(t, ctx, a, "the task to be set aside", func(s control.Status) bool { return strings.HasPrefix(task(s).Why, "Set aside: ") })
 	if task(s).Running {
@@ -60,7 +60,7 @@ func TestATaskThatBringsTheAgentDownIsSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// An emptied state is not taken for a new agent's: the copy is there.
+	// An agent with an emptied state file does not start as a new one, because there is a copy.
 	if err := os.Truncate(filepath.Join(a.Dir, "state.db"), 0); err != nil {
 		t.Fatal(err)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestDashboard does in Chromium what a volunteer would: attach, watch a task run
-// to its end, suspend one, change a preference, detach and take that back. What the page
-// makes of long queues, phones and the dark is tested beside it.
+// TestDashboard does in Chromium what volunteers do: attach, watch a task run to its end, suspend
+// one, change a preference, detach and cancel that. Long queues, phones and dark mode have separate
+// tests.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	b := testbrowser.New(t, "/api/task")
@@ -111,7 +111,8 @@ func TestDashboard(t *testing.T) {
 	b.Do("let the others rest", follow("Tasks"), chromedp.Click(`[aria-label="Select m216091_0"]`), chromedp.Click(`[aria-label="Select m132049_0"]`), chromedp.Click(`//div[@id="selection"]//button[text()="Suspend"]`))
 	b.See("both do", `document.getElementById('said').textContent === '2 tasks suspended.'`)
 	b.Do("resume by keyboard", open("m44497_0"), testbrowser.Press("#drawer .actions button:not([hidden])"))
-	// One that is reported within the second in which it ends is gone before the page hears that it is finished.
+	// A task that is reported within the second in which it ends is gone before the page shows that
+	// it is finished.
 	b.See("it is computed", `document.getElementById('said').textContent === 'm44497_0 is finished.' || !document.querySelector('#tasks-table a[title="m44497_0"]')`)
 	b.Do("report it", follow("Projects"), testbrowser.Press("#projects-list a"), button("Update"))
 	b.See("what the project got", `/Actual100 % of the CPU time: [1-9]/.test(document.getElementById('project-facts').textContent)`)
@@ -136,7 +137,7 @@ func TestDashboard(t *testing.T) {
 	await(t, ctx, a, "the project to stay", func(s control.Status) bool { return len(s.Projects) == 1 && !s.Projects[0].Disconnected })
 	b.Do("detach", button("Detach"), testbrowser.Press("#sure-yes"))
 	await(t, ctx, a, "the project to be detached again", func(s control.Status) bool { return len(s.Projects) == 0 || s.Projects[0].Disconnected })
-	_ = a.SteerProject(ctx, p.URL, control.FinishProject) // one without tasks has gone already
+	_ = a.SteerProject(ctx, p.URL, control.FinishProject) // a project without tasks is gone already
 	await(t, ctx, a, "no project", func(s control.Status) bool { return len(s.Projects) == 0 })
 	b.See("there is no project", `document.querySelectorAll('#projects-list tr').length === 0`)
 
@@ -155,7 +156,7 @@ func follow(title string) testbrowser.Action {
 	return chromedp.Click(`//nav//a[text()="` + title + `"]`)
 }
 
-// rests reports whether a task is suspended and does not run.
+// rests reports whether a task is suspended and not running.
 func rests(s control.Status, task string) bool {
 	for _, k := range s.Tasks {
 		if k.Name == task {

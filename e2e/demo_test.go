@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestDemo runs what "make demo" runs, in small: on the CPUs, on declared coprocessors, and
-// by OpenCL.
+// TestDemo runs a small version of "make demo": on the CPUs, on declared coprocessors, and with
+// OpenCL.
 func TestDemo(t *testing.T) {
 	for _, gpu := range []string{"", "fake", "pocl"} {
 		t.Run("gpu="+gpu, func(t *testing.T) {
@@ -31,7 +31,7 @@ func demo(t *testing.T, args ...string) {
 	}, args...)
 }
 
-// demonstrate runs the demo and looks for texts in what it prints.
+// demonstrate runs the demo and looks for texts in its output.
 func demonstrate(t *testing.T, want []string, args ...string) {
 	t.Helper()
 	args = append([]string{"-bin", string(bin), "-dir", filepath.Join(t.TempDir(), "demo"), "-n", "1"}, args...)

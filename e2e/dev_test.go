@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// TestDevProject has BOINC's client compute for a project that one command made.
+// TestDevProject makes BOINC's client compute for a project that was created by one command.
 func TestDevProject(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

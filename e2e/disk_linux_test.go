@@ -19,7 +19,7 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// smallDisk mounts a disk of so many bytes on a folder that it returns.
+// smallDisk mounts a disk of the given size on a folder and returns the folder.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -40,7 +40,7 @@ func smallDisk(t *testing.T, size string) string {
 	return dir
 }
 
-// fill writes to a file until nothing fits any more.
+// fill writes to a file until the disk is full.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Create(name)
@@ -55,7 +55,7 @@ func fill(t *testing.T, name string) {
 	}
 }
 
-// newAgentIn makes an agent whose data directory is on a disk, and its log is not.
+// newAgentIn makes an agent whose data directory, but not its log, is on a disk.
 func newAgentIn(t *testing.T, disk string) *testhost.Agent {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "a")
@@ -64,7 +64,7 @@ func newAgentIn(t *testing.T, disk string) *testhost.Agent {
 		t.Fatal(err)
 	}
 	data := filepath.Join(disk, "a")
-	if err := os.Rename(home, data); err != nil { // another file system
+	if err := os.Rename(home, data); err != nil { // it is on another file system
 		if err := os.CopyFS(data, os.DirFS(home)); err != nil {
 			t.Fatal(err)
 		}
@@ -79,8 +79,8 @@ func newAgentIn(t *testing.T, disk string) *testhost.Agent {
 	return a
 }
 
-// troubleOf returns a function that waits until the agent has logged a fault of its disk since,
-// or has ended.
+// troubleOf returns a function that waits until the agent has logged a disk fault since, or has
+// ended.
 func troubleOf(t *testing.T, ctx context.Context, a *testhost.Agent) (wait func()) {
 	t.Helper()
 	fault := regexp.MustCompile(`while the disk was full|cannot save the state|no space left on device|read-only file system|input/output error`)
@@ -108,14 +108,15 @@ func troubleOf(t *testing.T, ctx context.Context, a *testhost.Agent) (wait func(
 	}
 }
 
-// With a full disk an agent goes on, says what is wrong, and when there is room again
-// nothing is lost: each result is credited once.
+// With a full disk an agent continues and reports the problem. When there is room again, nothing is
+// lost: each result is credited once.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "64m")
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	// A program that writes while the disk is full fails, and this is the only host for another result.
+	// A program that writes while the disk is full fails, and this is the only host for another
+	// result.
 	set(t, p, map[string]string{"one_result_per_host_per_wu": "false"})
 	exponents := []int{19937, 21701, 23209, 44497}
 	workWith(t, ctx, p, 1, []string{"--rsc-disk-bound", "1e6"}, exponents...)
@@ -137,12 +138,12 @@ func TestAFullDisk(t *testing.T) {
 		if len(s.Tasks) > 0 {
 			trouble()
 		}
-		if n == 0 { // also one that starts, and one that is killed
+		if n == 0 { // also an agent that starts, and one that is killed
 			a.Process().Kill()
 			if err := a.Start(); err != nil {
 				t.Fatal(err)
 			}
-			_ = a.Reach(ctx) // or it ends
+			_ = a.Reach(ctx) // or until it ends
 		}
 		if err := os.Remove(full); err != nil {
 			t.Fatal(err)
@@ -162,8 +163,8 @@ func TestAFullDisk(t *testing.T) {
 	creditedOnce(t, ctx, p, 1, exponents...)
 }
 
-// A data directory that goes away, as a network drive does, and comes back has all
-// that was in it.
+// After a data directory disappears, as on a network drive, and returns, it still has all its
+// content.
 func TestADriveThatGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "128m")
@@ -181,7 +182,7 @@ func TestADriveThatGoesAndComesBack(t *testing.T) {
 		}
 	}
 	trouble := troubleOf(t, ctx, a)
-	cover() // as if nothing was mounted there
+	cover() // as if nothing were mounted there
 	trouble()
 	if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
 		t.Fatal(err)
@@ -192,10 +193,10 @@ func TestADriveThatGoesAndComesBack(t *testing.T) {
 	}
 }
 
-// A disk that fails, with errors of input and output and then read-only, costs nothing
-// that was on it: after its repair the agent resumes.
+// A disk that fails, first with I/O errors and then by becoming read-only, loses nothing that was
+// on it. After its repair the agent resumes.
 func TestADyingDisk(t *testing.T) {
-	// Not in parallel: a test that makes a mount namespace would keep the disk mounted.
+	// Not parallel: a test that makes a mount namespace would keep the disk mounted.
 	for _, program := range []string{"mkfs.ext4", "e2fsck", "losetup", "mount", "umount"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(err)
@@ -227,11 +228,11 @@ func TestADyingDisk(t *testing.T) {
 	workWith(t, ctx, p, 1, []string{"--rsc-disk-bound", "1e6"}, exponents...)
 	serve(t, ctx, p)
 	a := newAgentIn(t, disk)
-	unix.Sync() // the test's own files are no matter of the agent's
+	unix.Sync() // the test's own files must not delay the agent
 	startAgent(t, ctx, a, p)
 	await(t, ctx, a, "a task to run", func(s control.Status) bool { return len(s.Tasks) > 0 && s.Tasks[0].Running })
 	trouble := troubleOf(t, ctx, a)
-	fill(t, filepath.Join(under, "full")) // what is written to the disk now has no place
+	fill(t, filepath.Join(under, "full")) // no room is left for data that is written to the disk now
 	big, err := os.Create(filepath.Join(disk, "big"))
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +262,7 @@ func TestADyingDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	letGo(t, ctx, image)
-	_ = sh("e2fsck", "-fy", image) // says by its status that it mended something
+	_ = sh("e2fsck", "-fy", image) // its exit status is not 0 if it repaired something
 	if err := errors.Join(mount(), os.WriteFile(filepath.Join(disk, "new"), nil, 0o600)); err != nil {
 		t.Fatalf("the disk is not as good as new: %v", err)
 	}
@@ -271,9 +272,9 @@ func TestADyingDisk(t *testing.T) {
 	creditedOnce(t, ctx, p, 1, exponents...)
 }
 
-// letGo waits until nothing has a disk mounted that is a file. A mount namespace that a
-// program of another test made meanwhile has its own mount of it, for as long as it lasts,
-// and until then the disk would be mounted as it was: read-only.
+// letGo waits until nothing has the disk image mounted. Programs of other tests may have made a
+// mount namespace meanwhile, which has the disk mounted for as long as it exists. Until then
+// another mount would get the same read-only file system.
 func letGo(t *testing.T, ctx context.Context, image string) {
 	t.Helper()
 	testwait.Try(t, ctx, "the disk to be let go", func() error {

@@ -1,4 +1,3 @@
-// Package e2e holds the tests in which real programs meet as processes: our
-// agent and BOINC's own client with our server, applications that were built
-// for BOINC and such that know nothing of it, and power cuts in between.
+// Package e2e contains tests that run real programs as processes: our agent and BOINC's own client
+// with our server, applications with and without BOINC's interface, and power cuts in between.
 package e2e

@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// obeys is a program that saves its work, and ends, when a file in its slot asks for it.
+// obeys is a program that saves its work and ends when a file in its slot requests it.
 const obeys = `#!/bin/sh
 [ -f state ] && echo "went on" >out
 while [ ! -f end ]; do
@@ -23,7 +23,7 @@ done
 echo "done" >>out
 `
 
-// TestDrain has an agent finish and report the task that runs, and then save one and quit.
+// TestDrain makes an agent finish and report the running task, and then save one and quit.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// What an agent and a server say to each other of coprocessors, stored files and compressed
-// inputs, by what it looks like.
+// Patterns of the messages about coprocessors, stored files and compressed inputs in requests of an
+// agent and replies of a server.
 var (
 	asked = map[string]string{
 		"coprocessors":            `<type>fake</type>`,
@@ -31,9 +31,9 @@ var (
 	}
 )
 
-// TestExchanges has an agent and a server say all of these. With STARLING_CAPTURES=DIR what they
-// said is written down there, for tests of what future versions make of it:
-// protocol/testdata/captures/starling was made so.
+// TestExchanges makes an agent and a server send all of these messages. With STARLING_CAPTURES=DIR
+// they are written there, to test that future versions can read them:
+// protocol/testdata/captures/starling was made this way.
 func TestExchanges(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -63,7 +63,7 @@ func TestExchanges(t *testing.T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	seen := make(map[string]bool)
-	var told []int // exchanges in which something is said for the first time
+	var told []int // exchanges that contain a kind of message for the first time
 	for i := range f.requests {
 		before := len(seen)
 		for _, said := range []struct {
@@ -102,7 +102,7 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// anonymous leaves out of an exchange what says on which computer it was made.
+// anonymous removes from an exchange the facts about the computer on which it was made.
 func anonymous(text string) string {
 	for element, instead := range map[string]string{
 		"authenticator": "9aba8a57a1d5e26a5ca9e5b35f8d2a44", "domain_name": "host", "host_cpid": strings.Repeat("0", 32), "external_cpid": strings.Repeat("0", 32),

@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// TestExportToBOINC goes back from the agent to BOINC's client, which then computes
-// for the same account with the same preferences and settings.
+// TestExportToBOINC moves from the agent to BOINC's client, which then computes for the same
+// account with the same preferences and settings.
 func TestExportToBOINC(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

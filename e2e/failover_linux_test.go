@@ -24,8 +24,8 @@ import (
 )
 
 // Two processes of each role work on a database with a synchronous standby. The primary is killed
-// under load and the standby promoted; later the old primary is started again by mistake. No
-// acknowledged report is lost, and nobody writes to the old primary.
+// under load and the standby promoted. Later the old primary is started again by mistake.
+// Acknowledged reports are never lost, and no process writes to the old primary.
 func TestFailover(t *testing.T) {
 	onDemand(t, "STARLING_FAILOVER", "failover")
 	ctx := patience(t)
@@ -55,7 +55,7 @@ func TestFailover(t *testing.T) {
 		first.Do(t, "start")
 		first.Execute(t, `ALTER SYSTEM RESET synchronous_standby_names`, `SELECT pg_reload_conf()`)
 		left = finishedIn(t, testpg.URLOf(name, first))
-		for _, role := range []string{"scheduler", "validator"} { // a process that starts now has seen nothing
+		for _, role := range []string{"scheduler", "validator"} { // a process that starts now has not seen the failover
 			c.procs[role+"0"].Kill()
 			c.start(role, 0)
 		}
@@ -65,7 +65,7 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// The same with Patroni and etcd, which promote by themselves.
+// The same with Patroni and etcd, which promote the standby automatically.
 func TestFailoverByPatroni(t *testing.T) {
 	onDemand(t, "STARLING_FAILOVER", "failover")
 	ctx := patience(t)
@@ -84,7 +84,7 @@ func TestFailoverByPatroni(t *testing.T) {
 	})
 }
 
-// finishedIn counts the results that are over in a database.
+// finishedIn counts the finished results in a database.
 func finishedIn(t *testing.T, where string) (n int64) {
 	t.Helper()
 	db, err := sql.Open("pgx", where)
@@ -98,8 +98,8 @@ func finishedIn(t *testing.T, where string) (n int64) {
 	return n
 }
 
-// A pooler that does not keep a session's settings is refused with the reason, whether it refuses
-// or drops them.
+// A pooler that does not preserve a session's settings, whether it rejects them or drops them, is
+// refused, and the error explains why.
 func TestPoolersAreRefused(t *testing.T) {
 	onDemand(t, "STARLING_FAILOVER", "failover")
 	where, err := url.Parse(testpg.Start(t).Database(t))
@@ -133,7 +133,7 @@ func TestPoolersAreRefused(t *testing.T) {
 	}
 }
 
-// patroni is a cluster of two PostgreSQL servers that Patroni looks after.
+// patroni is a cluster of two PostgreSQL servers under the control of Patroni.
 type patroni struct {
 	etcd  int // port
 	nodes [2]struct {
@@ -215,7 +215,7 @@ func (p *patroni) kill(t *testing.T, i int) {
 	_ = syscall.Kill(postmaster, syscall.SIGKILL)
 }
 
-// leader waits until another node than one is the primary, and returns it.
+// leader waits until a node other than the given one is the primary, and returns it.
 func (p *patroni) leader(t *testing.T, ctx context.Context, than int) (leader int) {
 	t.Helper()
 	p.until(t, ctx, "a primary", func() bool {
@@ -239,7 +239,7 @@ func (p *patroni) until(t *testing.T, ctx context.Context, what string, done fun
 	})
 }
 
-// answers reports whether Patroni says that a node has a role.
+// answers reports whether Patroni confirms that a node has a role.
 func (p *patroni) answers(ctx context.Context, i int, role string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/%s", p.nodes[i].api, role), nil)
 	if err != nil {
@@ -253,7 +253,7 @@ func (p *patroni) answers(ctx context.Context, i int, role string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// database makes a database and returns its URL on whichever node is the primary.
+// database makes a database and returns a URL for it that works with either node as the primary.
 func (p *patroni) database(t *testing.T) string {
 	t.Helper()
 	where := func(name string) string {
@@ -267,7 +267,7 @@ func (p *patroni) database(t *testing.T) string {
 	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE starling"); err != nil {
 		t.Fatal(err)
 	}
-	// A server that does not have it yet ends the search for one that can be used.
+	// A server that does not have the database yet ends the search for a usable one.
 	for _, n := range p.nodes {
 		one, err := sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/starling", n.port))
 		if err != nil {
@@ -279,7 +279,8 @@ func (p *patroni) database(t *testing.T) string {
 	return where("starling")
 }
 
-// serverDir returns a folder of PostgreSQL's user, which refuses to work as root.
+// serverDir returns a folder that belongs to PostgreSQL's user, because PostgreSQL refuses to run
+// as root.
 func serverDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "failover") //nolint:usetesting // t.TempDir's names are too long for a socket

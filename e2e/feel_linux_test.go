@@ -144,7 +144,7 @@ func loadOfBOINC(t *testing.T, ctx context.Context) load {
 	return l
 }
 
-// atLeisure measures that part.
+// atLeisure measures leisure for a load.
 func atLeisure(t *testing.T, l load) float64 {
 	return cpuTimeDuring(t, l.pid(), 10*time.Second) / float64(runtime.NumCPU())
 }
@@ -169,7 +169,7 @@ func cpuTimeOf(t *testing.T, pid int) (seconds float64) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		// After the name, which may be anything: the state, the parent, and as items 12 and 13 the CPU time.
 		f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
@@ -222,7 +222,7 @@ func longPage(t *testing.T) *httptest.Server {
 	return s
 }
 
-// scroll has Chromium scroll through a page for some seconds.
+// scroll makes Chromium scroll through a page for some seconds.
 func scroll(b testbrowser.Browser, url string) map[string]float64 {
 	b.Do("open the page", chromedp.Navigate(url))
 	frames := testbrowser.Value[[]float64](b, `new Promise(done => {
@@ -273,7 +273,7 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// figure writes a time.
+// figure formats a time.
 func figure(v float64) string {
 	switch {
 	case v < 0.001:

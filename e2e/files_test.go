@@ -16,9 +16,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// TestBOINCClientStoresFiles has an unmodified BOINC client fetch a file that
-// belongs to no task, keep it, upload it and delete it, each because the operator
-// says so.
+// TestBOINCClientStoresFiles makes an unmodified BOINC client fetch a file that belongs to no task,
+// keep it, upload it and delete it, each on the operator's order.
 func TestBOINCClientStoresFiles(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -33,8 +32,7 @@ func TestBOINCClientStoresFiles(t *testing.T) {
 	}
 }
 
-// TestAgentStoresFiles has Starling's agent do the same, and looks at what the volunteer
-// sees of it.
+// TestAgentStoresFiles makes Starling's agent do the same, and checks what the volunteer sees.
 func TestAgentStoresFiles(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -75,8 +73,8 @@ func archive(t *testing.T, ctx context.Context, p *testhost.Project) string {
 	return text
 }
 
-// orderFile has the only host do something with the archive, and waits until the server
-// has seen that it did. update has the host contact the project.
+// orderFile orders the only host to do something with the archive, and waits until the server has
+// recorded that it did. update makes the host contact the project.
 func orderFile(t *testing.T, ctx context.Context, p *testhost.Project, action string, update func()) {
 	t.Helper()
 	awaitHost(t, ctx, p, 1)

@@ -11,9 +11,9 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestTheGPUsAreFree has a whole agent stop its task for coprocessors, and not the one for
-// the CPUs, while a program wants the GPUs for itself, and while one is too hot. What it
-// senses is the real thing but for the sensor's files, which are the test's.
+// TestTheGPUsAreFree checks that a whole agent stops its task on coprocessors, but not the one on
+// the CPUs, while a program wants the GPUs and while one is too hot. Only the sensor's files are
+// simulated.
 func TestTheGPUsAreFree(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -49,7 +49,7 @@ func TestTheGPUsAreFree(t *testing.T) {
 	a.Env = []string{"HOST_SYS=" + sys}
 	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, p)
-	tasks := func(onDevice string) func(control.Status) bool { // one runs on the CPU, and the other …
+	tasks := func(onDevice string) func(control.Status) bool { // one task runs on the CPU, and the other …
 		return func(s control.Status) bool {
 			onCPU, other := false, false
 			for _, task := range s.Tasks {
@@ -75,7 +75,7 @@ func TestTheGPUsAreFree(t *testing.T) {
 	_ = play.Process.Kill()
 	_ = play.Wait()
 	await(t, ctx, a, "both tasks to run again", tasks(""))
-	put("hwmon/hwmon2/temp1_input", "99000") // how it cools is seen in agent/usage, in made-up time
+	put("hwmon/hwmon2/temp1_input", "99000") // cooling is tested in agent/usage, in simulated time
 	await(t, ctx, a, "the heat to stop one", tasks("GPUs are not used: one was at 99 °C in the last 2 minutes, above the limit of 80 °C (max_gpu_temperature)"))
 	if out, err := a.Run(ctx, "status"); err != nil || !strings.Contains(out, "AMD GPU 0 is at 99 °C, 97% busy.") {
 		t.Errorf("status: %s, %v", out, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// declared is a cc_config.xml that declares two coprocessors. They need not be there.
+// declared is a cc_config.xml that declares two coprocessors. They do not have to exist.
 const declared = `<cc_config>
 <log_flags><sched_op_debug>1</sched_op_debug><coproc_debug>1</coproc_debug></log_flags>
 <options>
@@ -26,7 +26,7 @@ const declared = `<cc_config>
 </cc_config>
 `
 
-// planSpec has the plan class in the format of BOINC's server.
+// planSpec contains the plan class in the format of BOINC's server.
 const planSpec = `<plan_classes>
   <plan_class>
     <name>       faked  </name>
@@ -41,14 +41,15 @@ const planSpec = `<plan_classes>
 </plan_classes>
 `
 
-// reporter says which device it was given.
+// reporter prints the device that it was given.
 const reporter = `#!/bin/sh
 sleep 1
 { echo "$1"; for key in device_num usage; do sed -n "s|.*<gpu_$key>\\(.*\\)</gpu_$key>.*|\\1|p" init_data.xml; done; } >out
 `
 
-// TestCoprocessors has a computer with two declared coprocessors get tasks for them, and
-// one for its CPU, and compute them all, by our agent, by an unmodified BOINC client, and by an agent that takes over from one.
+// TestCoprocessors checks that a computer with two declared coprocessors gets tasks for them, and
+// one for its CPU, and computes them all: with our agent, with an unmodified BOINC client, and with
+// an agent that takes over from one.
 func TestCoprocessors(t *testing.T) {
 	for host, start := range map[string]func(t *testing.T, ctx context.Context, p *testhost.Project){
 		"agent": func(t *testing.T, ctx context.Context, p *testhost.Project) {
@@ -80,12 +81,12 @@ func TestCoprocessors(t *testing.T) {
 	}
 }
 
-// moveWithCoprocessors has BOINC's client fetch tasks, and an agent take them over with the
+// moveWithCoprocessors makes BOINC's client fetch tasks, and an agent import them with the
 // coprocessors that the client's configuration declares.
 func moveWithCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project) {
 	t.Helper()
 	dir := t.TempDir()
-	config := strings.Replace(declared, "<ncpus>", "<start_delay>100000</start_delay><ncpus>", 1) // fetches, and computes nothing
+	config := strings.Replace(declared, "<ncpus>", "<start_delay>100000</start_delay><ncpus>", 1) // it fetches, but does not compute
 	if err := os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func moveWithCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project
 	}
 }
 
-// onCoprocessors starts a computer and sees that it computes on its coprocessors.
+// onCoprocessors starts a computer and checks that it computes on its coprocessors.
 func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, start func()) {
 	t.Helper()
 	settings := filepath.Join(p.Dir, "server.toml")
@@ -136,8 +137,8 @@ func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, star
 	}
 	text = []byte(strings.Replace(string(text), `plan_class_spec = ""`, `plan_class_spec = "plan_class_spec.xml"`, 1))
 	program := filepath.Join(t.TempDir(), "device")
-	// The client tells the device in init_data.xml, and its kind only if it is one of a
-	// vendor. A second lets both devices be busy at a time.
+	// init_data.xml names the device, and its kind only if it belongs to a known vendor. A task
+	// takes a second, so that both devices can be busy at the same time.
 	for name, content := range map[string]string{settings: string(text), filepath.Join(p.Dir, "plan_class_spec.xml"): planSpec, program: reporter} {
 		if err := os.WriteFile(name, []byte(content), 0o700); err != nil {
 			t.Fatal(err)
@@ -182,7 +183,7 @@ func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, star
 	checkHost(t, run(t, ctx, p, "host", "show", p.Dir, "1", "--json"), tasks)
 }
 
-// checkHost sees what a project says of a computer with coprocessors.
+// checkHost checks a project's display of a computer with coprocessors.
 func checkHost(t *testing.T, show string, tasks int) {
 	t.Helper()
 	var h struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestCompressedInputs has an input file downloaded in its compressed form, the only one that is
-// left on the server, by our agent and by BOINC's client: both check and compute what it unpacks to.
+// TestCompressedInputs makes our agent and BOINC's client download an input file in compressed
+// form, the only one left on the server. Both verify the unpacked content and compute with it.
 func TestCompressedInputs(t *testing.T) {
 	for _, host := range []string{"agent", "BOINC's client"} {
 		t.Run(host, func(t *testing.T) {
@@ -49,7 +49,8 @@ func TestCompressedInputs(t *testing.T) {
 	}
 }
 
-// packedWork makes a task whose input file is downloaded compressed, and returns what the file holds.
+// packedWork makes a task whose input file is downloaded compressed, and returns the file's
+// content.
 func packedWork(t *testing.T, ctx context.Context, p *testhost.Project) (text string) {
 	t.Helper()
 	program, in := filepath.Join(t.TempDir(), "shout"), filepath.Join(t.TempDir(), "text")

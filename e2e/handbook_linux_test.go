@@ -18,10 +18,9 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// TestHandbook makes a public project as the handbook's chapter says, word for word, on a
-// machine that has never seen one: TLS, volunteers with both clients, PostgreSQL, work over
-// HTTP, a bad version that is withdrawn, a backup that is restored elsewhere. In the end
-// every result is credited once.
+// TestHandbook sets up a public project by following the handbook's chapter, word for word, on a
+// fresh machine: TLS, volunteers with both clients, PostgreSQL, work over HTTP, a bad version that
+// is withdrawn, a backup that is restored elsewhere. In the end every result is credited once.
 func TestHandbook(t *testing.T) {
 	onDemand(t, "STARLING_HANDBOOK", "handbook")
 	needs(t, "ip", "runuser", "update-ca-certificates", "boinccmd", "pg_lsclusters")
@@ -38,7 +37,7 @@ func TestHandbook(t *testing.T) {
 		t.Fatalf("after the start, doctor says %s", out)
 	}
 	h.follow("as starling-server")              // the first work
-	s.run("systemctl", "start", "boinc-client") // as its installation does; it takes the port of BOINC's tools
+	s.run("systemctl", "start", "boinc-client") // as its installation does, so that it has the port of BOINC's tools
 	h.follow("on a volunteer's computer")
 	s.run("starling", "prefs", "set", "suspend_cpu_usage", "0") // this computer may be busy
 	h.follow("on a volunteer's computer with BOINC's client")
@@ -82,23 +81,23 @@ func TestHandbook(t *testing.T) {
 	})
 	h.operator("starling-server work create copy shout --name after --input hello.txt=in")
 	h.credited(copied, 9, 17)
-	h.credited(mine, 8, 16) // is what it was
+	h.credited(mine, 8, 16) // the same as before
 	if len(h.blocks) != 0 {
 		t.Errorf("not followed: %v", h.blocks)
 	}
 }
 
-// A handbook is what is left to do of a chapter.
+// A handbook contains the blocks of a chapter that have not been followed yet.
 type handbook struct {
 	t      *testing.T
 	s      *scratch
 	blocks []block
 }
 
-// A block is commands and where they are typed.
+// A block contains commands and the place where they are typed.
 type block struct{ where, script string }
 
-// chapter reads the blocks of one of the operators' handbook.
+// chapter reads the blocks of a chapter of the operators' handbook.
 func chapter(t *testing.T, heading string) (blocks []block) {
 	t.Helper()
 	text, err := os.ReadFile("../docs/operators.md")
@@ -116,7 +115,7 @@ func chapter(t *testing.T, heading string) (blocks []block) {
 	return blocks
 }
 
-// follow does what the next block says, which must be typed where the test expects it.
+// follow carries out the next block, which must be for the place that the test expects.
 func (h *handbook) follow(where string) (out string) {
 	h.t.Helper()
 	if len(h.blocks) == 0 || h.blocks[0].where != where {
@@ -145,7 +144,7 @@ func (h *handbook) follow(where string) (out string) {
 	return out
 }
 
-// typedBy is the command that runs a script as whoever is there.
+// typedBy returns the command that runs a script as the user of a place.
 func typedBy(where, script string) []string {
 	script = "set -euo pipefail\ncd\n" + script
 	switch where {
@@ -157,7 +156,7 @@ func typedBy(where, script string) []string {
 	return []string{"env", "HOME=" + atHome, "bash", "-c", script}
 }
 
-// operator types a command beside the handbook.
+// operator runs a command that is not in the handbook.
 func (h *handbook) operator(command string) string {
 	h.t.Helper()
 	return h.s.run(typedBy("as starling-server", command)...)
@@ -185,8 +184,8 @@ func (h *handbook) status(project string) (c testhost.Count) {
 	return c
 }
 
-// credited waits until all workunits are done, and sees that there are as many with a
-// canonical result each, and that as many results got credit as their quorums take.
+// credited waits until all workunits are done. It checks their number, that each has a canonical
+// result, and that the required number of results got credit.
 func (h *handbook) credited(project string, workunits, results int64) {
 	h.t.Helper()
 	h.await(fmt.Sprintf("%s has %d workunits done", project, workunits), func() bool {
@@ -197,13 +196,13 @@ func (h *handbook) credited(project string, workunits, results int64) {
 	if c.Workunits.Error != 0 || c.Workunits.Assimilated != workunits || c.Results.Granted != results {
 		h.t.Errorf("%s: %+v, want %d workunits and %d results with credit", project, c, workunits, results)
 	}
-	if out := h.operator("starling-server doctor " + project); !strings.Contains(out, "no faults found") { // credit adds up
+	if out := h.operator("starling-server doctor " + project); !strings.Contains(out, "no faults found") { // the credit is consistent
 		h.t.Errorf("%s: %s", project, out)
 	}
 }
 
-// await asks both clients to ask for work until something is so. It leaves the project the
-// pause between requests that it wants.
+// await makes both clients ask for work until a condition holds. It respects the pause between
+// requests that the project wants.
 func (h *handbook) await(what string, reached func() bool) {
 	h.t.Helper()
 	updated := time.Now()
@@ -225,7 +224,7 @@ func (h *handbook) await(what string, reached func() bool) {
 	})
 }
 
-// explain says in the end of a test that failed what everybody was doing.
+// explain prints the state of all programs at the end of a test that failed.
 func (h *handbook) explain() {
 	if !h.t.Failed() {
 		return
@@ -240,7 +239,7 @@ cd `+serverData+` && for p in mine copy; do sudo -u starling-server starling-ser
 	h.t.Log(out)
 }
 
-// handbookPackages makes the packages that a stranger downloads.
+// handbookPackages makes the packages that users download.
 func handbookPackages(t *testing.T, dir string) {
 	t.Helper()
 	cmd := exec.Command("../tools/packages/build", "0.9.3", dir, "deb")

@@ -15,9 +15,9 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// TestImage runs the agent from its image in podman: it starts with nothing but an empty
-// volume, another computer's agent pairs with it and attaches it, a task is computed in it,
-// and a second container continues what the first left.
+// TestImage runs the agent from its image in podman: it starts with only an empty volume, another
+// computer's agent pairs with it and attaches it, a task is computed in it, and a second container
+// continues the work of the first.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	onDemand(t, "STARLING_IMAGE", "test-image")
@@ -39,7 +39,7 @@ func TestImage(t *testing.T) {
 	} else if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	const limits = "nofile=1024:1024" // podman's own may be more than this computer grants
+	const limits = "nofile=1024:1024" // podman's defaults may be more than this computer grants
 	podman := func(args ...string) (string, error) {
 		base := []string{"--runtime", "runc", "--root", filepath.Join(storage, "root"), "--runroot", filepath.Join(storage, "run"), "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs"}
 		out, err := exec.Command("podman", append(base, args...)...).Output() // also when the test's context has ended
@@ -61,7 +61,7 @@ func TestImage(t *testing.T) {
 		t.Skipf("containers cannot be run here: %s, %v", out, err)
 	}
 
-	// The agent's ports are the test's, since the network is this computer's.
+	// The test chooses the agent's ports, since the network is this computer's.
 	port, err := testhost.FreePort()
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// chownAll gives a folder and what is in it to a user.
+// chownAll gives a folder and its content to a user.
 func chownAll(dir string, uid int) error {
 	return filepath.Walk(dir, func(path string, _ os.FileInfo, err error) error {
 		return errors.Join(err, os.Chown(path, uid, uid))

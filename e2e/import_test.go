@@ -17,7 +17,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// ask returns what BOINC's client answers.
+// ask returns an answer of BOINC's client.
 func (c *boincClient) ask(ctx context.Context, args ...string) string {
 	c.t.Helper()
 	cmd := exec.CommandContext(ctx, "boinccmd", append([]string{"--host", fmt.Sprintf("127.0.0.1:%d", c.port), "--passwd", "secret"}, args...)...)
@@ -40,7 +40,7 @@ func (c *boincClient) until(ctx context.Context, what string, ok func(tasks stri
 	})
 }
 
-// contents tells one state of a folder from another.
+// contents returns the content of all files in a folder, to detect changes.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -58,14 +58,14 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestImportFromBOINC moves from BOINC's client to the agent with one task under
-// way and one finished but not yet sent. Both are reported by the agent as the
-// same computer, and the begun one goes on from its checkpoint.
+// TestImportFromBOINC moves from BOINC's client to the agent with one running task and one that is
+// finished but not sent yet. The agent reports both as the same computer, and the running one
+// resumes from its checkpoint.
 func TestImportFromBOINC(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	exponents := []int{86243, 9689} // the client's first request brings the long one alone
+	exponents := []int{86243, 9689} // the client's first request gets only the long one
 	work(t, ctx, p, 1, exponents...)
 	serve(t, ctx, p)
 	c := startBOINC(t, ctx)
@@ -79,7 +79,7 @@ func TestImportFromBOINC(t *testing.T) {
 		_, err := os.Stat(filepath.Join(c.dir, "slots/0/checkpoint"))
 		return strings.Count(s, "state: downloaded") == 2 && err == nil
 	})
-	// What is chosen for some time is not for the agent, unlike what is for good.
+	// Unlike permanent choices, temporary ones are not imported.
 	c.do(ctx, "--set_network_mode", "never", "100000")
 	c.do(ctx, "--task", p.URL, "m86243_0", "suspend")
 	c.until(ctx, "one task finished", func(s string) bool { return strings.Contains(s, "state: uploading") })
@@ -89,7 +89,7 @@ func TestImportFromBOINC(t *testing.T) {
 	if out, err := a.Run(ctx, "import", c.dir); err == nil || !strings.Contains(err.Error(), "BOINC's client is running") {
 		t.Errorf("with the client running: %q, %v", out, err)
 	}
-	if err := c.proc.Stop(2 * time.Minute); err != nil { // it gives its application a minute to leave
+	if err := c.proc.Stop(2 * time.Minute); err != nil { // it gives its application a minute to exit
 		t.Fatal(err)
 	}
 	before := contents(t, c.dir)
@@ -122,7 +122,7 @@ func TestImportFromBOINC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// On a slow day its application finishes in the time BOINC gives it to leave.
+	// On a slow day its application finishes in the time that BOINC gives it to exit.
 	if !strings.Contains(string(log), "resumed=true") && !strings.Contains(string(log), "result had already finished") {
 		t.Error("the begun task was not gone on with")
 	}

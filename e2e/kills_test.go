@@ -33,7 +33,7 @@ func inhabitants(t *testing.T, a *testhost.Agent) (pids []string) {
 	return pids
 }
 
-// saved returns what the state files in an agent's slots hold, by result.
+// saved returns the content of the state files in an agent's slots, by result.
 func saved(t *testing.T, a *testhost.Agent) map[string]appipc.TaskState {
 	t.Helper()
 	all := make(map[string]appipc.TaskState)
@@ -48,10 +48,10 @@ func saved(t *testing.T, a *testhost.Agent) map[string]appipc.TaskState {
 	return all
 }
 
-// TestKills kills agents and their project's server at arbitrary moments, as a power
-// cut would but for the applications, which live on: nothing of these is left, no work behind a
-// checkpoint is done again, and all of it is credited once. STARLING_KILLS says
-// how often; what was seen is printed.
+// TestKills kills agents and their project's server at arbitrary moments. Unlike in a power cut,
+// the applications survive. The next agent must end all of them, no work before a checkpoint may be
+// repeated, and all of it must be credited once. STARLING_KILLS sets the number of kills. The test
+// prints its observations.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	kills, seed := 4, uint64(time.Now().UnixNano())
@@ -67,7 +67,7 @@ func TestKills(t *testing.T) {
 	if kills > 4 {
 		exponents = append(exponents, 86243, 9689, 4423, 4253, 3217, 2281, 2203)
 	}
-	if kills > 200 { // work for all that time
+	if kills > 200 { // enough work for all that time
 		exponents = append(exponents, 110503, 132049)
 	}
 	work(t, ctx, p, 2, exponents...)
@@ -112,10 +112,10 @@ func TestKills(t *testing.T) {
 			i := slices.IndexFunc(after.Tasks, func(k control.Task) bool { return k.Name == was.Name })
 			st, ok := states[was.Name]
 			if i < 0 || !ok {
-				continue // reported meanwhile, or not begun
+				continue // reported meanwhile, or not started
 			}
 			behind++
-			const step = 1e-3 // of what the files hold
+			const step = 1e-3 // precision of the numbers in the files
 			if now := after.Tasks[i]; now.CPUTime < st.CPUTime.Seconds()-step || now.Fraction < st.FractionDone-step {
 				t.Errorf("kill %d: %s goes on from %.3f s of CPU time and %.4f, the checkpoint had %.3f s and %.4f",
 					n, now.Name, now.CPUTime, now.Fraction, st.CPUTime.Seconds(), st.FractionDone)

@@ -13,8 +13,9 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestNewWorkReachesIdleAgents has two agents run out of work, and then gives the project forty short
-// jobs: they start at once, not after the wait of ten minutes that follows a request without work.
+// TestNewWorkReachesIdleAgents lets two agents run out of work, and then gives the project forty
+// short jobs. They start at once, not after the wait of ten minutes that follows a request without
+// work.
 func TestNewWorkReachesIdleAgents(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// host is the name that leads to the server of the handbook.
+// host is the name of the handbook's server.
 const host = "project.example.org"
 
-// atHome is where its operator is at home.
+// atHome is the home directory of its operator.
 const atHome = "/home/operator"
 
-// asAnother does what sudo does for root, where that is not installed.
+// asAnother replaces sudo, used by root, where it is not installed.
 const asAnother = `#!/bin/sh
 [ "$1" = -u ] || exec "$@"
 user=$2
@@ -30,9 +30,9 @@ shift 2
 exec runuser -u "$user" -- env HOME="$(getent passwd "$user" | cut -d: -f6)" "$@"
 `
 
-// strangersMachine is a copy of this system with a network of its own, in which host is
-// the machine itself, and with what a stranger has before he opens the handbook: the packages
-// and a certificate, at home, whose authority the machine trusts.
+// strangersMachine returns a copy of this system with a separate network, in which host is the
+// machine itself. Its home directory contains the files that the handbook requires: the packages
+// and a certificate, whose authority the machine trusts.
 func strangersMachine(t *testing.T, ctx context.Context) *scratch {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,7 +44,7 @@ func strangersMachine(t *testing.T, ctx context.Context) *scratch {
 	for name, text := range map[string]string{
 		"/etc/hosts":          "127.0.0.1 localhost " + host + "\n",
 		"/usr/local/bin/sudo": asAnother,
-		// Nothing can be fetched, and what is installed is the newest there is.
+		// Nothing can be downloaded, so all installed packages count as the newest.
 		"/etc/apt/apt.conf.d/99-offline":                "APT::Get::Assume-Yes \"true\";\nDir::Etc::sourcelist \"/dev/null\";\nDir::Etc::sourceparts \"/dev/null\";\n",
 		"/usr/local/share/ca-certificates/handbook.crt": authority,
 		atHome + "/fullchain.pem":                       chain,

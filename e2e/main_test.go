@@ -21,10 +21,10 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given { // most of the time they wait for each other's programs
+	if !given { // tests mostly wait for each other's programs
 		_ = flag.Set("test.parallel", fmt.Sprint(2*runtime.GOMAXPROCS(0)))
 	}
-	if bin = testhost.Bin(os.Getenv("STARLING_BIN")); bin != "" { // where nothing can be built
+	if bin = testhost.Bin(os.Getenv("STARLING_BIN")); bin != "" { // for machines where nothing can be built
 		os.Exit(m.Run())
 	}
 	dir, err := os.MkdirTemp("", "starling-e2e-")
@@ -40,15 +40,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience bounds a whole test; nothing here waits for time to pass.
+// patience bounds a whole test. No test waits just for time to pass.
 func patience(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// onDemand skips a test unless a variable of the environment is set, which a target of the
-// Makefile does.
+// onDemand skips a test unless an environment variable is set, which a target of the Makefile does.
 func onDemand(t *testing.T, variable, target string) {
 	t.Helper()
 	if os.Getenv(variable) == "" {
@@ -69,7 +68,7 @@ func newProject(t *testing.T, ctx context.Context) *testhost.Project {
 	return p
 }
 
-// serve starts the server and sees that it is stopped in the end.
+// serve starts the server and makes sure that it is stopped at the end.
 func serve(t *testing.T, ctx context.Context, p *testhost.Project) {
 	t.Helper()
 	if err := p.Serve(ctx); err != nil {
@@ -101,7 +100,7 @@ func newAgent(t *testing.T, name string) *testhost.Agent {
 	return newAgentWith(t, name, "log_level = \"debug\"\n")
 }
 
-// newSteered makes one that BOINC's tools can reach, at the port it returns.
+// newSteered makes an agent that BOINC's tools can reach, and returns its port.
 func newSteered(t *testing.T, name string) (a *testhost.Agent, port int) {
 	t.Helper()
 	port, err := testhost.FreePort()
@@ -121,7 +120,8 @@ func newAgentWith(t *testing.T, name, settings string) *testhost.Agent {
 	return a
 }
 
-// end stops an agent; when its test has failed, it says first why it does what it does.
+// end stops an agent. If its test has failed, it first prints the agent's reasons for its
+// decisions.
 func end(t *testing.T, a *testhost.Agent) {
 	if t.Failed() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // the test's has ended
@@ -160,17 +160,17 @@ func showLog(t *testing.T, name string) {
 	t.Logf("%s:\n%s", name, strings.Join(lines[max(0, len(lines)-60):], "\n"))
 }
 
-// work creates workunits of the given exponents, one each.
+// work creates one workunit for each of the exponents.
 func work(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, exponents ...int) {
 	t.Helper()
 	workWith(t, ctx, p, quorum, nil, exponents...)
 }
 
-// lasting is an exponent that takes minutes, for a test of a task that runs: it is over
-// before its task on the quickest computer, and on one that is busy with other tests.
+// lasting is an exponent that takes minutes, for tests of a running task. Such a test ends before
+// its task does, both on the fastest computer and on one that is busy with other tests.
 const lasting = 216091
 
-// workWith is work with further arguments of the command.
+// workWith creates work with further arguments of the command.
 func workWith(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, more []string, exponents ...int) {
 	t.Helper()
 	for _, e := range exponents {
@@ -186,8 +186,8 @@ func workWith(t *testing.T, ctx context.Context, p *testhost.Project, quorum int
 	}
 }
 
-// creditedOnce checks the end of a project: every workunit has its canonical
-// result and its right outcome, and every result of the quorum got credit once.
+// creditedOnce checks the end of a project: every workunit has its canonical result and the right
+// outcome, and every result of the quorum got credit once.
 func creditedOnce(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, exponents ...int) {
 	t.Helper()
 	c, err := p.AwaitDone(ctx)

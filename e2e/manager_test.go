@@ -22,7 +22,7 @@ type accountManager struct {
 	key *protocol.PrivateKey
 
 	mu      sync.Mutex
-	account string // what it says of the project
+	account string // its reply about the project
 	asked   []string
 }
 
@@ -56,15 +56,15 @@ func newAccountManager(t *testing.T, project, account string) *accountManager {
 	return m
 }
 
-// says changes what the manager says of the project.
+// says changes the manager's reply about the project.
 func (m *accountManager) says(account string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.account = account
 }
 
-// TestAccountManager has Debian's boinccmd, and then our own command line, have the
-// agent follow an account manager.
+// TestAccountManager makes the agent follow an account manager, first with Debian's boinccmd, and
+// then with our own command line.
 func TestAccountManager(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("boinccmd"); err != nil {
@@ -115,7 +115,7 @@ func TestAccountManager(t *testing.T) {
 	c.wants([]string{"--acct_mgr", "detach"})
 	c.wants([]string{"--get_project_status"}, `don't request more work: no`)
 
-	// The same by our own commands.
+	// The same with our own commands.
 	if _, err := a.Run(ctx, "manager", "sync"); err == nil || !strings.Contains(err.Error(), "no account manager is in use") {
 		t.Errorf("asked without one: %v", err)
 	}

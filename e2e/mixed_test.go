@@ -22,13 +22,13 @@ import (
 type sharer struct {
 	name    string
 	share   float64
-	classes []string // of the versions of its application; "": for the CPUs
+	classes []string // plan classes of the versions of its application, where "" is for the CPUs
 }
 
-// TestMixedShares lets an agent with two CPUs and two coprocessors work for three servers:
-// one with work for coprocessors only, one for CPUs only, one for both, with resource shares
-// 1:1:2. The share violation, reckoned as the simulator does, stays below 0.03 in twenty
-// minutes; in less time, single tasks count for more.
+// TestMixedShares lets an agent with two CPUs and two coprocessors work for three servers: one with
+// work only for coprocessors, one only for CPUs, one for both, with resource shares 1:1:2. The
+// share violation, computed as the simulator does, stays below 0.03 in twenty minutes. In a shorter
+// time, single tasks have more weight.
 func TestMixedShares(t *testing.T) {
 	t.Parallel()
 	d := sharesFor(t)
@@ -83,7 +83,8 @@ func TestMixedShares(t *testing.T) {
 	}
 }
 
-// without tells the kinds that a project with versions of these plan classes has no work for.
+// without returns the kinds of processors for which a project with versions of these plan classes
+// lacks work.
 func without(classes []string) (w [debt.MaxKinds]bool) {
 	for k := range w {
 		w[k] = true
@@ -94,8 +95,8 @@ func without(classes []string) (w [debt.MaxKinds]bool) {
 	return w
 }
 
-// shareViolation is how far what projects got is from what they could claim, as parts of all
-// that was done.
+// shareViolation returns the sum of the differences between the projects' use and their claims, as
+// a fraction of all use.
 //
 // Source: sim/figures.go.
 func shareViolation(t *testing.T, got map[string]*debt.Project) (violation, total float64) {
@@ -115,8 +116,8 @@ func shareViolation(t *testing.T, got map[string]*debt.Project) (violation, tota
 	return violation, total
 }
 
-// restingProject makes and serves a project whose tasks do nothing for some seconds, on the
-// CPUs or devices that its application's versions are for.
+// restingProject makes and serves a project whose tasks do nothing for some seconds, on the CPUs or
+// devices that the versions of its application use.
 func restingProject(t *testing.T, ctx context.Context, name string, seconds, tasks int, classes ...string) *testhost.Project {
 	t.Helper()
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), name), name)
@@ -160,7 +161,7 @@ func joinShare(t *testing.T, a *testhost.Agent, p *testhost.Project, name string
 	}
 }
 
-// eachRecord goes through what an agent has written of its decisions.
+// eachRecord calls see with each of an agent's recorded decisions.
 func eachRecord(t *testing.T, path string, see func(decide.Record)) {
 	t.Helper()
 	f, err := os.Open(path)

@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// TestNews has the news that a project writes reach its volunteers: in our agent by the
-// command line and by Debian's boinccmd, and in BOINC's own client, both with the same text.
+// TestNews checks that a project's news reaches its volunteers: with our agent by the command line
+// and Debian's boinccmd, and with BOINC's own client, both with the same text.
 func TestNews(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

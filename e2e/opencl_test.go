@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// openCLSpec has plan classes for what the volunteer of this test calls a coprocessor, and
+// openCLSpec contains plan classes for a coprocessor that the volunteer of this test has named, and
 // for CPUs that OpenCL offers.
 const openCLSpec = `<plan_classes>
   <plan_class>
@@ -32,7 +32,7 @@ const openCLSpec = `<plan_classes>
 </plan_classes>
 `
 
-// pocl is PoCL's device on this computer; a test without one is skipped.
+// pocl returns PoCL's device on this computer. It skips the test if there is none.
 func pocl(t *testing.T) string {
 	t.Helper()
 	lib, err := opencl.Open()
@@ -55,15 +55,15 @@ func pocl(t *testing.T) string {
 	return ""
 }
 
-// An openCLCase is how an agent comes to compute by OpenCL.
+// An openCLCase is a way to make an agent compute with OpenCL.
 type openCLCase struct {
 	class, settings, cmdline string
-	says                     map[string]string // by commands of the agent, %s being the device
+	says                     map[string]string // expected output by command of the agent, where %s is the device
 }
 
-// TestOpenCL has an agent find a device by OpenCL, tell the project all of it, get tasks
-// for which the project demands OpenCL, and compute them on it in the sandbox: on a device
-// that the volunteer declares, and on the CPUs as such.
+// TestOpenCL makes an agent find a device by OpenCL, report all its properties to the project, get
+// tasks for which the project requires OpenCL, and compute them on it in the sandbox: on a device
+// that the volunteer declares, and on the CPUs themselves.
 func TestOpenCL(t *testing.T) {
 	device := pocl(t)
 	for name, c := range map[string]openCLCase{
@@ -137,7 +137,7 @@ func computeByOpenCL(t *testing.T, device string, how openCLCase) {
 	}
 	for args, format := range how.says {
 		want := strings.Replace(format, "%s", device, 1)
-		if out, _ := a.Run(ctx, strings.Fields(args)...); !strings.Contains(out, want) { // doctor may find other trouble
+		if out, _ := a.Run(ctx, strings.Fields(args)...); !strings.Contains(out, want) { // doctor may find other problems
 			t.Errorf("starling %s: no %q in\n%s", args, want, out)
 		}
 	}

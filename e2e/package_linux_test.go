@@ -29,11 +29,12 @@ const (
 	systemData = "/var/lib/starling"
 )
 
-// older is the last commit whose agent keeps its state in format 1.
+// older is the last commit whose agent stores its state in format 1.
 const older = "133abd7db200c010633f9dd66df8aa947f326f18"
 
-// packages makes the agent's Debian packages of two versions, once for all tests: 0.9.1
-// of an older commit, and 0.9.2 of what is here, which continues with what that left.
+// packages makes the agent's Debian packages of two versions, once for all tests: 0.9.1 from an
+// older commit, and 0.9.2 from the current tree, which continues with the data of the older
+// version.
 var packages = sync.OnceValues(func() (files [2]string, err error) {
 	tree, commit := filepath.Join(string(bin), "older"), older
 	if !hasHistory() {
@@ -83,8 +84,8 @@ func buildPackages(t *testing.T) (old, upgrade string) {
 	return files[0], files[1]
 }
 
-// TestArchiveAndRPM looks into what is not installed in the other tests: all of it
-// has the program, its pages and its completions.
+// TestArchiveAndRPM examines the packages that other tests do not install: each contains the
+// program, its pages and its completions.
 func TestArchiveAndRPM(t *testing.T) {
 	t.Parallel()
 	onDemand(t, "STARLING_PACKAGES", "test-packages")
@@ -144,7 +145,7 @@ func TestArchiveAndRPM(t *testing.T) {
 	}
 }
 
-// likeTheOwner has a user do what people do with an agent of their own.
+// likeTheOwner makes a user carry out all the usual operations with an agent.
 func (s *scratch) likeTheOwner(user string) {
 	s.t.Helper()
 	const editor = "/usr/local/bin/append"
@@ -186,7 +187,7 @@ func (s *scratch) likeTheOwner(user string) {
 	}
 }
 
-// configure writes the files an administrator would; the agent takes no port but for its
+// configure writes the files that an administrator would. The agent uses no port except for its
 // dashboard.
 func (s *scratch) configure() (settings string) {
 	s.t.Helper()
@@ -204,7 +205,7 @@ func (s *scratch) configure() (settings string) {
 	return settings
 }
 
-// awaitStatus asks for the status inside until it is as wanted.
+// awaitStatus asks for the status inside until it satisfies ok.
 func (s *scratch) awaitStatus(what string, ok func(control.Status) bool) (st control.Status) {
 	s.t.Helper()
 	testwait.Try(s.t, s.ctx, what, func() error {
@@ -234,9 +235,9 @@ func fingerprint(t *testing.T, files ...string) (sum [32]byte) {
 	return [32]byte(h.Sum(nil))
 }
 
-// TestDebianPackage has dpkg install the agent, upgrade it while a task runs, and
-// remove it. The task is finished by the new version and credited once; ordinary
-// users steer the agent if they are in its group.
+// TestDebianPackage makes dpkg install the agent, upgrade it while a task runs, and remove it. The
+// new version finishes the task, which is credited once. Ordinary users control the agent if they
+// are in its group.
 func TestDebianPackage(t *testing.T) {
 	t.Parallel()
 	onDemand(t, "STARLING_PACKAGES", "test-packages")
@@ -250,7 +251,7 @@ func TestDebianPackage(t *testing.T) {
 	work(t, ctx, p, 1, exponent)
 	serve(t, ctx, p)
 
-	s.run("dpkg", "--purge", "starling") // should this computer have one
+	s.run("dpkg", "--purge", "starling") // in case this computer has one
 	s.run("dpkg", "--install", old)
 	if out := s.run("starling", "--version"); !strings.Contains(out, "0.9.1") {
 		t.Errorf("the version is %q", out)
@@ -276,7 +277,8 @@ func TestDebianPackage(t *testing.T) {
 	agent = s.service(unitFile, log)
 	s.awaitStatus("the agent", func(st control.Status) bool { return st.Running && st.Version == "0.9.1" })
 
-	// Who is in the group steers it, at once; who is not is told how to get in.
+	// A member of the group can control the agent at once. Other users get an explanation of how to
+	// join.
 	s.run("useradd", "--create-home", "--user-group", "ada")
 	if out, err := s.try("ada", "starling", "attach", p.URL, "--key", p.Key); err == nil || !strings.Contains(out, "members of the group starling") || !strings.Contains(out, "sudo usermod -aG starling ada") {
 		t.Errorf("a user of no group: %v: %s", err, out)
@@ -292,7 +294,7 @@ func TestDebianPackage(t *testing.T) {
 		t.Errorf("members of the group read what they need not: %s", out)
 	}
 
-	// The agent works on through the upgrade, and the service's manager starts it anew.
+	// The agent keeps working during the upgrade, and the service manager restarts it.
 	s.awaitStatus("a task with a checkpoint", func(st control.Status) bool {
 		_, err := os.Stat(filepath.Join(s.root, systemData, "slots", "0", "checkpoint"))
 		return len(st.Tasks) == 1 && st.Tasks[0].Running && err == nil
@@ -332,7 +334,7 @@ func TestDebianPackage(t *testing.T) {
 	}
 	stop()
 
-	// Removal keeps what is the volunteer's, purging does not.
+	// Removal keeps the volunteer's data, but purging does not.
 	s.run("dpkg", "--remove", "starling")
 	if _, err := os.Stat(s.root + "/usr/bin/starling"); err == nil {
 		t.Error("the program is left after removal")
@@ -359,8 +361,8 @@ func TestDebianPackage(t *testing.T) {
 	}
 }
 
-// TestServiceOfSystemd has systemd itself run the installed service: an upgrade restarts
-// it, with the unit's restrictions a task is finished and credited, and removal stops it.
+// TestServiceOfSystemd makes systemd itself run the installed service. An upgrade restarts it, a
+// task is finished and credited with the unit's restrictions, and removal stops it.
 func TestServiceOfSystemd(t *testing.T) {
 	t.Parallel()
 	onDemand(t, "STARLING_PACKAGES", "test-packages")
@@ -385,7 +387,7 @@ func TestServiceOfSystemd(t *testing.T) {
 		return strings.TrimSpace(out)
 	}
 
-	s.run("dpkg", "--purge", "starling") // should this computer have one
+	s.run("dpkg", "--purge", "starling") // in case this computer has one
 	s.run("dpkg", "--install", old)
 	s.awaitStatus("the agent", func(st control.Status) bool { return st.Running && st.DataDir == systemData && st.Version == "0.9.1" })
 	s.run("dpkg", "--install", upgraded)
@@ -400,7 +402,7 @@ func TestServiceOfSystemd(t *testing.T) {
 	s.run("starling", "attach", p.URL, "--key", p.Key)
 	creditedOnce(t, ctx, p, 1, exponent)
 
-	// The unit's restrictions hold.
+	// The unit's restrictions are in effect.
 	pid := strings.TrimSpace(s.run("systemctl", "show", "--property=MainPID", "--value", "starling"))
 	limits := s.run("cat", "/proc/"+pid+"/status")
 	for _, want := range []string{"CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
@@ -418,7 +420,7 @@ func TestServiceOfSystemd(t *testing.T) {
 		t.Error("the log is kept twice")
 	}
 
-	// One that hangs is killed and started again.
+	// An agent that hangs is killed and started again.
 	impatient := filepath.Join(s.root, "/etc/systemd/system/starling.service.d/impatient.conf")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(impatient), 0o755), os.WriteFile(impatient, []byte("[Service]\nWatchdogSec=4\nRestartSec=1\n"), 0o644)); err != nil {
 		t.Fatal(err)

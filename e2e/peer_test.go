@@ -20,13 +20,13 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// A front is a front end of a project's scheduler that remembers what is asked and answered.
+// A front is a front end of a project's scheduler that records requests and replies.
 type front struct {
 	*httptest.Server
 
 	mu       sync.Mutex
 	requests []string
-	replies  []string // to these
+	replies  []string // the replies to requests
 }
 
 func newFront(t *testing.T, p *testhost.Project) *front {
@@ -58,7 +58,7 @@ func newFront(t *testing.T, p *testhost.Project) *front {
 	return f
 }
 
-// serves has a project name it, after others, as where its scheduler is.
+// serves makes a project's master page name this front, after others, as its scheduler.
 func (f *front) serves(t *testing.T, p *testhost.Project, others ...string) {
 	t.Helper()
 	settings := filepath.Join(p.Dir, "server.toml")
@@ -75,8 +75,8 @@ func (f *front) serves(t *testing.T, p *testhost.Project, others ...string) {
 	}
 }
 
-// report returns the request in which a client of a major version reported its first
-// result; "" if there is none.
+// report returns the request in which a client of a major version reported its first result, or ""
+// if there is none.
 func (f *front) report(major string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,8 +89,8 @@ func (f *front) report(major string) string {
 	return f.requests[n]
 }
 
-// Fields of a request that may differ between Starling's agent and BOINC's client on the
-// same computer, and why.
+// Fields of a request that may differ between Starling's agent and BOINC's client on the same
+// computer, and the reasons.
 var mayDiffer = map[string]string{
 	"authenticator": "each has an account's key; they may be the same", "hostid": "two hosts", "rpc_seqno": "of a host",
 	"core_client_minor_version": "the agent follows a later version", "core_client_major_version": "the agent follows a later version", "core_client_release": "the agent follows a later version",
@@ -108,7 +108,7 @@ var mayDiffer = map[string]string{
 	"ip_addr":    "the agent does not say where the computer is in its network",
 }
 
-// Fields that only one of them sends, and why.
+// Fields that only one of them sends, and the reasons.
 var oneSends = map[string]string{
 	"agent: final_peak_disk_usage":       "the client measures now and then, and never in a short task",
 	"agent: final_peak_swap_size":        "likewise",
@@ -117,8 +117,8 @@ var oneSends = map[string]string{
 
 var element = regexp.MustCompile(`<([a-z_0-9]+)>([^<]*)</`)
 
-// fields returns what a request says outside of preferences, which each has of its own, by
-// the elements' names.
+// fields returns the values in a request by their elements' names, without preferences, which
+// differ.
 func fields(request string) map[string][]string {
 	request = regexp.MustCompile(`(?s)<working_global_preferences>.*</working_global_preferences>`).ReplaceAllString(request, "")
 	request = regexp.MustCompile(`(?s)<global_preferences>.*</global_preferences>`).ReplaceAllString(request, "")
@@ -131,7 +131,7 @@ func fields(request string) map[string][]string {
 	return of
 }
 
-// TestTrueToPeers has Starling's agent and BOINC's client work for a project on the same
+// TestTrueToPeers makes Starling's agent and BOINC's client work for a project on the same
 // computer, and compares every field of the requests in which they report.
 func TestTrueToPeers(t *testing.T) {
 	t.Parallel()

@@ -15,8 +15,8 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// counts is a program that knows nothing of BOINC, and goes on where it was. It does not reach the
-// end until it did so.
+// counts is a program without BOINC's interface that resumes where it stopped. It does not reach
+// the end until it has been resumed.
 const counts = `#!/bin/sh
 n=0 most=5
 if [ -f state ]; then n=$(cat state) most=8; echo "went on at $n" >>out; fi
@@ -31,8 +31,8 @@ done
 echo "reached $n of $WHAT" >>out
 `
 
-// TestPlainProgramsGoOn has a plain program say how far it is, and go on at its checkpoint after its
-// client was killed: Starling's agent, then BOINC's client.
+// TestPlainProgramsGoOn makes a plain program report its progress, and resume from its checkpoint
+// after its client was killed: Starling's agent, then BOINC's client.
 func TestPlainProgramsGoOn(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -97,7 +97,7 @@ func TestPlainProgramsGoOn(t *testing.T) {
 	wentOn("by_boinc", filepath.Join(c.dir, "slots"), func() error { return nil }, c.proc.Kill, func() { startBOINCIn(t, ctx, c.dir) })
 }
 
-// halfway returns nil once the agent says what the program has said.
+// halfway returns nil once the agent shows the progress that the program has reported.
 func halfway(ctx context.Context, a *testhost.Agent) error {
 	text, err := a.Run(ctx, "tasks", "--json")
 	if err != nil {

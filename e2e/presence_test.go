@@ -14,10 +14,9 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestTheComputerComesFirst has a whole agent stop its task while the CPU is too
-// hot and while a program wants the computer for itself, leave the network alone
-// while it is metered, and go on afterwards. What it senses is the real thing but
-// for the sensor's files and NetworkManager, which are the test's.
+// TestTheComputerComesFirst checks that a whole agent stops its task while the CPU is too hot and
+// while a program wants the whole computer, does not use the network while it is metered, and
+// resumes afterwards. Only the sensor's files and NetworkManager are simulated.
 func TestTheComputerComesFirst(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

@@ -31,16 +31,16 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-const masterURL = "http://127.0.0.1:8080/demo/" // nobody listens there: each process has a port of its own
+const masterURL = "http://127.0.0.1:8080/demo/" // this port is unused: each process has a separate one
 
 // A cluster is a project with two processes of each role.
 type cluster struct {
 	t     *testing.T
 	p     *project.Project
-	ports map[string]int // of those that answer, by role and shard
+	ports map[string]int // of running processes, by role and shard
 	procs map[string]*testhost.Process
 
-	outage bool // the database is away for a while
+	outage bool // whether the database goes down for a while
 }
 
 func newCluster(t *testing.T, database string) *cluster {
@@ -104,7 +104,7 @@ func (c *cluster) status() store.Status {
 	return st
 }
 
-// look is status where the database may be away.
+// look returns the status, unless the database is down.
 func (c *cluster) look() (st store.Status, err error) {
 	err = c.p.Store.View(c.t.Context(), func(tx *store.View) (err error) {
 		st, err = tx.Status(0)
@@ -113,7 +113,7 @@ func (c *cluster) look() (st store.Status, err error) {
 	return st, err
 }
 
-// await waits until the project has come so far.
+// await waits until the project reaches a state.
 func (c *cluster) await(ctx context.Context, what string, reached func(store.Status) bool) {
 	c.t.Helper()
 	testwait.Try(c.t, ctx, what, func() error {
@@ -125,8 +125,8 @@ func (c *cluster) await(ctx context.Context, what string, reached func(store.Sta
 	})
 }
 
-// A volunteer is a computer that reports what it is sent until there is no more.
-// It asks any of the processes and, when one does not answer, another.
+// A volunteer is a computer that reports the tasks that it gets until there are none left. It asks
+// any of the processes and, if one does not answer, another.
 type volunteer struct {
 	c     *cluster
 	req   protocol.SchedulerRequest
@@ -140,7 +140,7 @@ func (v *volunteer) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		v.turn++
 		if err := v.contact(ctx); err != nil {
-			continue // that process is gone; the request is repeated elsewhere
+			continue // that process is gone, so the request is repeated elsewhere
 		}
 		for len(v.todo) > 0 && ctx.Err() == nil {
 			v.turn++
@@ -159,7 +159,7 @@ func (v *volunteer) run(ctx context.Context) error {
 	return nil
 }
 
-// contact reports what is done and fetches more.
+// contact reports finished tasks and fetches more.
 func (v *volunteer) contact(ctx context.Context) error {
 	body, err := v.post(ctx, "scheduler", "cgi", bytes.NewReader(v.req.Encode()))
 	if err != nil {
@@ -215,8 +215,8 @@ func (v *volunteer) post(ctx context.Context, role, path string, body io.Reader)
 	return io.ReadAll(res.Body)
 }
 
-// Two processes of each role share the work on PostgreSQL. Some are killed in the
-// middle of it and come back later: nothing is lost, and nothing is done twice.
+// Two processes of each role share the work on PostgreSQL. Some are killed in the middle of it and
+// started again later: nothing is lost, and nothing is done twice.
 func TestProcessesShareTheWork(t *testing.T) {
 	ctx := patience(t)
 	c := newCluster(t, testpg.Start(t).Database(t))
@@ -234,7 +234,7 @@ func TestProcessesShareTheWork(t *testing.T) {
 	})
 }
 
-// work has volunteers do n workunits at a quorum of two while disturb runs, and checks that
+// work makes volunteers do n workunits at a quorum of two while disturb runs, and checks that
 // nothing is lost and nothing is done twice.
 func (c *cluster) work(ctx context.Context, n int64, disturb func()) {
 	t := c.t
@@ -296,7 +296,8 @@ func (c *cluster) work(ctx context.Context, n int64, disturb func()) {
 		t.Errorf("%d workunits were assimilated, want %d", len(got), n)
 	} else {
 		for _, name := range names {
-			// A program whose end could not be recorded for want of a database is called again.
+			// A program is called again if its end could not be recorded because the database was
+			// down.
 			if got[name] != 1 && (!c.outage || got[name] != 2) {
 				t.Errorf("%s was assimilated %d times", name, got[name])
 			}

@@ -15,15 +15,14 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// TestAQuorumOutlastsBadHosts has unmodified BOINC clients finish a project with a
-// quorum of two, though one host returns wrong output and another takes work and
-// is never heard of again.
+// TestAQuorumOutlastsBadHosts makes unmodified BOINC clients finish a project with a quorum of two,
+// although one host returns wrong output and another takes work and disappears.
 func TestAQuorumOutlastsBadHosts(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	set(t, p, map[string]string{"min_sendwork_interval": "1"})
-	// The program sees by a file in its client's folder what host it is on.
+	// The program recognizes its host by a file in its client's folder.
 	program := filepath.Join(t.TempDir(), "shout")
 	script := "#!/bin/sh\n[ ! -e ../../silent ] || exec sleep 600\ntr a-z A-Z <in >out\n[ ! -e ../../liar ] || echo lies >>out\n"
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
@@ -58,7 +57,7 @@ func TestAQuorumOutlastsBadHosts(t *testing.T) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
 				for _, c := range clients {
-					_ = c.try(ctx, "--project", p.URL, "update") // instead of waiting for hours, as volunteers may
+					_ = c.try(ctx, "--project", p.URL, "update") // instead of waiting for hours, as volunteers' clients may
 				}
 				select {
 				case <-ctx.Done():

@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// elsewhere are the README's commands that other tests run, by the name of the test.
+// elsewhere maps commands of the README that other tests run to the names of those tests.
 var elsewhere = map[string]string{
 	"sudo apt install ./dist/starling_*_amd64.deb": "TestDebianPackage",
 	"sudo usermod -aG starling $USER":              "TestDebianPackage",
@@ -25,8 +25,8 @@ var elsewhere = map[string]string{
 	"make test":  "whoever runs this",
 }
 
-// TestReadme runs the README's commands. Those of its project in ten minutes are run as
-// they stand there, by a shell.
+// TestReadme runs the README's commands. A shell runs those of the project in ten minutes exactly
+// as written.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../README.md")

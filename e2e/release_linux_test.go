@@ -19,12 +19,12 @@ type clone struct {
 	t    *testing.T
 	ctx  context.Context
 	dir  string
-	dist string // where the release of releaseVersion lies
+	dist string // the folder with the release of releaseVersion
 }
 
 const releaseVersion = "0.1.0"
 
-// sh runs a script in the clone, with more variables, and returns all that it printed.
+// sh runs a script in the clone, with additional variables, and returns all its output.
 func (c clone) sh(script string, environment ...string) (string, error) {
 	cmd := exec.CommandContext(c.ctx, "sh", "-ec", script)
 	cmd.Dir = c.dir
@@ -33,7 +33,7 @@ func (c clone) sh(script string, environment ...string) (string, error) {
 	return string(out), err
 }
 
-// must is sh for scripts that have to succeed.
+// must runs a script that has to succeed.
 func (c clone) must(script string, environment ...string) string {
 	c.t.Helper()
 	out, err := c.sh(script, environment...)
@@ -55,10 +55,10 @@ func newClone(t *testing.T, ctx context.Context) clone {
 
 const commit = "git add -A && git -c user.name=e2e -c user.email=e2e@example.org commit --quiet --allow-empty -m 'a test'"
 
-// TestRelease makes a release of what is committed here, for this computer's architecture: it
-// is refused without an address for reports of vulnerabilities and without a key, its signature
-// and checksums are right, a second build is the same, and its packages are installed from its
-// repository, run and removed.
+// TestRelease makes a release of the last commit for this computer's architecture. It is refused
+// without an address for reports of vulnerabilities and without a key, its signature and checksums
+// are right, a second build is identical, and its packages are installed from its repository, run
+// and removed.
 func TestRelease(t *testing.T) {
 	onDemand(t, "STARLING_RELEASE", "test-release")
 	needs(t, "git", "ssh-keygen", "zip", "unzip", "apt-get")
@@ -107,8 +107,7 @@ func TestRelease(t *testing.T) {
 	c.install()
 }
 
-// images looks into the images: for each architecture they have a program that says its
-// version.
+// images examines the images: for each architecture they contain a program that prints its version.
 func (c clone) images() {
 	c.t.Helper()
 	for _, program := range []string{"starling", "starling-server"} {
@@ -158,11 +157,11 @@ func (c clone) images() {
 	}
 }
 
-// install has apt install the packages from the release as from a repository.
+// install makes apt install the packages from the release as from a repository.
 func (c clone) install() {
 	c.t.Helper()
 	s := newScratch(c.t, c.ctx, string(bin))
-	s.run("dpkg", "--purge", "starling", "starling-server") // should this computer have them
+	s.run("dpkg", "--purge", "starling", "starling-server") // in case this computer has them
 	sources := filepath.Join(s.root, "/etc/apt/starling.list")
 	if err := errors.Join(os.WriteFile(sources, fmt.Appendf(nil, "deb [trusted=yes] file:%s ./\n", c.dist), 0o644), os.Chmod(string(bin), 0o755)); err != nil {
 		c.t.Fatal(err)

@@ -15,20 +15,19 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// A scratch is this computer's system as a copy that can be changed: packages are
-// installed and users made there, and nothing of it stays. Its network is the
-// computer's own.
+// A scratch is a modifiable copy of this computer's system: packages are installed and users
+// created in it, and nothing of that remains. It uses the computer's network.
 type scratch struct {
 	t    *testing.T
 	ctx  context.Context
 	into []string // the command that enters it
-	root string   // its root as others see it: /proc/PID/root
+	root string   // its root as seen from outside: /proc/PID/root
 }
 
-// overlay lays a copy in memory over the root of the file system, in the empty
-// folder $1, and goes there. $2 is a folder that is the same inside.
-// The disks of other tests, which are files here, are let go of: one that is held would not
-// be mounted anew, but as it was.
+// overlay puts a copy in memory over the root of the file system, in the empty folder $1, and
+// changes to it. $2 is a folder that is the same inside. The disks of other tests, which are files
+// here, are unmounted inside: while a disk is still mounted, another mount of it would get the same
+// file system.
 const overlay = `set -e
 while read -r what where rest; do
 	case $what in /dev/loop*) [ "$where" = / ] || umount -l "$where" ;; esac
@@ -42,14 +41,14 @@ mount --bind "$2" "./$2"
 mount -t tmpfs -o mode=755 none run
 `
 
-// wait is a scratch without an init: it lasts until the end of its input.
+// wait is a scratch without an init. It lasts until the end of its input.
 const wait = overlay + `
 for m in proc dev sys; do mount --rbind /$m $m; done
 echo ready $$
 exec chroot . cat`
 
-// boot is a scratch whose init is systemd, with the units of its core, the journal
-// and what is installed later. Of devices and kernel it has what containers have.
+// boot is a scratch whose init is systemd, with its core units, the journal and the units that are
+// installed later. Its devices and kernel interfaces are those of a container.
 const boot = overlay + `
 mount -t proc none proc
 mount --bind proc/sys proc/sys
@@ -67,9 +66,9 @@ ln -s ../systemd-journald.socket usr/lib/systemd/system/sockets.target.wants/
 echo 0123456789abcdef0123456789abcdef >etc/machine-id
 exec chroot . env -i container=other PATH="$PATH" /usr/lib/systemd/systemd --unit=multi-user.target --log-target=null --show-status=0`
 
-// guard runs the script $3 with $1 and $2 as the first process of its kind, in a control
-// group of its own in $4 and with what $5 tells unshare, and ends it and all below it at the
-// end of its own input.
+// guard runs the script $3 with $1 and $2 as the first process of new namespaces, in a new control
+// group in $4 and with the options $5 for unshare. At the end of its own input it ends the script
+// with all processes below it.
 const guard = `group=$(mktemp -d "$4/starling-test-XXXXXX") && chmod 755 "$group" || exit
 set -- "$1" "$2" "$3" "$group" $5
 sh -c 'echo $$ >"$4/cgroup.procs" && exec unshare $5 --mount --pid --fork --cgroup --kill-child --propagation private sh -c "$3" boot "$1" "$2"' guard "$@" </dev/null &
@@ -91,13 +90,13 @@ func newScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 	}
 }
 
-// bootScratch makes one in which systemd runs.
+// bootScratch makes a scratch in which systemd runs.
 func bootScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 	t.Helper()
 	return bootWith(t, ctx, shared, "")
 }
 
-// bootAlone makes one in which systemd runs, with a network of its own that leads nowhere.
+// bootAlone makes a scratch in which systemd runs, with a separate network without any connection.
 func bootAlone(t *testing.T, ctx context.Context, shared string) *scratch {
 	t.Helper()
 	return bootWith(t, ctx, shared, "--net")
@@ -109,7 +108,7 @@ func bootWith(t *testing.T, ctx context.Context, shared, more string) *scratch {
 	needs(t, "pgrep", "/usr/lib/systemd/systemd", "systemctl")
 	groups := "/sys/fs/cgroup"
 	if _, err := os.Stat(groups + "/cgroup.procs"); err != nil {
-		groups += "/unified" // beside version 1
+		groups += "/unified" // in addition to version 1
 	}
 	pid := hold(t, "sh", "-c", guard, "guard", t.TempDir(), shared, boot, groups, more)
 	s := &scratch{
@@ -152,8 +151,8 @@ func absent(t *testing.T, why string) {
 	t.Skip(why + "; this is NOT tested")
 }
 
-// hold runs a script that says "ready PID" and lasts until the end of its input,
-// which is the end of the test.
+// hold runs a script that prints "ready PID" and lasts until the end of its input, which is the end
+// of the test.
 func hold(t *testing.T, args ...string) (pid string) {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -185,8 +184,7 @@ func hold(t *testing.T, args ...string) (pid string) {
 	return pid
 }
 
-// args is the command line that runs a command inside, as a user or, if that is
-// "", as root.
+// args returns the command line that runs a command inside, as a user or, if that is "", as root.
 func (s *scratch) args(asUser string, args ...string) []string {
 	line := append([]string(nil), s.into...)
 	if asUser != "" {
@@ -195,14 +193,14 @@ func (s *scratch) args(asUser string, args ...string) []string {
 	return append(append(line, "env", "-u", "XDG_DATA_HOME", "-u", "STARLING_DATA", "DEBIAN_FRONTEND=noninteractive"), args...)
 }
 
-// try runs a command inside and returns all that it printed.
+// try runs a command inside and returns all its output.
 func (s *scratch) try(asUser string, args ...string) (string, error) {
 	line := s.args(asUser, args...)
 	out, err := exec.CommandContext(s.ctx, line[0], line[1:]...).CombinedOutput()
 	return string(out), err
 }
 
-// run is try for commands that have to succeed, as root.
+// run runs a command that has to succeed, as root.
 func (s *scratch) run(args ...string) string {
 	s.t.Helper()
 	out, err := s.try("", args...)
@@ -212,8 +210,7 @@ func (s *scratch) run(args ...string) string {
 	return out
 }
 
-// service starts what an installed unit of systemd says, as systemd would as far as
-// user, umask and command go.
+// service starts the program of an installed systemd unit, with the unit's user, umask and command.
 func (s *scratch) service(unit, log string) *testhost.Process {
 	s.t.Helper()
 	b, err := os.ReadFile(s.root + unit)

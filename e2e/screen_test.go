@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// A screen is a terminal in which a program runs, as a person has it before them.
+// A screen is a terminal in which a program runs, as a person sees it.
 type screen struct {
 	t      *testing.T
 	ctx    context.Context
@@ -21,8 +21,8 @@ type screen struct {
 	env    []string
 }
 
-// openScreen starts a program in a terminal of the given size. The screen is left
-// as it is when the program ends.
+// openScreen starts a program in a terminal of the given size. When the program ends, the screen
+// stays unchanged.
 func openScreen(t *testing.T, ctx context.Context, width, height int, program string, args ...string) *screen {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -55,13 +55,13 @@ func (s *screen) tmux(args ...string) string {
 	return string(out)
 }
 
-// text is what the screen shows, lines that were broken joined again.
+// text returns the screen's text, with wrapped lines joined.
 func (s *screen) text() string { return s.tmux("capture-pane", "-p", "-J", "-S", "-") }
 
-// colours is what it shows, with the sequences that colour it.
+// colours returns the screen's text with the escape sequences that color it.
 func (s *screen) colours() string { return s.tmux("capture-pane", "-p", "-e") }
 
-// until waits until the screen shows all of that.
+// until waits until the screen shows all of the texts.
 func (s *screen) until(wants ...string) string {
 	s.t.Helper()
 	return s.wait(wants, func(text string) bool {
@@ -74,8 +74,8 @@ func (s *screen) until(wants ...string) string {
 	})
 }
 
-// ended waits until the program has ended. tmux knows; what it writes to the screen then
-// may be lost when the program gives the screen back.
+// ended waits until the program has ended, as reported by tmux. Output on the screen would not be
+// reliable, since it may be lost when the program restores the screen.
 func (s *screen) ended() {
 	s.t.Helper()
 	s.wait([]string{"the program's end"}, func(string) bool {

@@ -34,9 +34,9 @@ var serverPackages = sync.OnceValues(func() (files [2]string, err error) {
 	return files, nil
 })
 
-// TestServerPackage has systemd serve a project as the installed unit says: nothing runs
-// before there is a project, an upgrade restarts the server, removal and even purging keep
-// the project.
+// TestServerPackage makes systemd serve a project with the installed unit. Nothing runs before
+// there is a project, an upgrade restarts the server, and neither removal nor purging deletes the
+// project.
 func TestServerPackage(t *testing.T) {
 	t.Parallel()
 	onDemand(t, "STARLING_PACKAGES", "test-packages")
@@ -96,7 +96,7 @@ func TestServerPackage(t *testing.T) {
 		}
 	})
 
-	s.run("dpkg", "--purge", "starling-server") // should this computer have one
+	s.run("dpkg", "--purge", "starling-server") // in case this computer has one
 	if out := s.run("dpkg", "--install", files[0]); !strings.Contains(out, "systemctl enable --now starling-server@NAME") {
 		t.Errorf("the installation says %s", out)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/starling-grid/starling/internal/testx11"
 )
 
-// A login is a session as logind lists it.
+// A login is a session in logind's list.
 type login struct {
 	ID         string
 	UID        uint32
@@ -28,23 +28,24 @@ type login struct {
 	Path       dbus.ObjectPath
 }
 
-// logind is a log-in manager with one session, which never says that it is idle.
+// logind is a login manager with one session, which never reports that it is idle.
 type logind struct{}
 
-// ListSessions lists it.
+// ListSessions returns that session.
 func (logind) ListSessions() ([]login, *dbus.Error) {
 	return []login{{"c7", uint32(os.Getuid()), "somebody", "seat0", "/org/freedesktop/login1/session/c7"}}, nil
 }
 
 // A desktopSession is a session that a test has started.
 type desktopSession struct {
-	source string   // by which a helper senses input
-	env    []string // of its programs
+	source string   // the source from which a helper gets input
+	env    []string // environment of its programs
 	input  func() error
 }
 
-// seesTheDesktop has a whole agent, which sees no desktop, learn from the helper in a session whether
-// somebody uses the computer, and stop and start computing by it.
+// seesTheDesktop checks that a whole agent, which cannot see the desktop itself, gets reports from
+// the helper in a session on whether somebody uses the computer, and stops and starts computing
+// accordingly.
 func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 	t.Helper()
 	bus := testbus.Start(t)
@@ -148,7 +149,8 @@ func TestWaylandDesktopsAreSeen(t *testing.T) {
 	}{
 		{"sway", "exec sway -c /dev/null", "wlrctl keyboard type a"},
 		{"labwc", "exec labwc", "wlrctl keyboard type a"},
-		// KWin lets no program type. This is what its own programs do when somebody uses a game controller.
+		// Programs cannot simulate keyboard input in KWin. This is the call that its own programs
+		// make when somebody uses a game controller.
 		{
 			"kwin", "dbus-daemon --session --address=unix:path=$XDG_RUNTIME_DIR/bus --fork && DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus exec kwin_wayland --virtual --socket wayland-1",
 			"dbus-send --bus=unix:path=$XDG_RUNTIME_DIR/bus --print-reply --dest=org.freedesktop.ScreenSaver /org/freedesktop/ScreenSaver org.freedesktop.ScreenSaver.SimulateUserActivity",

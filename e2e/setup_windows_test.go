@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// A setup is Starling as the installer installs it on this computer.
+// A setup is Starling as installed on this computer by the installer.
 type setup struct {
 	t              *testing.T
 	ctx            context.Context
@@ -33,7 +33,7 @@ func (s setup) run(program string, args ...string) string {
 	return string(out)
 }
 
-// entry is a value of the entry among installed apps; "" if there is none.
+// entry returns a value of the entry among installed apps, or "" if there is none.
 func (s setup) entry(name string) string {
 	key, err := registry.OpenKey(registry.LOCAL_MACHINE, `Software\Microsoft\Windows\CurrentVersion\Uninstall\Starling`, registry.QUERY_VALUE)
 	if err != nil {
@@ -47,12 +47,13 @@ func (s setup) entry(name string) string {
 	return text
 }
 
-// answers waits until the service's agent does, and returns what it works for.
+// answers waits until the service's agent answers, and returns its projects.
 func (s setup) answers() []control.Project {
 	s.t.Helper()
 	var status control.Status
 	testwait.Try(s.t, s.ctx, "the agent to answer", func() (err error) {
-		// With Wine a client may come too early to be ever answered, see useUp in agent/control.
+		// With Wine, a client that connects too early may never get an answer, see useUp in
+		// agent/control.
 		ctx, cancel := context.WithTimeout(s.ctx, 5*time.Second)
 		defer cancel()
 		status, err = control.NewClient(s.data).Status(ctx)
@@ -61,7 +62,7 @@ func (s setup) answers() []control.Project {
 	return status.Projects
 }
 
-// uninstall returns when the uninstaller, which works on in a copy of itself, has ended.
+// uninstall returns when the uninstaller, which continues in a copy of itself, has ended.
 func (s setup) uninstall(args ...string) {
 	s.t.Helper()
 	s.run(filepath.Join(s.programs, "uninstall.exe"), append([]string{"/S"}, args...)...)
@@ -75,8 +76,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestSetup installs Starling for the whole computer, upgrades it while it is at work, and
-// removes it, first without and then with what it computed.
+// TestSetup installs Starling for the whole computer, upgrades it while it is running, and removes
+// it, first without and then with its data.
 func TestSetup(t *testing.T) {
 	installers := os.Getenv("STARLING_SETUP")
 	if installers == "" {

@@ -16,13 +16,13 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// shareSeconds is how long a task takes in the tests of shares.
+// shareSeconds is the duration of a task in the tests of shares.
 const shareSeconds = 10
 
-// sharesPrefs have an agent queue some minutes of such tasks.
+// sharesPrefs make an agent queue some minutes of such tasks.
 const sharesPrefs = "work_buf_min_days = 0.0005\nwork_buf_additional_days = 0.001\ncpu_scheduling_period_minutes = 1\n"
 
-// sharesFor returns how long shares are watched, which make shares chooses.
+// sharesFor returns the time for which shares are observed, which "make shares" sets.
 func sharesFor(t *testing.T) time.Duration {
 	t.Helper()
 	const variable = "STARLING_SHARES_MINUTES"
@@ -34,9 +34,9 @@ func sharesFor(t *testing.T) time.Duration {
 	return time.Duration(m * float64(time.Minute))
 }
 
-// TestShares lets an agent with two CPUs work for three servers with resource
-// shares 1:2:5, whose tasks take ten seconds each. It must keep the shares to one
-// task and 5 %, and all that it decided must be decided alike again.
+// TestShares lets an agent with two CPUs work for three servers with resource shares 1:2:5, whose
+// tasks take ten seconds each. It must keep the shares to within one task and 5 %, and repeating
+// its decisions from the records must give the same results.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	d := sharesFor(t)

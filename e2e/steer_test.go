@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// TestSteering does to a running task all that a person can, and sees the reason
-// of each stop.
+// TestSteering does everything to a running task that a person can, and checks the reason of each
+// stop.
 func TestSteering(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

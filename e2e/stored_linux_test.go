@@ -17,7 +17,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// An order is what file list says of one.
+// An order is an entry in the output of file list.
 type order struct {
 	HostID   int64 `json:"host_id"`
 	Name     string
@@ -25,9 +25,9 @@ type order struct {
 	Failed   string
 }
 
-// TestStoredFilesAndHostsThatLackRoomOrLeave has a chain begin on an agent that is detached in
-// the middle of it, and end on a BOINC client. An agent whose disk is nearly full gets none of
-// it, and says why it does not keep a large file, which the others do.
+// TestStoredFilesAndHostsThatLackRoomOrLeave starts a chain on an agent that is detached in the
+// middle of it, and ends it on a BOINC client. An agent whose disk is nearly full does not get any
+// of the chain, and reports why it does not store a large file that the others do.
 func TestStoredFilesAndHostsThatLackRoomOrLeave(t *testing.T) {
 	t.Parallel()
 	disk := smallDisk(t, "64m")

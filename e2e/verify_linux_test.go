@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAChangedProgramIsFetchedAgain has bytes of a program change while its size and times stay.
+// TestAChangedProgramIsFetchedAgain changes bytes of a program without changing its size and times.
 func TestAChangedProgramIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

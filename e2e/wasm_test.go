@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/internal/testprogram"
 )
 
-// TestWebAssembly has two agents compute with a WebAssembly application: their
-// results agree bit by bit, and one that is killed goes on from its checkpoint.
+// TestWebAssembly makes two agents compute with a WebAssembly application. Their results agree bit
+// by bit, and an agent that is killed resumes from its checkpoint.
 func TestWebAssembly(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestWatch looks at the live views on a narrow terminal while a task runs.
+// TestWatch checks the live views on a narrow terminal while a task runs.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -52,7 +52,7 @@ func TestWatch(t *testing.T) {
 		t.Errorf("colours in spite of NO_COLOR:\n%q", s.colours())
 	}
 
-	// A window that is too low and narrow scrolls, and nothing is cut off.
+	// A window that is too small scrolls, and nothing is cut off.
 	s = openScreen(t, ctx, 60, 8, starling[0], append(starling[1:], "status", "-w")...)
 	s.until("lines 1 to 7 of", "q quits")
 	s.tmux("send-keys", "G")

@@ -7,15 +7,15 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// adopt reports whether the slot holds a run that finished without the agent's
-// taking note: it was killed in between, or could not write it down. Such a run
-// is judged as it lies there. Starting the application again would at best
-// repeat the work since its last checkpoint, and for a plain program all of it.
+// adopt reports whether the slot contains a run that has finished unnoticed, because the agent was
+// killed in between or could not record the end. Such a run is judged by the files in the slot.
+// Starting the application again would repeat the work since its last checkpoint, or all of it if
+// the program does not make checkpoints.
 //
 // Upstream starts the application again.
 func (r *run) adopt() bool {
 	b, err := r.slot.read(appipc.FinishFile)
-	// An empty file is what a full disk makes of any.
+	// A full disk leaves empty files behind.
 	if err != nil || len(b) == 0 || appipc.ParseFinish(b).Status != 0 {
 		return false
 	}
@@ -29,7 +29,7 @@ func (r *run) adopt() bool {
 	return true
 }
 
-// lastCPUTime is what the application told last. Its message stays in the
+// lastCPUTime returns the CPU time in the application's last status message, which stays in the
 // shared memory after it was read.
 func (s *slot) lastCPUTime() time.Duration {
 	mem, err := s.read(appipc.MmapFile)

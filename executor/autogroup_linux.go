@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sessions lowers the sessions of applications. Where the kernel groups processes by session
-// (sched_autogroup_enabled, the default of most distributions), each session competes with all
-// others as a whole: the priority of a process counts within its own session only, and an
-// application that leads a session gets half of a CPU that another program needs. Each session
-// has a niceness of its own for that. It is safe for concurrent use.
+// sessions lowers the priority of applications' sessions. Where the kernel groups processes by
+// session (sched_autogroup_enabled, the default of most distributions), each session competes with
+// all others as a whole. The priority of a process then counts only within its session, so an
+// application that leads a session gets half of a CPU that another program needs. To prevent this,
+// a session can be given a niceness. A sessions is safe for concurrent use.
 type sessions struct {
 	mu      sync.Mutex
-	waiting map[int]int // niceness that a session is to get, by a process in it
+	waiting map[int]int // the niceness that a session is to get, by a process in it
 	retry   *time.Timer // set while some are waiting
 }
 
@@ -41,7 +41,7 @@ func (s *sessions) lower(pid, nice int) {
 	}
 }
 
-// again lowers those that had to wait.
+// again lowers the sessions that had to wait.
 func (s *sessions) again() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,8 +49,8 @@ func (s *sessions) again() {
 	s.tryAll()
 }
 
-// tryAll lowers sessions until the kernel asks for a pause. The caller holds the lock. Errors
-// other than that are final: the process has ended, or the kernel has no such groups.
+// tryAll lowers sessions until the kernel asks for a pause. The caller holds the lock. Other errors
+// are final: the process has ended, or the kernel does not group processes by session.
 func (s *sessions) tryAll() {
 	for pid, nice := range s.waiting {
 		if errors.Is(setAutogroup(pid, nice), unix.EAGAIN) {
@@ -74,8 +74,8 @@ func setAutogroup(pid, nice int) error {
 	return err
 }
 
-// lowerSessions lowers the sessions of all of the application's processes that have not been
-// lowered yet. Those that its programs make themselves are found at the next poll.
+// lowerSessions lowers all sessions of the application's processes that have not been lowered yet.
+// Sessions that the programs create later are found at the next poll.
 func (p *processes) lowerSessions(nice int) {
 	if nice <= 0 {
 		return
@@ -95,7 +95,7 @@ func (p *processes) lowerSessions(nice int) {
 			p.lowered.lower(pid, nice)
 		}
 	}
-	see(p.pid(), p.pid()) // which the look may be too old to have
+	see(p.pid(), p.pid()) // the list may be too old to include it
 	for pid := range p.descendants {
 		see(pid, all[pid].session)
 	}

@@ -16,8 +16,8 @@ func autogroups(t testing.TB) {
 	}
 }
 
-// autogroup returns what the kernel says of the session of a process, such as
-// "/autogroup-12 nice 19".
+// autogroup returns the kernel's description of a process's session, such as "/autogroup-12 nice
+// 19".
 func autogroup(pid int) string {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/autogroup")
 	return strings.TrimSpace(string(text))
@@ -30,8 +30,8 @@ func (b *bench) awaitNice(pid, nice int) {
 	b.until("a session with"+want, func() bool { return strings.HasSuffix(autogroup(pid), want) })
 }
 
-// The session of an application gives way to all others, and so does one that a program of
-// its own makes. Many may start at once, which the kernel lets others than root change slowly.
+// The session of an application gives way to all others, and so does a session that its program
+// makes. Many sessions may start at once, and users other than root may change them only slowly.
 func TestSessionsGiveWay(t *testing.T) {
 	autogroups(t)
 	b := newBench(t)
@@ -53,8 +53,8 @@ func TestSessionsGiveWay(t *testing.T) {
 	}
 }
 
-// A task that keeps its priority keeps that of its session, and the agent's own session is
-// left alone.
+// A task that keeps its priority keeps the priority of its session, and the agent's own session is
+// not changed.
 func TestSessionsThatKeepTheirPriority(t *testing.T) {
 	autogroups(t)
 	before := autogroup(os.Getpid())

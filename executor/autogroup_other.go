@@ -2,7 +2,7 @@
 
 package executor
 
-// sessions are of no account for priorities here.
+// sessions is empty: on this system, sessions do not influence priorities.
 type sessions struct{}
 
 func (*processes) lowerSessions(int) {}

@@ -15,8 +15,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// boincApp puts our application that is linked with BOINC's own runtime into the
-// project's folder.
+// boincApp puts our application that is linked with BOINC's own runtime into the project's folder.
 func (b *bench) boincApp() {
 	b.t.Helper()
 	exe, err := testapp.Build()
@@ -42,7 +41,7 @@ func newBOINCBench(t *testing.T) *bench {
 	return b
 }
 
-// boincTask is a task of that application.
+// boincTask returns a task of that application.
 func (b *bench) boincTask(args ...string) Task {
 	t := b.task()
 	t.Args = args
@@ -108,7 +107,7 @@ func TestBOINCApplicationGoesOnFromItsCheckpoint(t *testing.T) {
 			t.Fatalf("run %d: got %+v, want a checkpoint after %v", n, ev, cpu)
 		}
 		cpu = c.CPUTime
-		if n == 2 { // the quit comes while it is suspended
+		if n == 2 { // it is asked to quit while it is suspended
 			_ = b.Suspend("r_0")
 		}
 		_ = b.Quit("r_0")
@@ -142,7 +141,7 @@ func TestBOINCApplicationIsSuspendedAndEnded(t *testing.T) {
 			_ = b.Suspend("r_0")
 			b.still("ticks")
 			want := end(b)
-			// It obeys: nothing had to wait for the minute after which it is killed.
+			// It exits as asked: nothing had to wait for the minute after which it is killed.
 			if e := b.exited(); e.Verdict != want {
 				t.Errorf("got %+v", e)
 			}
@@ -153,7 +152,7 @@ func TestBOINCApplicationIsSuspendedAndEnded(t *testing.T) {
 	}
 }
 
-// A runtime whose timer thread does not read: killed.
+// An application whose timer thread does not read messages is killed.
 func TestBOINCApplicationThatHandlesNoMessages(t *testing.T) {
 	t.Parallel()
 	b := newBOINCBench(t)
@@ -301,7 +300,7 @@ func TestTrickles(t *testing.T) {
 	}
 }
 
-// An application has an output sent while it goes on, and hears of the end of that.
+// An application has an output uploaded while it keeps running, and is notified of the outcome.
 func TestUploadWhileItRuns(t *testing.T) {
 	t.Parallel()
 	b := newBOINCBench(t)
@@ -317,7 +316,7 @@ func TestUploadWhileItRuns(t *testing.T) {
 	if e := b.exited(); e.Verdict != Success || e.Outputs[0].MD5 != up.Output.MD5 || b.read(b.slotFile("told")) == "absent" {
 		t.Errorf("got %+v", e)
 	}
-	// What is no output is refused at once.
+	// A file that is not an output is refused at once.
 	if err := b.Clear(0); err != nil {
 		t.Fatal(err)
 	}

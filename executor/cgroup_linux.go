@@ -17,29 +17,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// agentGroup is the control group of the agent itself: one that has others below
-// it cannot hold processes.
+// agentGroup is the control group of the agent itself. It needs one because a group that has groups
+// below it cannot contain processes.
 const agentGroup = "agent"
 
-// groups are the control groups of all applications, below one that was given to the agent. The
-// zero value has no control groups.
+// groups represents the control groups of all applications, below the group that was delegated to
+// the agent. In the zero value, nothing was delegated.
 type groups struct {
 	dir     string
-	bounded string // what can be bounded: "cpu memory pids", or some of it
+	bounded string // the controllers that can be used: "cpu memory pids" or some of them
 }
 
-// A group is the control group of one run. A nil one does nothing and knows
-// nothing.
+// A group is the control group of one run. The methods of a nil group do nothing and return zero
+// values.
 type group struct {
 	dir  string
 	open *os.File
 }
 
-// UseControlGroups puts each application into a control group of its own, where
-// the system's service manager has delegated the agent's group to the agent
-// (Delegate=yes); this process moves into one of these as well. It returns what
-// the kernel can bound there, "" where nothing is delegated, and must be called
-// before the first Start.
+// UseControlGroups puts each application into a separate control group, if the system's service
+// manager has delegated the agent's group to the agent (Delegate=yes). This process moves into a
+// group below it as well. UseControlGroups returns the resources that the kernel can limit there,
+// or "" if nothing is delegated. It must be called before the first Start.
 func (e *Executor) UseControlGroups() (bounded string, err error) {
 	dir, err := delegated()
 	if err != nil || dir == "" {
@@ -47,7 +46,7 @@ func (e *Executor) UseControlGroups() (bounded string, err error) {
 	}
 	g := groups{dir: dir}
 	old, _ := filepath.Glob(filepath.Join(dir, "slot-*"))
-	for _, dir := range old { // an earlier agent's
+	for _, dir := range old { // left by an earlier agent
 		if err := (&group{dir: dir}).remove(); err != nil {
 			return "", err
 		}
@@ -69,8 +68,8 @@ func (e *Executor) UseControlGroups() (bounded string, err error) {
 	return strings.TrimSpace("processes " + g.bounded), nil
 }
 
-// delegated returns the folder of the agent's control group, "" if it was not
-// given to the agent. Others may look writable; they are the service manager's.
+// delegated returns the folder of the agent's control group, or "" if it was not delegated to the
+// agent. Other groups may look writable, but they belong to the service manager.
 func delegated() (string, error) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -108,7 +107,7 @@ func write(dir, name, text string) error {
 	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0)
 }
 
-// make returns the group of a slot. It returns nil if the agent has no control groups.
+// make returns the group of a slot, or nil if there are no control groups.
 func (g groups) make(slot int) (*group, error) {
 	if g.dir == "" {
 		return nil, nil
@@ -125,16 +124,16 @@ func (g groups) make(slot int) (*group, error) {
 	return c, err
 }
 
-// enter has a command start in the group.
+// enter makes a command start in the group.
 func (c *group) enter(attr *syscall.SysProcAttr) {
 	if c != nil {
 		attr.UseCgroupFD, attr.CgroupFD = true, int(c.open.Fd())
 	}
 }
 
-// bound holds the group to so many bytes of memory and so many processes and
-// threads, 0 for no bound, and has it give way to the agent. What cannot be
-// bounded here is not.
+// bound limits the group to so many bytes of memory and so many processes and threads (0: no
+// limit), and with idle set gives it the lowest CPU weight. Resources that cannot be limited here
+// stay unlimited.
 func (c *group) bound(memory int64, tasks int, idle bool) {
 	if c == nil {
 		return
@@ -146,22 +145,22 @@ func (c *group) bound(memory int64, tasks int, idle bool) {
 		return strconv.FormatInt(n, 10)
 	}
 	_ = write(c.dir, "memory.max", most(memory))
-	_ = write(c.dir, "memory.oom.group", "1") // half a task is none
+	_ = write(c.dir, "memory.oom.group", "1") // a task with some of its processes killed cannot continue
 	_ = write(c.dir, "pids.max", most(int64(tasks)))
 	if idle {
 		_ = write(c.dir, "cpu.weight", "1")
 	}
 }
 
-// The kernel counts CPU time in periods of so many microseconds, and takes no less than a
-// thousandth of a second for a limit.
+// quotaPeriod is the period, in microseconds, over which the kernel counts CPU time. leastQuota is
+// the smallest limit that the kernel accepts: one millisecond.
 const (
 	quotaPeriod = 100_000
 	leastQuota  = 1000
 )
 
-// limitCPU limits the group to so many CPUs, on average over a tenth of a second; 0 lifts the limit.
-// It reports whether the kernel does so.
+// limitCPU limits the group to so many CPUs, on average over a tenth of a second. 0 lifts the
+// limit. It reports whether the kernel enforces the limit.
 func (c *group) limitCPU(cpus float64) bool {
 	quota := int(cpus * quotaPeriod)
 	switch {
@@ -178,11 +177,11 @@ func (c *group) limitCPU(cpus float64) bool {
 // entered does nothing: the process was started in the group.
 func (*group) entered(*exec.Cmd) error { return nil }
 
-// members are not asked for here: see processTree.
+// members is not used here: processTree finds the processes.
 func (*group) members() (pids []int, ok bool) { return nil, false }
 
-// freeze stops all processes of the group or lets them go on, and reports whether
-// it could: that it cannot spare one of them.
+// freeze stops all processes of the group, or resumes them, and reports whether it did. It cannot
+// spare one of them: with spared set it does nothing and returns false.
 func (c *group) freeze(v bool, spared int) bool {
 	if c == nil || spared != 0 {
 		return false
@@ -209,11 +208,11 @@ func (c *group) cpu() time.Duration {
 	return time.Duration(c.number("cpu.stat", "usage_usec")) * time.Microsecond
 }
 
-// outOfMemory reports whether the kernel has ended processes for taking more
-// memory than the bound.
+// outOfMemory reports whether the kernel has killed processes because they exceeded the memory
+// limit.
 func (c *group) outOfMemory() bool { return c.number("memory.events", "oom_kill") > 0 }
 
-// number returns a value of a file with names and values, or 0 if it is not there.
+// number returns a value from a file of names and values, or 0 if it is not there.
 func (c *group) number(file, name string) int64 {
 	if c == nil {
 		return 0
@@ -228,7 +227,7 @@ func (c *group) number(file, name string) int64 {
 	return 0
 }
 
-// remove ends what is left in the group, and it.
+// remove ends the processes that are left in the group and removes the group.
 func (c *group) remove() error {
 	if c == nil {
 		return nil

@@ -14,12 +14,12 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// inside names the variable that a test finds itself in a virtual machine by.
+// inside is the variable that shows a test that it runs in the virtual machine.
 const inside = "STARLING_TEST_INSIDE"
 
-// boot is the first program of a Linux with a systemd that does nothing but start a
-// service, as a user without rights to whom its control group is delegated. What
-// is tested runs once before that, where nothing is delegated.
+// boot is the first program of a Linux with a systemd that only starts a service, as a user without
+// rights to whom its control group is delegated. The test for a process without a delegated group
+// runs once before that.
 const boot = `#!/bin/sh
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run HOME=/run
 mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t cgroup2 cgroup /sys/fs/cgroup && mount -t tmpfs tmp /run
@@ -48,8 +48,8 @@ END
 exec %[3]s --system --unit=test.service --show-status=0 --log-level=err
 `
 
-// TestControlGroups boots a Linux of its own, as a process of this one: what this
-// computer's control groups are like does not matter, and nothing here is touched.
+// TestControlGroups boots a separate Linux as a process of this one. This computer's control groups
+// do not matter, and nothing here is changed.
 func TestControlGroups(t *testing.T) {
 	t.Parallel()
 	const systemd = "/lib/systemd/systemd"
@@ -85,7 +85,7 @@ func TestControlGroups(t *testing.T) {
 	}
 }
 
-// missing skips a test, or fails it where everything ought to be there.
+// missing skips a test, or fails it in CI, where everything must be installed.
 func missing(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -94,7 +94,7 @@ func missing(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// What may be written to is not therefore one's own.
+// Permission to write to a control group does not mean that it is delegated.
 func TestNothingDelegatedInside(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(inside) != "alone" {
@@ -178,7 +178,7 @@ func TestControlGroupsInside(t *testing.T) {
 	})
 	t.Run("memory", func(t *testing.T) {
 		b = newBench(t)
-		b.timing.poll = time.Hour // the agent sees nothing
+		b.timing.poll = time.Hour // the agent does not poll
 		use(b)
 		b.Allow(Allowance{MostMemory: 64 << 20})
 		b.start(b.task("memory"))

@@ -10,7 +10,7 @@ import (
 
 type groups struct{}
 
-// A group is nothing here.
+// A group does nothing on this system.
 type group struct{}
 
 // UseControlGroups does nothing on this system.

@@ -9,17 +9,17 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 )
 
-// A Sandbox keeps applications away from what is not theirs. A program that uses one
-// calls sandbox.Main first of all.
+// A Sandbox restricts the files, devices and network that applications can use. A program that uses
+// one must call sandbox.Main before anything else.
 type Sandbox struct {
 	Network bool     // applications may use the network
 	Read    []string // further folders and files that they may read
 	Write   []string // further ones that they may change
 }
 
-// Confine sandboxes all applications that are started from now on, and has
-// each of a root's agent be a user of its own, without rights. It must be called
-// before the first. The error says why that is not possible here and what to do.
+// Confine sandboxes all applications that are started from now on. If the agent runs as root, each
+// of them also runs as a separate user without privileges. Confine must be called before the first
+// Start. Its error explains why this is not possible here and how to fix it.
 func (e *Executor) Confine(w Sandbox) error {
 	e.sandboxed = &w
 	user, err := sandbox.TaskUser(0)
@@ -36,7 +36,7 @@ func (e *Executor) Confine(w Sandbox) error {
 	return nil
 }
 
-// openWay lets the users of tasks pass through our folders to their own.
+// openWay lets the users of tasks pass through the agent's folders to their own slots and projects.
 func (e *Executor) openWay() error {
 	for _, dir := range []string{".", "slots", "projects"} {
 		if err := e.root.MkdirAll(dir, 0o711); err != nil {
@@ -53,7 +53,7 @@ func (e *Executor) openWay() error {
 	return nil
 }
 
-// taskUser returns the id of the user that the task in a slot runs as. 0 is the agent's user.
+// taskUser returns the ID of the user that runs the task in a slot. 0 is the agent's user.
 func (e *Executor) taskUser(slot int) (int, error) {
 	if e.sandboxed == nil {
 		return 0, nil
@@ -61,17 +61,17 @@ func (e *Executor) taskUser(slot int) (int, error) {
 	return sandbox.TaskUser(slot)
 }
 
-// moreTasks is how many processes and threads all applications of this user may
-// have for each process that one is allowed. The system counts them in one, and
-// only stops what grows too fast to be counted here.
+// moreTasks is the number of processes and threads that all applications of this user may have for
+// each process that one application is allowed. The system only has a total for the user, so this
+// limit stops only programs that grow too fast for the agent to count their processes.
 const moreTasks = 16
 
-// roomForMessage is by how much a file may exceed the disk bound, so that the
+// roomForMessage is the number of bytes by which a file may exceed the disk bound, so that the
 // agent can end its writer with a message before the system does.
 const roomForMessage = 1 << 20
 
-// sandboxed starts an application in its sandbox: there it can read the system's
-// programs and libraries and its project's folder, and change its slot.
+// sandboxed starts an application in its sandbox, where it can read the system's programs and
+// libraries and its project's folder, and change its slot.
 type sandboxed struct{ e *Executor }
 
 func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
@@ -94,20 +94,20 @@ func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
 	return sandbox.Start(cmd, p)
 }
 
-// slotBits is how many bits of a mark name the slot; the others are those of the
-// data directory.
+// slotBits is the number of bits of a mark that identify the slot. The other bits identify the data
+// directory.
 const slotBits = 16
 
-// mark is what tells the processes of a slot of ours from all others. The path is not
-// enough: an agent in a container has processes that we may see, and a data directory of
-// its own under the same name.
+// mark returns the number by which the processes of a slot are recognized. The path of the data
+// directory is not enough to identify it: an agent in a container may have a data directory at the
+// same path, and this agent may see its processes.
 func (e *Executor) mark(slot int) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(e.dir + "\x00" + inode(e.place)))
 	return h.Sum64()>>(slotBits+1)<<slotBits | uint64(slot+1)&(1<<slotBits-1) //nolint:gosec // slots are few
 }
 
-// ours reports whether a mark is that of any slot of ours.
+// ours reports whether a mark belongs to a slot of this data directory.
 func (e *Executor) ours(mark uint64) bool {
 	return mark != 0 && mark>>slotBits == e.mark(0)>>slotBits
 }

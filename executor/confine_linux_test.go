@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 )
 
-// An application reads neither the agent's state nor another project's files, nor
-// another slot, and writes to none of them; its own files it uses as ever.
+// An application can neither read nor change the agent's state, another project's files or another
+// slot. It uses its own files as usual.
 func TestApplicationsAreConfined(t *testing.T) {
 	t.Parallel()
 	if words, ok := sandbox.Level(); !ok {
@@ -56,8 +56,8 @@ echo 0 >boinc_finish_called
 	}
 }
 
-// Where root cannot become another user, as in a container with one user only, the
-// agent says so instead of running tasks as root.
+// Where root cannot become another user, as in a container with only one user, the agent returns an
+// error instead of running tasks as root.
 func TestRootWithoutOtherUsersRefuses(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("STARLING_TEST_CONFINE") != "" {
@@ -79,7 +79,7 @@ func TestRootWithoutOtherUsersRefuses(t *testing.T) {
 	}
 	out, err := cmd.CombinedOutput()
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
-		t.Skip(err) // no such containers here
+		t.Skip(err) // such containers cannot be made here
 	}
 	if err != nil {
 		t.Errorf("%v: %s", err, out)

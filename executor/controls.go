@@ -6,19 +6,18 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// A controlQueue holds the control messages that an application has not been
-// given yet: its channel takes one at a time. The zero value is an empty queue
-// of an application that runs.
+// A controlQueue contains the control messages that the application has not received yet, since its
+// channel takes one at a time. The zero value is the empty queue of an application that runs.
 type controlQueue struct {
 	waiting   []appipc.Control
-	suspended bool // what the application will be when it has read all of it
+	suspended bool // whether the application will be suspended when it has read all of it
 }
 
-// push adds a command. Commands that undo each other before the application has
-// seen them are dropped.
+// push adds a message. If it undoes a message that the application has not received yet, both are
+// dropped.
 //
-// An application that is suspended gets a resume before a quit or abort:
-// upstream's runtime swallows those otherwise and never exits.
+// An application that is suspended gets a resume before a quit or abort. Upstream's runtime would
+// otherwise discard the quit or abort and never exit.
 func (q *controlQueue) push(c appipc.Control) {
 	switch c {
 	case appipc.Suspend, appipc.Resume:
@@ -51,14 +50,14 @@ func (q *controlQueue) leaving() bool {
 	return n > 0 && (q.waiting[n-1] == appipc.Quit || q.waiting[n-1] == appipc.Abort)
 }
 
-// A mailbox takes one message at a time on each of its channels.
+// A mailbox takes one message at a time on each channel.
 type mailbox interface {
 	Send(ch appipc.Channel, text string) bool
 	Pending(ch appipc.Channel) bool
 }
 
-// flush hands over what the channel takes, and reports whether all is said and
-// read.
+// flush sends as many messages as the channel takes, and reports whether all of them have been sent
+// and read.
 func (q *controlQueue) flush(ipc mailbox) bool {
 	for len(q.waiting) > 0 && ipc.Send(appipc.ControlRequest, string(q.waiting[0])) {
 		q.waiting = q.waiting[1:]

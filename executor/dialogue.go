@@ -8,27 +8,27 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// channels are the mailboxes in shared memory: a file or memory with a name.
+// channels are the mailboxes in shared memory, which is a mapped file or named memory.
 type channels interface {
 	mailbox
 	Receive(ch appipc.Channel) (text string, ok bool)
 	Open() bool
 }
 
-// A dialogue is what a run and its application say to each other by shared memory.
+// A dialogue is the state of the messages that a run and its application exchange in shared memory.
 type dialogue struct {
 	ipc     channels
-	shared  io.Closer // that ipc uses; nil: none
+	shared  io.Closer // the memory that ipc uses, or nil if it uses none
 	control controlQueue
 
-	unread      time.Time // since when the application has not read a control message; zero: it has
+	unread      time.Time // since when a control message has been unread, or zero if all are read
 	beats       int       // heartbeats sent
-	listens     bool      // it has given a sign of knowing the interface
-	uploads     bool      // what became of uploads is in the slot, to be told
-	trickleDown bool      // messages of the server are in the slot, to be told
+	listens     bool      // it has shown that it uses BOINC's interface
+	uploads     bool      // the slot has outcomes of uploads that the application has not been notified of
+	trickleDown bool      // the slot has messages from the server that the application has not been notified of
 }
 
-// tell hands over control messages.
+// tell sends the application the control messages that it can take.
 func (r *run) tell() {
 	waiting := len(r.control.waiting)
 	read := r.control.flush(r.ipc)

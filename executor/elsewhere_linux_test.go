@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A container's agent may have its data directory at the same path, and its processes may
-// be seen from outside: they are not taken for leftovers.
+// A container's agent may have its data directory at the same path, and its processes may be
+// visible from outside. They are not taken for leftovers.
 func TestAContainerWithTheSamePath(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -60,7 +60,7 @@ func TestAContainerWithTheSamePath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other.dir = e.dir // as it is called in there
+	other.dir = e.dir // the path inside the container
 	if e.ours(other.mark(0)) {
 		t.Error("another data directory of the same path has the same marks")
 	}

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// slotMark is set in every application's environment. It tells a process that
-// an application left behind from one that a person started in a slot.
+// slotMark is a variable in every application's environment. It distinguishes a process that an
+// application left behind from one that a person started in a slot.
 const slotMark = "STARLING_SLOT"
 
-// passed are the variables of ours that an application gets: where the system's
-// programs are, language and time zone. Others may hold passwords and keys.
+// passed lists the variables of the agent that an application gets: the paths of the system's
+// programs, the language and the time zone. Others may contain passwords and keys.
 var passed = map[string][]string{
 	"windows": {
 		"PATH", "PATHEXT", "COMSPEC", "OS", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)",
@@ -20,26 +20,26 @@ var passed = map[string][]string{
 	"": {"PATH", "LANG", "LANGUAGE", "TZ", "TZDIR"},
 }
 
-// own are variables that name the slot: there an application keeps what others
-// keep in a person's home.
+// own lists the variables that are set to the slot, so that applications store their files there
+// instead of in a person's home directory.
 var own = map[string][]string{
 	"windows": {"TEMP", "TMP", "USERPROFILE"},
 	"":        {"HOME", "TMPDIR"},
 }
 
-// ofUser are what of ours tells a free program where machines and containers of this user are
-// kept. They stay when its slot is emptied.
+// ofUser lists the variables of the agent that show a free program where this user's virtual
+// machines and containers are kept. Those are not deleted when the slot is emptied.
 var ofUser = map[string][]string{
 	"windows": {"TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA"},
 	"":        {"HOME", "TMPDIR", "USER", "LOGNAME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST"},
 }
 
-// environment returns that of an application whose slot is dir: of ours what it
-// needs and what the volunteer named, and the places where BOINC's applications
-// find shared libraries. A free one has its user's places instead of its own, and no mark:
-// what it leaves running is not its slot's.
+// environment returns the environment of an application whose slot is dir: the agent's variables
+// that it needs, those that the volunteer named, and the paths where BOINC's applications find
+// shared libraries. A free program gets its user's directories instead of the slot, and no mark,
+// because the processes that it leaves running do not belong to the slot.
 //
-// Upstream passes on all of it.
+// Upstream passes on all variables.
 func environment(env, named []string, link, dir string, free bool) []string {
 	of := func(m map[string][]string) []string {
 		if names, ok := m[runtime.GOOS]; ok {

@@ -1,14 +1,13 @@
-// Package executor runs results in slots: it fills slots/N, starts the
-// application, speaks BOINC's application interface with it, and judges how it
-// ended.
+// Package executor runs results in slots: it fills slots/N, starts the application, speaks BOINC's
+// application interface with it, and judges how it ended.
 //
-// It decides nothing: which result runs and when one is suspended is its
-// caller's affair, as are downloads, uploads and the durable state. It holds runs
-// to what it was told: the bounds of their task and the [Allowance]. It trusts neither servers nor applications with file names:
+// It makes no decisions. Its caller decides which result runs and when one is suspended, and is
+// responsible for downloads, uploads and the durable state. The executor enforces the bounds of
+// each task and the [Allowance]. It trusts neither servers nor applications with file names:
 // everything is opened through os.Root.
 //
-// On Windows each run is a job object: what does not heed messages is suspended process by
-// process, and all of it ends with the agent.
+// On Windows each run is a job object. Programs that ignore messages are suspended process by
+// process, and all of them end with the agent.
 package executor
 
 import (
@@ -29,38 +28,37 @@ import (
 
 // A Task is one result to be run.
 type Task struct {
-	// Result names the run in calls and events and the owner of the slot. Names
-	// of results are unique within their project only, so a caller with several
-	// projects adds the project's; Init.ResultName is what the application is
-	// told, and if it is empty, Result.
+	// Result identifies the run in calls and events, and the owner of the slot. Names of results
+	// are unique only within their project, so a caller with several projects adds the project's
+	// name. The application gets Init.ResultName instead, or Result if that is empty.
 	Result     string
-	ProjectURL string // the master URL, as the task's state file names it
+	ProjectURL string // the master URL as the task's state file contains it
 	Slot       int
 	ProjectDir string   // absolute path of projects/<escaped url> in the data directory
 	Program    string   // file name of the main program in ProjectDir
-	Runner     Runner   // how the main program is run; nil means Native
+	Runner     Runner   // how the main program is run, where nil means Native
 	Args       []string // see appipc.SplitCommandLine
 	Files      []File   // inputs, outputs and the app version's files
-	FLOPS      float64  // that the app version is expected to do a second; with Init.RscFPOpsBound it limits the elapsed time; 0: no such limit
-	// What it may open in its sandbox beyond what every application may: files of
-	// devices, files and folders to read, and folders of which it may see the names.
+	FLOPS      float64  // operations a second that the app version is expected to do, which with Init.RscFPOpsBound limit the elapsed time. 0: no such limit
+	// Paths that the task may open in its sandbox beyond those that every application may: files of
+	// devices, files and folders to read, and folders whose names may be listed.
 	Devices, Reads, Lists []string
-	Unthrottled           bool // it computes all the time, whatever is allowed
-	// Init is what the application is told. Start sets its paths, slot,
-	// process and channels, and raises its times to those of the last
-	// checkpoint in the slot; in a new slot they become 0.
+	Unthrottled           bool // it computes all the time, whatever limit is set on CPU time
+	// Init is the data that the application receives. Start sets its paths, slot, process and
+	// channels, and raises its times to the times of the last checkpoint in the slot. In a new slot
+	// they become 0.
 	Init appipc.InitData
 }
 
-// A File is what the application opens under a logical name.
+// A File is a file that the application opens under a logical name.
 type File struct {
 	Physical string // name in the project's folder
-	Logical  string // name in the slot; empty means Physical
-	Copy     bool   // a copy instead of a link; an output is moved at the end
+	Logical  string // name in the slot, or empty if it is Physical
+	Copy     bool   // a copy instead of a link. An output is moved to the project's folder at the end.
 	Output   bool
 	Optional bool   // may be missing
-	MD5      string // hexadecimal checksum of an input, which is checked at the start; "": not checked
-	MaxBytes int64  // of an output; more is an error
+	MD5      string // hexadecimal checksum of an input, checked at the start, or "" if it is not checked
+	MaxBytes int64  // maximum size of an output. A larger one is an error.
 	Gzip     bool   // an output is compressed when the task has ended, and keeps its name
 }
 
@@ -71,7 +69,7 @@ func (f File) logical() string {
 	return f.Logical
 }
 
-// files are the task's, and a link to its main program as BOINC makes it.
+// files returns the task's files and a link to its main program, which BOINC's client makes, too.
 func (t Task) files() []File {
 	for _, f := range t.Files {
 		if f.Physical == t.Program || f.logical() == t.Program {
@@ -93,15 +91,15 @@ var (
 	ErrNotRunning = errors.New("result is not running")
 	ErrBusy       = errors.New("result or slot is in use")
 	ErrStopped    = errors.New("executor is stopped")
-	ErrUnusable   = errors.New("cannot be run") // not now and not later: the fault is the task's
+	ErrUnusable   = errors.New("cannot be run") // neither now nor later: the fault is the task's
 )
 
-// An Executor runs results in the slots of one data directory. Its methods may
-// be called from any goroutine.
+// An Executor runs results in the slots of one data directory. Its methods may be called from any
+// goroutine.
 type Executor struct {
 	dir       string // absolute, without symbolic links
 	root      *os.Root
-	place     os.FileInfo // dir itself, whatever its name elsewhere
+	place     os.FileInfo // identifies dir, whatever name it has elsewhere
 	log       *slog.Logger
 	report    func(Event)
 	timing    timing
@@ -115,25 +113,25 @@ type Executor struct {
 	census    census
 	asked     atomic.Pointer[time.Time] // when Watch was called last
 
-	ctx    context.Context // ends when nothing may take long any more
+	ctx    context.Context // ends when nothing may take long anymore
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
 	runs    map[string]*run
-	clears  map[int]chan struct{} // slots that are being emptied; closed at the end
+	clears  map[int]chan struct{} // slots that are being emptied. Each channel is closed at the end.
 	allowed Allowance
 	stopped bool
 	ended   sync.WaitGroup
 }
 
-// timing holds upstream's intervals. Tests shorten them.
+// timing contains upstream's intervals. Tests shorten them.
 type timing struct {
-	poll         time.Duration // heartbeat and status of a run that computes
-	leave        time.Duration // for an application to obey a quit or abort
+	poll         time.Duration // between two heartbeats and status reports of a run that computes
+	leave        time.Duration // for an application to exit after a quit or abort
 	unread       time.Duration // for an application to read a control message
-	afterFinish  time.Duration // for a process to end after its finish file
-	unresponsive time.Duration // without a sign of the interface: it is a program that does not know it
-	disk         time.Duration // between two looks at how much a slot holds
+	afterFinish  time.Duration // for a process to end after it has written its finish file
+	unresponsive time.Duration // without using the interface, after which a program counts as not using it
+	disk         time.Duration // between two measurements of a slot's size
 }
 
 var standardTiming = timing{
@@ -142,12 +140,12 @@ var standardTiming = timing{
 	unread:       180 * time.Second,
 	afterFinish:  300 * time.Second,
 	unresponsive: 5 * time.Second,
-	disk:         30 * time.Second, // upstream: 300, in which a program can fill a disk
+	disk:         30 * time.Second, // upstream: 300, enough for a program to fill a disk
 }
 
-// New uses the data directory's folders projects and slots. report is called
-// for every event, from several goroutines, in order for each result; it must
-// not block for long and may call the Executor.
+// New returns an Executor for the folders projects and slots of a data directory. report is called
+// for every event, from several goroutines, in order for each result. It must not block for long
+// and may call the Executor.
 func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error) {
 	dir, err := filepath.Abs(dataDir)
 	if err == nil {
@@ -179,15 +177,14 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 	return e, nil
 }
 
-// PassEnvironment names variables of this process that applications get beside
-// the few that they always get. It must be called before the first Start.
+// PassEnvironment sets further variables of this process that applications get, in addition to the
+// few that they always get. It must be called before the first Start.
 func (e *Executor) PassEnvironment(names []string) { e.named = names }
 
-// Start prepares the task's slot and starts its program. A slot that the same
-// result left behind is gone on with; any other content is removed. Start may
-// take as long as copying the inputs does. If it returns an error there is no
-// process and no event will come; ErrBusy and ErrStopped leave the slot alone.
-// ErrUnusable says that trying again is of no use.
+// Start prepares the task's slot and starts its program. If the slot was left by the same result,
+// the run continues in it. Any other content is removed. Start may take as long as copying the
+// inputs does. If it returns an error, no process was started and no event follows. ErrBusy and
+// ErrStopped leave the slot unchanged. ErrUnusable means that trying again is useless.
 func (e *Executor) Start(t Task) error {
 	if dir, err := filepath.EvalSymlinks(t.ProjectDir); err == nil {
 		t.ProjectDir = dir
@@ -238,8 +235,8 @@ func (e *Executor) reserve(t Task) (*run, error) {
 	return r, nil
 }
 
-// release frees the result and its slot, so that whoever hears of the end can
-// use them at once.
+// release frees the result and its slot before the end is reported, so that a receiver of the event
+// can use them at once.
 func (e *Executor) release(r *run) {
 	e.mu.Lock()
 	delete(e.runs, r.task.Result)
@@ -252,25 +249,24 @@ func (e *Executor) Suspend(result string) error {
 	return e.toRun(result, func(r *run) { r.pause(true) })
 }
 
-// Resume lets a suspended application go on.
+// Resume lets a suspended application continue.
 func (e *Executor) Resume(result string) error {
 	return e.toRun(result, func(r *run) { r.pause(false) })
 }
 
-// Quit asks the application to leave, to be started again later. One that does
-// not obey within a minute is killed. The verdict will be WillRestart, or
-// Success if it has just finished.
+// Quit asks the application to exit, to be started again later. If it does not within a minute, it
+// is killed. The verdict will be WillRestart, or Success if it has just finished.
 func (e *Executor) Quit(result string) error {
 	return e.toRun(result, func(r *run) { r.quit() })
 }
 
-// Abort ends the application for good, as Quit does; the verdict will be
-// Aborted with this exit status and reason.
+// Abort ends the application like Quit, but for good. The verdict will be Aborted with this exit
+// status and reason.
 func (e *Executor) Abort(result string, status int, reason string) error {
 	return e.toRun(result, func(r *run) { r.abort(status, reason) })
 }
 
-// toRun has a run carry out a command. It returns ErrNotRunning if the result has no process and none coming.
+// toRun makes a run carry out a command. It returns ErrNotRunning if the result is not being run.
 func (e *Executor) toRun(result string, f func(*run)) error {
 	e.mu.Lock()
 	r := e.runs[result]
@@ -286,15 +282,15 @@ func (e *Executor) toRun(result string, f func(*run)) error {
 	}
 }
 
-// Watch has the progress of runs kept to the second for the next few seconds, since somebody looks
-// at it.
+// Watch keeps the progress of runs up to date to the second for the next few seconds, because
+// somebody is looking at it.
 func (e *Executor) Watch() {
 	now := time.Now()
 	e.asked.Store(&now)
 }
 
-// Progress returns how far each run has come, by result name, as of its last poll: a second ago
-// while somebody watches, and a few seconds ago otherwise.
+// Progress returns the progress of each run by result name, as of its last poll: a second ago while
+// somebody watches, and a few seconds ago otherwise.
 func (e *Executor) Progress() map[string]Progress {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -305,9 +301,8 @@ func (e *Executor) Progress() map[string]Progress {
 	return all
 }
 
-// Clear removes slots/N with all that is in it; that it is not there is no
-// error. A slot in use gives ErrBusy; a Start in it waits meanwhile. It may take
-// long.
+// Clear removes slots/N with all its content. A missing slot is not an error. If the slot is in
+// use, Clear returns ErrBusy. A Start in the slot waits until Clear is done, which may take long.
 func (e *Executor) Clear(slot int) error {
 	cleared, err := e.reserveToClear(slot)
 	if err != nil {
@@ -346,9 +341,8 @@ func (e *Executor) reserveToClear(slot int) (chan struct{}, error) {
 	return cleared, nil
 }
 
-// Stop asks every application to quit, kills those that are still there after
-// a minute or when ctx ends, and returns when all have been reported. Nothing
-// can be started afterwards.
+// Stop asks every application to quit, kills those that are still running after a minute or when
+// ctx ends, and returns when the end of all has been reported. Nothing can be started afterwards.
 func (e *Executor) Stop(ctx context.Context) error {
 	e.mu.Lock()
 	e.stopped = true

@@ -99,7 +99,7 @@ func TestTooManyPrematureExits(t *testing.T) {
 		b.start(b.task("leave"))
 		e := b.exited()
 		if n == 50 {
-			b.restart() // the count outlives the agent
+			b.restart() // the count survives a restart of the agent
 		}
 		if e.Verdict == WillRestart && n < maxPrematureExits {
 			continue
@@ -126,7 +126,8 @@ func TestQuitAndResumeFromCheckpoint(t *testing.T) {
 		if err := b.Quit("r_0"); err != nil {
 			t.Fatal(err)
 		}
-		// What a run used is its own alone; its main process's last ticks are counted when it has ended.
+		// Used is only the CPU time of this run. The main process's last ticks are counted when it
+		// has ended.
 		if e := b.exited(); e.Verdict != WillRestart || e.CPUTime < cpu || e.Used <= 0 || e.Used > e.CPUTime {
 			t.Fatalf("run %d: got %+v", n, e)
 		}
@@ -142,7 +143,7 @@ func TestQuitAndResumeFromCheckpoint(t *testing.T) {
 			t.Errorf("never started with %s: %s", s, e.Stderr)
 		}
 	}
-	// Another result must not find any of it.
+	// Another result must not find any of these files.
 	task := b.task("count")
 	task.Result, task.Init.WUCPUTime = "r_1", time.Hour
 	b.start(task)
@@ -165,7 +166,7 @@ func TestFinishedRunIsNotRepeated(t *testing.T) {
 			}
 			b.start(task)
 			first := b.exited()
-			b.restart() // the agent was killed before it could note that down
+			b.restart() // the agent was killed before it could record the end
 			task.Args[1] = "fail"
 			b.start(task)
 			e := b.exited()

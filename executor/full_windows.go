@@ -1,5 +1,4 @@
 package executor
 
-// diskFull reports whether there is hardly room left where slots are; here it is not
-// looked at.
+// diskFull returns false: free space is not checked on Windows.
 func (e *Executor) diskFull() bool { return false }

@@ -8,14 +8,14 @@ import (
 	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
-// compressed is where an output is compressed in the slot.
+// compressed is the name of a compressed output in the slot.
 const compressed = "starling_compressed"
 
-// takeCompressed is take for an output that is to be compressed. What the task wrote is
-// removed last, so that after a crash it is only done again.
+// takeCompressed does the same as take for an output that is to be compressed. It removes the
+// original last, so that after a crash the compression is only repeated.
 //
-// Source: BOINC client/cs_apps.cpp, CLIENT_STATE::app_finished: the file keeps its name, and
-// its size and checksum are those of what is uploaded.
+// Source: BOINC client/cs_apps.cpp, CLIENT_STATE::app_finished: the file keeps its name, and its
+// size and checksum are measured after the compression.
 func (e *Executor) takeCompressed(t Task, s *slot, f File) error {
 	src, err := foreigndir.Open(s.dir, f.inSlot())
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// An output that is to be compressed is uploaded so, under its name; again after a crash that
-// came before the original was removed. Its bound is for what the task wrote.
+// A compressed output is uploaded under its original name, also after a crash before the original
+// was removed. Its bound applies to the uncompressed size.
 func TestCompressedOutputs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -15,8 +15,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// hostile makes a shell script the application. $P is the project's folder, seen
-// from the slot.
+// hostile makes a shell script the application. $P is the project's folder, seen from the slot.
 func hostile(t *testing.T, script string) (*bench, Task) {
 	t.Helper()
 	b := newBench(t)
@@ -26,7 +25,7 @@ func hostile(t *testing.T, script string) (*bench, Task) {
 	return b, task
 }
 
-// ended waits for the end of a run that the agent cannot be made to wait for.
+// ended waits for the end of a run that must not make the agent wait forever.
 func (b *bench) ended() Exited {
 	b.t.Helper()
 	select {
@@ -37,15 +36,14 @@ func (b *bench) ended() Exited {
 		return b.ended()
 	case <-b.t.Context().Done():
 		b.t.Fatal("the run has no end")
-	case <-time.After(2 * time.Minute): // a hang must not take all the time of the tests
+	case <-time.After(2 * time.Minute): // a hang must not use up all the time of the tests
 		b.t.Fatal("the run has no end")
 	}
 	return Exited{}
 }
 
-// Whatever an application does to the memory that it shares with the agent, and to
-// the files that the agent reads, the run ends with a verdict and the slot can be
-// emptied and used again.
+// Whatever an application does to the memory that it shares with the agent, and to the files that
+// the agent reads, the run ends with a verdict and the slot can be emptied and used again.
 func TestWhatTheAgentReads(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -81,7 +79,7 @@ func TestWhatTheAgentReads(t *testing.T) {
 			task.Init.RscDiskBound = 1 << 40
 			runtime.ReadMemStats(&before)
 			b.start(task)
-			// FIFOs and the like keep a run from being told from one that restarts.
+			// Because of FIFOs and the like, a broken run may look like one that restarts.
 			if e := b.ended(); e.Verdict != ComputeError || e.ExitStatus != 3 && !strings.Contains(name, "huge") {
 				t.Errorf("got %v, status %d, %.200q", e.Verdict, e.ExitStatus, e.Message)
 			}
@@ -110,7 +108,7 @@ func TestWhatTheAgentReads(t *testing.T) {
 	}
 }
 
-// A stop needs nothing of the application.
+// Stop does not depend on the application.
 func TestStopsWhileHeldUp(t *testing.T) {
 	t.Parallel()
 	b, task := hostile(t, `: >boinc_mmap_file; trap '' TERM INT; : >ready; while :; do sleep 1; done`)
@@ -126,8 +124,8 @@ func TestStopsWhileHeldUp(t *testing.T) {
 	}
 }
 
-// What was written anywhere counts against the bound, and there is nowhere but the
-// slot to write to.
+// Files count against the disk bound wherever they are written, and only the slot can be written
+// to.
 func TestDiskBoundHoldsEverywhere(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -143,7 +141,7 @@ func TestDiskBoundHoldsEverywhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b, task := hostile(t, script)
-			task.Init.RscDiskBound, b.timing.leave = 3<<20, 100*time.Millisecond // the shell knows no messages
+			task.Init.RscDiskBound, b.timing.leave = 3<<20, 100*time.Millisecond // the shell does not read messages
 			b.start(task)
 			if e := b.ended(); e.Verdict != Aborted || e.ExitStatus != protocol.ExitDiskLimit {
 				t.Errorf("got %v, status %d, %.200q", e.Verdict, e.ExitStatus, e.Message)
@@ -177,7 +175,7 @@ func TestDiskBoundHoldsEverywhere(t *testing.T) {
 	})
 }
 
-// Folders in one another without end keep neither the run nor the agent.
+// Endlessly nested folders block neither the run nor the agent.
 func TestNestedFolders(t *testing.T) {
 	t.Parallel()
 	b, task := hostile(t, `
@@ -193,8 +191,8 @@ func TestNestedFolders(t *testing.T) {
 	}
 }
 
-// A process that forks away, leaves the session and throws its environment away is
-// ended with its task, and none is left behind as a corpse.
+// A process that forks, leaves the session and clears its environment is ended with its task, and
+// no zombie is left.
 func TestNobodyGetsAway(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -205,7 +203,7 @@ func TestNobodyGetsAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			const away = `(setsid env -i sh -c 'cd /; (trap "" TERM INT HUP; exec sleep 1000) & echo $! >$0/new; mv $0/new $0/away' "$PWD" & ); while [ ! -e away ]; do :; done`
 			b, task := hostile(t, strings.Replace(script, "%s", away, 1))
-			b.timing.leave = time.Millisecond // the shell knows no messages
+			b.timing.leave = time.Millisecond // the shell does not read messages
 			b.start(task)
 			b.appears("away")
 			if strings.Contains(script, "ready") {
@@ -228,7 +226,7 @@ func TestNobodyGetsAway(t *testing.T) {
 	}
 }
 
-// The next agent ends what one that was killed has left behind.
+// The next agent ends the processes that a killed agent left behind.
 func TestTheNextAgentFindsThemToo(t *testing.T) {
 	t.Parallel()
 	b, task := hostile(t, `(setsid env -i sh -c 'cd /; echo $$ >$0/new; mv $0/new $0/away; exec sleep 1000' "$PWD" &); sleep 1000`)
@@ -241,7 +239,7 @@ func TestTheNextAgentFindsThemToo(t *testing.T) {
 	if m := sandbox.Marked(pid); m != b.mark(0) {
 		t.Errorf("the mark is %d, want %d", m, b.mark(0))
 	}
-	next := *b // the one before is not told
+	next := *b // without the knowledge of the previous one
 	next.restart()
 	if err := next.KillLeftovers(t.Context()); err != nil {
 		t.Error(err)
@@ -250,7 +248,8 @@ func TestTheNextAgentFindsThemToo(t *testing.T) {
 	b.ended()
 }
 
-// A task of root's agent is nobody, and so is nobody else's.
+// The tasks of an agent that runs as root run as users without rights, each different from the
+// others.
 func TestTasksOfRootAreOthers(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

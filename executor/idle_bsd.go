@@ -2,4 +2,4 @@
 
 package executor
 
-func onlyIdle(int) error { return nil } // niceness is all there is
+func onlyIdle(int) error { return nil } // only niceness exists here

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onlyIdle has the kernel give the process CPUs that nothing else wants, as
-// BOINC's client does: niceness alone leaves it a share. It acts on all threads
-// that there are; those to come inherit it. One that a thread starts just before its turn
-// does not, so that threads are listed until there is no new one.
+// onlyIdle makes the kernel give the process only CPUs that no other program wants, as BOINC's
+// client does: niceness alone leaves it a share. It acts on all current threads, and later ones
+// inherit it. A thread that another one starts just before it is changed does not inherit it, so
+// the threads are listed again until there is no new one.
 func onlyIdle(pid int) error {
 	dir, done := "/proc/"+strconv.Itoa(pid)+"/task", make(map[int]bool)
 	for again := true; again; {
@@ -34,7 +34,7 @@ func onlyIdle(pid int) error {
 	return nil
 }
 
-// idleThread does so for one thread, which may have ended.
+// idleThread does the same for one thread, which may have ended.
 func idleThread(tid int) error {
 	const schedIdle = 5
 	var param struct{ priority int32 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// An application gets CPUs that nothing else wants: each of its threads is of the
-// kernel's idle class, those that began later too.
+// An application gets only CPUs that no other program wants: each of its threads is in the kernel's
+// idle class, including those that started later.
 func TestIdleClass(t *testing.T) {
 	t.Parallel()
 	for _, unchanged := range []bool{false, true} {

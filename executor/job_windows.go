@@ -12,24 +12,25 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// groups make a job object for each run. There is nothing to be set up for that.
+// groups creates a job object for each run, without any preparation.
 type groups struct{}
 
-// UseControlGroups does nothing: there are job objects, always.
+// UseControlGroups does nothing: job objects are always available.
 func (*Executor) UseControlGroups() (bounded string, err error) { return "", nil }
 
-// A group is the job object of one run: its processes, none of which can leave it. They
-// end with the job, and so with the agent, whatever ends that. A nil one does nothing.
+// A group is the job object of one run. It contains the run's processes, which cannot leave it.
+// They end with the job, and so with the agent, however that ends. The methods of a nil group do
+// nothing.
 type group struct {
 	job    windows.Handle
 	frozen map[int]windows.Handle // processes that were suspended
 }
 
-// killed is the exit code of processes that the agent ends: that of a program that was
+// killed is the exit code of processes that the agent ends: the same as for a program that was
 // stopped from outside, see outsideStatus.
 const killed = 0xC000013A
 
-// Nothing that an application with a window could do to a desktop is a task's business.
+// uiLimits forbids everything that an application with a window could do to a desktop.
 const uiLimits = windows.JOB_OBJECT_UILIMIT_HANDLES | windows.JOB_OBJECT_UILIMIT_READCLIPBOARD |
 	windows.JOB_OBJECT_UILIMIT_WRITECLIPBOARD | windows.JOB_OBJECT_UILIMIT_SYSTEMPARAMETERS |
 	windows.JOB_OBJECT_UILIMIT_DISPLAYSETTINGS | windows.JOB_OBJECT_UILIMIT_GLOBALATOMS |
@@ -51,11 +52,12 @@ func (groups) make(int) (*group, error) {
 	return g, nil
 }
 
-// committed is how many bytes a job may commit for each that it may occupy: what is
-// committed is often never used.
+// committed is the number of bytes that a job may commit for each byte that it may occupy:
+// committed memory is often never used.
 const committed = 2
 
-// limits are those of a job that is held to so many bytes and processes, 0 for no bound.
+// limits returns the settings for a job that is limited to so many bytes and processes. 0 means no
+// limit.
 func limits(memory int64, processes int) (l windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION) {
 	b := &l.BasicLimitInformation
 	b.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION
@@ -78,22 +80,22 @@ func (g *group) limit(memory int64, processes int) error {
 	return nil
 }
 
-// cpuRate is how JobObjectCpuRateControlInformation tells what share of the processors a
-// job gets, by its weight.
+// cpuRate is the data of JobObjectCpuRateControlInformation: a job's weight determines its share of
+// the processors.
 type cpuRate struct{ flags, weight uint32 }
 
-// By weight, from 1 to 9; 5 is everybody's.
+// Weights range from 1 to 9, and the default is 5.
 const (
 	rateEnabled, rateByWeight = 0x1, 0x2
 	leastWeight               = 1
 )
 
-// limitCPU is not done by the job: its rate is a weight.
+// limitCPU returns false: a job's rate is only a weight.
 func (*group) limitCPU(float64) bool { return false }
 
-// bound holds the job to so many bytes of memory and so many processes, 0 for no bound,
-// and has it give way. There is no bound on threads here: with moreTasks for each process
-// that is allowed it is the agent that ends what has too many.
+// bound limits the job to so many bytes of memory and so many processes (0: no limit), and with
+// idle set gives it the least weight. Windows does not limit threads, and the limit on processes is
+// moreTasks times the allowed number, so the agent itself ends a run that has too many.
 func (g *group) bound(memory int64, tasks int, idle bool) {
 	if g == nil {
 		return
@@ -105,15 +107,14 @@ func (g *group) bound(memory int64, tasks int, idle bool) {
 	}
 }
 
-// enter has a command wait, once it is started, for entered.
+// enter makes a command wait after its start until entered is called.
 func (g *group) enter(attr *syscall.SysProcAttr) {
 	if g != nil {
 		attr.CreationFlags |= windows.CREATE_SUSPENDED
 	}
 }
 
-// entered puts a started process into the job, before its first instruction, and lets it
-// run.
+// entered puts a started process into the job before its first instruction, and lets it run.
 func (g *group) entered(cmd *exec.Cmd) error {
 	if g == nil {
 		return nil
@@ -139,8 +140,8 @@ var (
 	ntResumeProcess  = ntdll.NewProc("NtResumeProcess")
 )
 
-// ntProcess has the system suspend or resume all threads of a process. Each of them counts
-// how often it was.
+// ntProcess suspends or resumes all threads of a process. Each thread counts how often it was
+// suspended.
 func ntProcess(what *windows.LazyProc, h windows.Handle) error {
 	if status, _, _ := what.Call(uintptr(h)); status != 0 {
 		return windows.NTStatus(status) //nolint:gosec // 32 bits
@@ -148,7 +149,7 @@ func ntProcess(what *windows.LazyProc, h windows.Handle) error {
 	return nil
 }
 
-// members returns the ids of the job's processes. ok is false if they are not known.
+// members returns the IDs of the job's processes. ok is false if they are unknown.
 func (g *group) members() (pids []int, ok bool) {
 	if g == nil {
 		return nil, false
@@ -172,8 +173,8 @@ func (g *group) members() (pids []int, ok bool) {
 	return nil, false
 }
 
-// freeze suspends all processes of the job but one, or resumes those that it has suspended,
-// and reports whether it could. 0 spares none.
+// freeze suspends all processes of the job except spared (0: no exception), or resumes those that
+// it has suspended. It reports whether it could.
 func (g *group) freeze(v bool, spared int) bool {
 	if g == nil {
 		return false
@@ -186,7 +187,7 @@ func (g *group) freeze(v bool, spared int) bool {
 		}
 		return true
 	}
-	// Those that are not suspended yet may start others.
+	// Processes that are not suspended yet may start others.
 	for more := true; more; {
 		more = false
 		pids, ok := g.members()
@@ -221,7 +222,7 @@ func (g *group) kill() int {
 	return len(pids)
 }
 
-// accounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION, times in units of 100 ns.
+// accounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION. Its times are in units of 100 ns.
 type accounting struct {
 	user, kernel, periodUser, periodKernel   int64
 	pageFaults, processes, active, exceeding uint32
@@ -239,11 +240,11 @@ func (g *group) cpu() time.Duration {
 	return time.Duration(a.user+a.kernel) * 100
 }
 
-// outOfMemory is false: beyond its bound an application gets no more memory, and says what
-// it makes of that itself.
+// outOfMemory returns false: Windows refuses further memory to an application that reaches the
+// limit, and the application decides itself how to react.
 func (*group) outOfMemory() bool { return false }
 
-// remove ends what is left in the job, and it.
+// remove ends the processes that are left in the job and closes it.
 func (g *group) remove() error {
 	if g == nil || g.job == 0 {
 		return nil

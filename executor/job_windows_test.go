@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// inRun has a run's goroutine do something and waits for that.
+// inRun runs f in the run's goroutine and waits for it.
 func (b *bench) inRun(f func(*run)) {
 	b.t.Helper()
 	done := make(chan struct{})
@@ -24,7 +24,7 @@ func (b *bench) inRun(f func(*run)) {
 	<-done
 }
 
-// ask has the system fill in what it knows of a job.
+// ask queries the system's information about a job.
 func ask[T any](t *testing.T, g *group, class int32) (into T) {
 	t.Helper()
 	if err := windows.QueryInformationJobObject(g.job, class, uintptr(unsafe.Pointer(&into)), uint32(unsafe.Sizeof(into)), nil); err != nil {
@@ -55,7 +55,7 @@ func TestLimitsOfAJob(t *testing.T) {
 	}
 }
 
-// What holds a task is what the job says of itself, and its process is in there.
+// The job object has the task's limits and contains its process.
 func TestWhatTheJobSays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -87,7 +87,7 @@ func TestWhatTheJobSays(t *testing.T) {
 	}
 }
 
-// The priority is that of BOINC's client, and a child has it too.
+// The priority is the same as with BOINC's client, and a child inherits it.
 func TestPriorityClass(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -118,8 +118,8 @@ func TestPriorityClass(t *testing.T) {
 	}
 }
 
-// A program that knows nothing of BOINC is held by the system, with its children, as often
-// as one likes, and it and they are gone when it is to leave.
+// A program that does not use BOINC's interface can be suspended repeatedly, together with its
+// children, and all of them are gone after a quit.
 func TestAPlainProgramIsSuspended(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -148,8 +148,8 @@ func TestAPlainProgramIsSuspended(t *testing.T) {
 	b.still("child.ticks")
 }
 
-// A job ends with the last who has it open, which is the agent: however that ends, no task
-// outlives it.
+// A job ends when the last handle to it is closed. Only the agent has one, so however the agent
+// ends, no task outlives it.
 func TestNoTaskOutlivesItsJob(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -164,7 +164,7 @@ func TestNoTaskOutlivesItsJob(t *testing.T) {
 	}
 }
 
-// inC puts the application in C into the project's folder.
+// inC puts the application written in C into the project's folder.
 func inC(t *testing.T, args ...string) (*bench, Task) {
 	t.Helper()
 	app := os.Getenv("STARLING_WINDOWS_APP")
@@ -185,7 +185,7 @@ func inC(t *testing.T, args ...string) (*bench, Task) {
 	return b, task
 }
 
-// An application in C, which shares no code with this, does what it is told.
+// An application written in C, which shares no code with this package, obeys its messages.
 func TestAnApplicationInC(t *testing.T) {
 	t.Parallel()
 	b, task := inC(t, "count", "300")
@@ -210,7 +210,7 @@ func TestAnApplicationInC(t *testing.T) {
 			}
 		}
 		b.progress(func(p Progress) bool { return p.Fraction > 0 && p.Listens })
-		if n == 0 { // an application that is suspended leaves as well
+		if n == 0 { // a suspended application quits as well
 			_ = b.Suspend("r_0")
 			b.still("ticks")
 		}

@@ -10,20 +10,20 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// maxPrematureExits is the number of times that an application may leave without giving a reason
+// maxPrematureExits is the number of times that an application may exit without giving a reason
 // before its result is given up, unless it writes a checkpoint in between.
 const maxPrematureExits = 100
 
-// An ending is all that decides what a process's end means.
+// An ending contains all facts that decide the verdict on a process's end.
 type ending struct {
 	Quit        bool // we asked it to leave
 	Abort       bool // we ended the result
 	AbortStatus int
 	AbortReason string
 
-	Code       int  // exit status, if Signal is 0; of Windows' 32 bits as a signed number
+	Code       int  // exit status, if Signal is 0, on Windows its 32 bits as a signed number
 	Signal     int  // that ended it, or 0
-	WaitStatus int  // both, as the system encodes them
+	WaitStatus int  // Code and Signal as the system encodes them
 	FileTooBig bool // the system ended it for writing beyond the disk bound
 
 	Finish    *appipc.Finish        // the finish file, if there is one
@@ -32,26 +32,26 @@ type ending struct {
 	PrematureExits int // before this one, since the last checkpoint
 }
 
-// A judgement is what follows from an ending.
+// A judgement is the outcome of judging an ending.
 type judgement struct {
 	Verdict    Verdict
 	ExitStatus int
 	Message    string
 	Delay      time.Duration
-	Obstacle   obstacle.Obstacle // of what is postponed
+	Obstacle   obstacle.Obstacle // the reason, if postponed
 	Premature  bool              // counts towards maxPrematureExits
 }
 
-// restartSignals come from outside, as at a shutdown or from a system short of
-// memory, and say nothing about the application: HUP, INT, QUIT, KILL, TERM and
-// STOP by number, since judging is the same everywhere.
+// restartSignals are signals that other programs or the system send, such as at a shutdown or when
+// memory is short, and are not the application's fault: HUP, INT, QUIT, KILL, TERM and STOP. They
+// are given by number, because judging is the same on all systems.
 var restartSignals = map[int]bool{1: true, 2: true, 3: true, 9: true, 15: true, 19: true}
 
-// judge says what the end of a process means.
+// judge returns the verdict on the end of a process.
 //
-// Source: BOINC client/app_control.cpp, ACTIVE_TASK::handle_exited_app.
-// It differs in one case: an application that had finished when it was asked
-// to quit is a success; upstream computes it again from its last checkpoint.
+// Source: BOINC client/app_control.cpp, ACTIVE_TASK::handle_exited_app. It differs in one case: an
+// application that had finished when it was asked to quit is a success. Upstream computes it again
+// from its last checkpoint.
 func judge(e ending) judgement {
 	switch {
 	case e.Abort:
@@ -86,21 +86,21 @@ func premature(e ending, j judgement) judgement {
 	return j
 }
 
-// An OutputError is a defect of an output file that makes its result a compute
-// error. As with BOINC's client the exit status stays that of the process.
+// An OutputError is a defect of an output file that turns its result into a compute error. As with
+// BOINC's client, the exit status remains the exit status of the process.
 type OutputError struct {
 	File string // physical name
 	Code int    // BOINC's error number
 	Text string
 }
 
-// Error returns what BOINC's client sends to the server in this case.
+// Error returns the text that BOINC's client sends to the server in this case.
 func (e *OutputError) Error() string {
 	return fmt.Sprintf("upload failure: <file_xfer_error>\n  <file_name>%s</file_name>\n  <error_code>%d (%s)</error_code>\n</file_xfer_error>", e.File, e.Code, e.Text)
 }
 
-// judgeOutputs makes a success with a defective output a compute error. Trouble with
-// the disk passes: what is there is looked at again, see adopt.
+// judgeOutputs turns a success with a defective output into a compute error. Problems with the disk
+// are temporary: the files are examined again later, see adopt.
 func judgeOutputs(j judgement, outputs []Output) judgement {
 	if j.Verdict != Success {
 		return j

@@ -91,8 +91,8 @@ func TestControlQueue(t *testing.T) {
 	const s, r, q, a = appipc.Suspend, appipc.Resume, appipc.Quit, appipc.Abort
 	for _, c := range []struct {
 		name string
-		push []appipc.Control // "" lets the application read one
-		want string           // all that it has read in the end
+		push []appipc.Control // "" lets the application read one message
+		want string           // all messages that it has read in the end
 	}{
 		{"one after the other", []appipc.Control{s, "", r, "", q}, "<suspend/><resume/><quit/>"},
 		{"a command undone before it was sent", []appipc.Control{s, "", r, s, r, "", q}, "<suspend/><resume/><quit/>"},

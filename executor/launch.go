@@ -10,19 +10,18 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// initData completes what the application is told.
+// initData completes the data that the application receives.
 func (e *Executor) initData(t Task) appipc.InitData {
 	d := t.Init
 	d.ProjectDir, d.BoincDir = t.ProjectDir, e.dir
 	d.Slot, d.ClientPID, d.SHMKey = t.Slot, os.Getpid(), -1
 	if d.FractionDoneEnd == 0 {
-		d.FractionDoneEnd = 1 // or every report would be 0
+		d.FractionDoneEnd = 1 // otherwise every reported fraction would be 0
 	}
 	return d
 }
 
-// toRun returns the process to be started, its stderr open; the caller
-// closes that.
+// command returns the process to be started and its open stderr, which the caller closes.
 func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
 	info, err := s.project.Stat(t.Program)
 	if err != nil {
@@ -49,8 +48,8 @@ func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
 		_ = stderr.Close()
 		return nil, nil, err
 	}
-	// The program starts by its path in the project's folder, seen from the
-	// slot: some look for their files beside themselves.
+	// The program is started by its path in the project's folder, as seen from the slot, because
+	// some programs look for their files next to themselves.
 	cmd := t.runner().Command(filepath.FromSlash(s.link+"/"+t.Program), t.Args)
 	cmd.Dir = filepath.Join(e.dir, filepath.FromSlash(slotName(t.Slot)))
 	cmd.Env = environment(os.Environ(), e.named, s.link, cmd.Dir, e.free(t))

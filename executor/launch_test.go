@@ -19,7 +19,7 @@ func TestHowTheProgramIsStarted(t *testing.T) {
 	b := newBench(t)
 	task := b.task("plain", "two words")
 	task.Files[1].Copy = true
-	task.Result = "example.org_p/r_0" // as two projects may have an r_0
+	task.Result = "example.org_p/r_0" // two projects may both have an r_0
 	task.Init.ResultName = "r_0"
 	b.start(task)
 	if e := b.exited(); e.Verdict != Success || e.Result != task.Result {
@@ -41,7 +41,7 @@ func TestHowTheProgramIsStarted(t *testing.T) {
 	}
 }
 
-// An application gets nothing of the agent's environment but what it needs.
+// An application gets only the variables of the agent's environment that it needs.
 func TestEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
 		"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C", "TZ": "UTC", "GORACE": "atexit_sleep_ms=0", "HOME": "/home/ada",
@@ -63,7 +63,7 @@ func TestEnvironment(t *testing.T) {
 		"NAMED=by the volunteer", "PATH=/usr/bin:/bin", "STARLING_SLOT=" + slot, "TMPDIR=" + slot, "TZ=UTC",
 	}
 	slices.Sort(got)
-	got = slices.DeleteFunc(got, func(v string) bool { // what else the machine that tests has of these
+	got = slices.DeleteFunc(got, func(v string) bool { // other variables of this kind on the test machine
 		name, _, _ := strings.Cut(v, "=")
 		return name == "LANGUAGE" || name == "TZDIR" || strings.HasPrefix(name, "LC_") && name != "LC_ALL"
 	})
@@ -81,7 +81,7 @@ func TestPriority(t *testing.T) {
 	b.appears("working")
 	n, err := syscall.Getpriority(syscall.PRIO_PROCESS, b.Progress()["r_0"].PID)
 	if runtime.GOOS == "linux" {
-		n = 20 - n // the system call returns it so
+		n = 20 - n // the system call returns 20 minus the niceness
 	}
 	if err != nil || n != 19 {
 		t.Errorf("niceness %d, %v", n, err)

@@ -12,8 +12,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// untilRoom is after how long a task that failed while the disk was full is tried
-// again.
+// untilRoom is the delay before a task is tried again that failed while the disk was full.
 const untilRoom = 30 * time.Second
 
 func (r *run) quit() {
@@ -31,7 +30,7 @@ func (r *run) abort(status int, reason string) {
 	r.ask(appipc.Abort)
 }
 
-// ask tells the application to leave and sets a limit to its patience with us.
+// ask asks the application to exit and sets a deadline for it.
 func (r *run) ask(c appipc.Control) {
 	r.deadline = time.Now().Add(r.e.timing.leave)
 	if !r.ipc.Open() {
@@ -46,19 +45,19 @@ func (r *run) ask(c appipc.Control) {
 // dir is the slot's path.
 func (r *run) dir() string { return filepath.Join(r.e.dir, filepath.FromSlash(slotName(r.task.Slot))) }
 
-// end judges the process, which has exited.
+// end judges the process, which has exited, and returns its last event.
 func (r *run) end() Exited {
 	e := &r.ending
 	var used time.Duration
 	if r.cmd != nil {
 		r.count(time.Now())
-		r.readStatus() // the last one may be unread
+		r.readStatus() // the last report may be unread
 		if r.unkept {
 			r.checkpointed()
 		}
 		r.mail()
 		r.trickleUp()
-		if !r.clean() { // of what the main process has left behind
+		if !r.clean() { // processes that the main process has left behind
 			r.log.Warn("application processes do not end")
 		}
 		e.exitOf(r.cmd.ProcessState)
@@ -89,7 +88,7 @@ func (r *run) end() Exited {
 	j := judge(*e)
 	if j.Verdict == ComputeError && r.e.diskFull() {
 		j = judgement{Verdict: Postponed, Message: "failed while the disk was full", Delay: untilRoom, Obstacle: obstacle.Obstacle{Code: obstacle.DiskFull}}
-		if err := foreigndir.RemoveAll(r.slot.dir, appipc.FinishFile); err != nil { // or it would be taken for done
+		if err := foreigndir.RemoveAll(r.slot.dir, appipc.FinishFile); err != nil { // otherwise adopt would take the run for finished
 			r.log.Warn("cannot remove finish file", "err", err)
 		}
 	}
@@ -101,7 +100,7 @@ func (r *run) end() Exited {
 	}
 	ev := Exited{Result: r.task.Result, Slot: r.task.Slot, CPUTime: p.CPUTime, Elapsed: p.Elapsed, Used: max(p.Used, used), PeakWorkingSet: p.PeakWorkingSet, PeakSwap: p.PeakSwap, PeakDisk: p.PeakDisk}
 	if j.Verdict.Over() {
-		if disk, err := r.diskUsage(); err == nil { // few runs are as long as looks are apart
+		if disk, err := r.diskUsage(); err == nil { // most runs are shorter than the time between two measurements
 			ev.PeakDisk = max(ev.PeakDisk, disk)
 		}
 		ev.Outputs = r.e.outputs(r.task, r.slot)

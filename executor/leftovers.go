@@ -19,10 +19,9 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// KillLeftovers ends the applications of an earlier agent that was killed and
-// could not end them itself. Two processes in one slot would ruin both, so it
-// must be called before the first Start. It returns an error if some are still
-// there when ctx ends.
+// KillLeftovers ends the applications of an earlier agent that was killed and could not end them
+// itself. Two processes in one slot would ruin the work of both, so KillLeftovers must be called
+// before the first Start. It returns an error if some are still running when ctx ends.
 func (e *Executor) KillLeftovers(ctx context.Context) error {
 	for {
 		pids := append(e.inhabitants(filepath.Join(e.dir, "slots"), e.ours), e.lockHolders()...)
@@ -41,11 +40,11 @@ func (e *Executor) KillLeftovers(ctx context.Context) error {
 	}
 }
 
-// inhabitants returns the processes of applications whose slot is dir or below
-// it. They are known by a mark that they cannot take off, see sandbox.Marked; without
-// a sandbox by one in their environment, or where that cannot be read by their
-// working directory. A process without it, such as a person's shell that
-// stands in a slot, is none.
+// inhabitants returns the applications' processes whose slot is dir or below it. They are
+// recognized by a mark that they cannot remove, see sandbox.Marked. Without a sandbox they are
+// recognized by a mark in their environment or, where that cannot be read, by their working
+// directory. A process whose environment lacks the mark, such as a person's shell in a slot, does
+// not count.
 func (e *Executor) inhabitants(dir string, mark func(uint64) bool) []int {
 	return e.inhabitantsOf(e.takeCensus(), dir, mark)
 }
@@ -55,7 +54,7 @@ func (e *Executor) inhabitantsOf(all []inhabitant, dir string, mark func(uint64)
 	for _, x := range all {
 		switch {
 		case mark(x.mark):
-		case x.mark != 0 || !below(x.in, dir) || e.elsewhere(x.pid): // another slot's, or none
+		case x.mark != 0 || !below(x.in, dir) || e.elsewhere(x.pid): // it belongs to another slot or to none
 			continue
 		}
 		p := &process.Process{Pid: int32(x.pid)} //nolint:gosec // process ids are that small
@@ -67,14 +66,14 @@ func (e *Executor) inhabitantsOf(all []inhabitant, dir string, mark func(uint64)
 	return found
 }
 
-// An inhabitant is a process that may be of an application.
+// An inhabitant is a process that may belong to an application.
 type inhabitant struct {
 	pid  int
 	mark uint64
-	in   string // the slot that it says it belongs to, or is in, if it has no mark
+	in   string // if it lacks a mark: the slot in its environment, or else its working directory
 }
 
-// takeCensus looks at all processes but this one.
+// takeCensus examines all processes except this one.
 func (e *Executor) takeCensus() (all []inhabitant) {
 	pids, err := process.Pids()
 	if err != nil {
@@ -101,14 +100,14 @@ func (e *Executor) takeCensus() (all []inhabitant) {
 	return all
 }
 
-// A census is all processes that may be of applications, as of one look for all runs.
+// A census lists all processes that may belong to applications. All runs share it.
 type census struct {
 	mu    sync.Mutex
 	taken time.Time
 	all   []inhabitant
 }
 
-// recent returns a census that is not older than the last instant at which all runs look.
+// recent returns a census that was taken at most one poll ago.
 func (e *Executor) recent(now time.Time) []inhabitant {
 	c := &e.census
 	c.mu.Lock()
@@ -119,29 +118,28 @@ func (e *Executor) recent(now time.Time) []inhabitant {
 	return c.all
 }
 
-// elsewhere reports whether the path of our data directory leads a process to another
-// one, as in a container.
+// elsewhere reports whether the path of our data directory leads to a different one for a process,
+// as in a container.
 func (e *Executor) elsewhere(pid int) bool {
 	there, err := os.Stat(fmt.Sprintf("/proc/%d/root%s", pid, e.dir))
 	return err == nil && !os.SameFile(there, e.place)
 }
 
-// inhabitants are the processes in the run's slot, wherever they have gone.
+// inhabitants returns the processes in the run's slot, whatever their parents are.
 func (r *run) inhabitants() []int {
 	return r.e.inhabitants(r.dir(), r.marked())
 }
 
-// marked tells the mark of its processes from others.
+// marked returns a function that reports whether a mark belongs to the run's slot.
 func (r *run) marked() func(uint64) bool {
 	mark := r.e.mark(r.task.Slot)
 	return func(m uint64) bool { return m == mark }
 }
 
-// seek now and then counts those processes to a run that have become nobody's
-// children before anybody looked.
+// seek now and then adds processes to the run whose parents ended before the agent saw them.
 func (r *run) seek(now time.Time) {
 	if !r.sought.IsZero() && now.Before(beat.Next(r.sought, r.e.timing.disk)) {
-		return // all runs look at once
+		return // all runs search at the same time
 	}
 	r.sought = now
 	r.processes.seek(r.e.inhabitantsOf(r.e.recent(now), r.dir(), r.marked()))
@@ -160,7 +158,7 @@ func (e *Executor) lockHolders() []int {
 		}
 		_ = f.Close()
 		return true
-	}) // no slots: nobody holds a lock
+	}) // without slots there cannot be locks
 	return found
 }
 
@@ -170,7 +168,7 @@ func kill(pid int) {
 		return
 	}
 	if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return // not ours to kill; the caller looks again and says so
+		return // another user's, which the caller finds again and reports
 	}
 	_ = p.Release()
 }
@@ -179,7 +177,7 @@ func below(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, dir+string(filepath.Separator))
 }
 
-// slotOf returns the folder that a process was marked with, or "".
+// slotOf returns the folder in the mark of a process's environment, or "".
 func slotOf(env []string) string {
 	for _, v := range env {
 		if dir, ok := strings.CutPrefix(v, slotMark+"="); ok {

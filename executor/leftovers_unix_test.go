@@ -13,8 +13,8 @@ import (
 func TestKillLeftovers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	// The earlier agent and its application: the test binary itself, run in a
-	// slot by nobody who looks after it.
+	// The earlier agent and its application: the test binary itself, run in a slot without an
+	// agent.
 	b.start(b.task("leave"))
 	b.exited()
 	cmd := exec.Command(filepath.Join(b.project, programName), "application", "wait")
@@ -24,7 +24,7 @@ func TestKillLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.appears("working")
-	// A person who looks around in a slot is no leftover.
+	// The shell of a person who looks around in a slot is not a leftover.
 	shell := exec.Command("sleep", "1000")
 	shell.Dir = cmd.Dir
 	if err := shell.Start(); err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// An Allowance is what the volunteer's preferences grant to runs just now.
+// An Allowance is the amount of resources that the volunteer's preferences allow runs to use now.
 type Allowance struct {
-	CPU              float64 // percent of the time that each may compute; 0 means 100
-	Memory           int64   // bytes that all may use now, told to them; 0: not known
-	MostMemory       int64   // bytes that all may ever use: one alone that uses more is aborted; 0: no limit
-	NetworkSuspended bool    // told to them
-	Processes        int     // that one may consist of, where they can be counted; 0: no limit
+	CPU              float64 // percent of the time during which each may compute, where 0 means 100
+	Memory           int64   // bytes that all may use now, reported to them, or 0 if unknown
+	MostMemory       int64   // bytes that all may ever use, or 0 for no limit. A single run that uses more is aborted.
+	NetworkSuspended bool    // reported to them
+	Processes        int     // maximum number of processes of one run, where they can be counted, or 0 for no limit
 }
 
-// Allow sets what runs are held to from their next poll on.
+// Allow sets the limits that apply to all runs from their next poll on.
 func (e *Executor) Allow(a Allowance) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -33,7 +33,7 @@ func (e *Executor) allowance() Allowance {
 	return e.allowed
 }
 
-// A shorter bound is a project's mistake, and becomes the longer one.
+// A time bound of less than minTimeBound is a project's mistake, and is replaced by instead.
 //
 // Source: BOINC client/app.cpp, ACTIVE_TASK::init.
 const (
@@ -57,15 +57,15 @@ func (t Task) timeLimit() time.Duration {
 
 // limit aborts a run that has exceeded one of its limits.
 //
-// Source, texts too since projects' web sites are searched for them: BOINC
-// client/app_control.cpp, ACTIVE_TASK_SET::check_rsc_limits_exceeded.
+// Source: BOINC client/app_control.cpp, ACTIVE_TASK_SET::check_rsc_limits_exceeded. The texts are
+// the same because people search projects' web sites for them.
 func (r *run) limit(now time.Time, a Allowance) {
 	if !r.deadline.IsZero() {
 		return
 	}
 	if n := 1 + len(r.descendants); a.Processes > 0 && n > a.Processes {
 		r.abort(protocol.ExitAbortedByClient, fmt.Sprintf("exceeded process limit: %d processes > %d (max_processes)", n, a.Processes))
-		r.kill() // it grows while we wait for it to obey
+		r.kill() // it might keep growing while we wait for it to exit
 		return
 	}
 	p, d := r.snapshot(), r.task.Init
@@ -81,7 +81,7 @@ func (r *run) limit(now time.Time, a Allowance) {
 			r.smoothed/megabyte, float64(a.MostMemory)/megabyte))
 		return
 	}
-	// What an application writes to stderr grows fastest and is cheap to see.
+	// stderr can grow fastest, and its size is cheap to read.
 	used := r.slot.size(appipc.StderrFile)
 	r.stderr = used
 	if now.Sub(r.measured) >= r.e.timing.disk {
@@ -98,8 +98,8 @@ func (r *run) limit(now time.Time, a Allowance) {
 	}
 }
 
-// smooth takes a working set into the average. Half of what is measured counts after ten
-// seconds, as upstream: a peak is no reason to lose the work.
+// smooth adds a working set to the moving average. After ten seconds a new value counts for half,
+// as upstream, so that a short peak does not cost the work.
 func (r *run) smooth(now time.Time, workingSet int64) {
 	const perPoll = 0.067
 	polls := min(max(1, now.Sub(r.weighed).Seconds()/r.e.timing.poll.Seconds()), suspendedPolls)
@@ -111,7 +111,7 @@ func diskExceeded(used, bound int64) string {
 	return fmt.Sprintf("exceeded disk limit: %.2fMB > %.2fMB", float64(used)/megabyte, float64(bound)/megabyte)
 }
 
-// bound has the system hold the run to what it may use at most, where it can.
+// bound makes the system enforce the run's limits, where it can.
 func (r *run) bound(a Allowance) {
 	if r.cmd != nil && a == r.bounded {
 		return
@@ -120,8 +120,8 @@ func (r *run) bound(a Allowance) {
 	r.group.bound(a.MostMemory, moreTasks*a.Processes, !r.task.Init.NoPriorityChange)
 }
 
-// diskUsage is what the run has written: its slot, its outputs in it, and files
-// that no longer have a name.
+// diskUsage returns the number of bytes that the run has written: its slot with the outputs, and
+// files that no longer have a name.
 func (r *run) diskUsage() (int64, error) {
 	sum, err := foreigndir.Usage(r.e.root, slotName(r.task.Slot))
 	if r.cmd != nil {

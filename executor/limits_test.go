@@ -38,7 +38,7 @@ func TestLimits(t *testing.T) {
 			task := b.boincTask(c.what)
 			c.limit(b, &task)
 			b.start(task)
-			if c.status == 197 { // the time passes
+			if c.status == 197 { // let the time pass
 				if err := b.toRun("r_0", func(r *run) { r.update(func(p *Progress) { p.Elapsed = 301 * time.Second }) }); err != nil {
 					t.Fatal(err)
 				}
@@ -57,8 +57,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestForkBomb starts what multiplies, as often as it can before it is stopped but
-// no more than sixty times.
+// TestForkBomb starts processes as often as possible until it is stopped, but at most sixty times.
 func TestForkBomb(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -88,7 +87,7 @@ func TestTimeLimit(t *testing.T) {
 		want         time.Duration
 	}{
 		{1e9, 3e11, 5 * time.Minute},
-		{1e9, 1e11, 12 * time.Hour}, // a bound so short is a mistake
+		{1e9, 1e11, 12 * time.Hour}, // such a short bound is a mistake
 		{0, 1e11, 0},
 		{1e9, 0, 0},
 		{1, 1e300, 100 * 365 * 24 * time.Hour},
@@ -101,13 +100,13 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// TestThrottle counts in how many polls a run is held.
+// TestThrottle counts the polls during which a run is suspended.
 func TestThrottle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		percent float64
 		runner  Runner
-		want    int // of 100 polls it computes in
+		want    int // number of 100 polls during which it computes
 	}{{100, nil, 100}, {0, nil, 100}, {50, nil, 50}, {75, Interpreted{}, 75}, {10, Native{}, 10}, {50, Outside{}, 100}} {
 		r := &run{e: &Executor{}}
 		r.task.Runner = c.runner
@@ -134,7 +133,7 @@ func TestThrottle(t *testing.T) {
 func TestThrottledApplication(t *testing.T) {
 	t.Parallel()
 	b := newBOINCBench(t)
-	b.timing.poll = 200 * time.Millisecond // it looks ten times a second
+	b.timing.poll = 200 * time.Millisecond // the application looks ten times as often
 	b.Allow(Allowance{CPU: 34})
 	task := b.boincTask("tick")
 	b.start(task)
@@ -159,8 +158,7 @@ func TestThrottledApplication(t *testing.T) {
 	}
 }
 
-// TestProgramsThatCannotRun: what is wrong with the program is told at once, and
-// not tried again.
+// TestProgramsThatCannotRun: a program that cannot run is reported at once and not tried again.
 func TestProgramsThatCannotRun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ content, want string }{
@@ -177,7 +175,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 			if err := b.Start(task); !errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v", err)
 			}
-			b.start(b.task("upper")) // others go on
+			b.start(b.task("upper")) // others run as usual
 			if e := b.exited(); e.Verdict != Success {
 				t.Errorf("got %+v", e)
 			}
@@ -188,7 +186,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 func TestMissingLibrary(t *testing.T) {
 	t.Parallel()
 	b := newBOINCBench(t)
-	// The name of a library in the program's own table becomes one that is not there.
+	// The name of a library in the program's table is replaced by one that does not exist.
 	name := filepath.Join(b.project, "app_1.0")
 	text := strings.Replace(b.read(name), "libboinc_api.so", "libmissing_.so!", 1)
 	if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
@@ -200,9 +198,9 @@ func TestMissingLibrary(t *testing.T) {
 	}
 }
 
-// TestSuspendedApplicationOutlivesTheAgent: BOINC's runtime notices that its
-// client has gone, but not while it is suspended. The next agent ends it, its
-// family too, and the slot can be used again.
+// TestSuspendedApplicationOutlivesTheAgent: BOINC's runtime notices when its client has ended, but
+// not while it is suspended. The next agent ends it and its children, and the slot can be used
+// again.
 func TestSuspendedApplicationOutlivesTheAgent(t *testing.T) {
 	t.Parallel()
 	b := newBOINCBench(t)
@@ -220,7 +218,7 @@ func TestSuspendedApplicationOutlivesTheAgent(t *testing.T) {
 	}
 	gone(t, far)
 	gone(t, pid)
-	for ended := false; !ended; { // unlike a killed agent the first one is still there, and tidies up after its run
+	for ended := false; !ended; { // unlike a killed agent, the first one still exists and cleans up after its run
 		_, ended = (<-first).(Exited)
 	}
 	if b.read(b.slotFile("boinc_lockfile")) == "absent" {
@@ -238,8 +236,7 @@ func TestLostHeartbeat(t *testing.T) {
 		t.Skip("takes half a minute")
 	}
 	b := newBOINCBench(t)
-	// As after an agent that was killed: nobody polls, and the process that is
-	// named as the client is not there.
+	// As after a killed agent: no agent polls, and the process ID of the client does not exist.
 	b.start(b.boincTask("return"))
 	b.exited()
 	init := strings.Replace(b.read(b.slotFile("init_data.xml")), "<client_pid>", "<client_pid>99999999", 1)

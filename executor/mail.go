@@ -13,12 +13,11 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// MaxTrickle is the longest message to a project's server that is passed on, in
-// bytes.
+// MaxTrickle is the maximum length, in bytes, of a message to a project's server that is passed on.
 const MaxTrickle = 1 << 20
 
-// mail passes on what the application says beside its status, and tells it of
-// what has come for it.
+// mail passes on the application's messages other than its status, and notifies it of messages and
+// uploads.
 func (r *run) mail() {
 	if text, ok := r.ipc.Receive(appipc.GraphicsReply); ok {
 		if g, ok := appipc.ParseGraphics(text); ok {
@@ -42,8 +41,8 @@ func (r *run) mail() {
 	}
 }
 
-// trickleUp moves a message for the project's server from the slot into the
-// project's folder, where it stays until the server has it.
+// trickleUp moves a message for the project's server from the slot into the project's folder, where
+// it stays until the server has it.
 func (r *run) trickleUp() {
 	info, err := r.slot.dir.Lstat(appipc.TrickleUpFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +61,7 @@ func (r *run) trickleUp() {
 	}
 	at := time.Now()
 	name := appipc.TrickleName(r.task.Init.ResultName, at)
-	for exists(r.slot.project, name) { // there was one in this second
+	for exists(r.slot.project, name) { // the application sent another one in the same second
 		at = at.Add(time.Second)
 		name = appipc.TrickleName(r.task.Init.ResultName, at)
 	}
@@ -73,8 +72,8 @@ func (r *run) trickleUp() {
 	r.e.report(TrickledUp{Result: r.task.Result, File: name})
 }
 
-// TrickleDown puts a message of the project's server into the slot of a result,
-// running or not. It returns ErrNotRunning if the slot is not the result's.
+// TrickleDown puts a message from the project's server into the slot of a result, running or not.
+// It returns ErrNotRunning if the slot does not belong to the result.
 func (e *Executor) TrickleDown(result string, slot int, at time.Time, text string) error {
 	dir, err := e.root.OpenRoot(slotName(slot))
 	if err != nil {
@@ -107,8 +106,8 @@ func (e *Executor) TrickleDown(result string, slot int, at time.Time, text strin
 	return nil // it finds the message when it starts
 }
 
-// Reread gives a running application new preferences: the period of its
-// checkpoints and the XML of both kinds. Unthrottled is the rest that may have changed of t.
+// Reread gives a running application new preferences: the period of its checkpoints and the XML of
+// both kinds of preferences. Apart from these, it only takes Unthrottled from t.
 func (e *Executor) Reread(t Task) error {
 	return e.toRun(t.Result, func(r *run) {
 		r.task.Unthrottled = t.Unthrottled

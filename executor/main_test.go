@@ -19,17 +19,17 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 )
 
-// TestMain lets the test binary play the applications.
+// TestMain makes the test binary run as an application if its arguments ask for one.
 func TestMain(m *testing.M) {
 	sandbox.Main()
 	if len(os.Args) > 2 && os.Args[1] == "application" {
 		application(os.Args[2], os.Args[3:])
 	}
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each application takes a second to end under -race
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each application takes a second to end under -race
 	os.Exit(m.Run())
 }
 
-// exit ends an application. os.Exit would have a test with -cover write of it to stderr.
+// exit ends an application. With os.Exit, a test with -cover would write about it to stderr.
 func exit(status int) { syscall.Exit(status) }
 
 func application(what string, args []string) {
@@ -45,7 +45,7 @@ func application(what string, args []string) {
 			app.FractionDone(1)
 			return os.WriteFile(out, bytes.ToUpper(text), 0o600)
 		})
-	case "count": // to 3, a checkpoint each, then waits to be told to leave
+	case "count": // counts to 3 with one checkpoint a run, then waits until it is asked to exit
 		boincapi.Run(func(app *boincapi.App) error {
 			state, _ := os.ReadFile("state")
 			fmt.Fprintf(os.Stderr, "starting with %q\n", state)
@@ -60,7 +60,7 @@ func application(what string, args []string) {
 			app.CheckpointCompleted()
 			return wait(app)
 		})
-	case "hasty": // makes one checkpoint after the other
+	case "hasty": // makes one checkpoint after another
 		boincapi.Run(func(app *boincapi.App) error {
 			for {
 				burn()
@@ -87,9 +87,9 @@ func application(what string, args []string) {
 		exit(3)
 	case "crash":
 		crash()
-	case "leave": // premature
+	case "leave": // premature exit
 		exit(0)
-	case "memory": // takes more and more of it
+	case "memory": // takes more and more memory
 		for all := [][]byte(nil); len(all) < 500; time.Sleep(time.Millisecond) {
 			all = append(all, bytes.Repeat([]byte("x"), 1<<20))
 		}
@@ -98,12 +98,12 @@ func application(what string, args []string) {
 		_ = os.WriteFile("out", []byte(strings.Join(os.Environ(), "\n")), 0o600)
 		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)
 		exit(0)
-	case "plain": // knows BOINC's finish file, not its runtime; prints how it was started
+	case "plain": // uses BOINC's finish file, but not its runtime, and reports how it was started
 		report := fmt.Sprintf("%q\n%s\n%s\n", args, os.Args[0], os.Getenv("LD_LIBRARY_PATH"))
 		_ = os.WriteFile("out", []byte(report), 0o600)
 		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)
 		exit(0)
-	case "hog": // computes on so many CPUs from the end of its input on
+	case "hog": // computes on so many CPUs once its input ends
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		n, _ := strconv.Atoi(args[0])
 		for range n - 1 {
@@ -112,7 +112,7 @@ func application(what string, args []string) {
 		spin()
 	case "sleep":
 		time.Sleep(1000 * time.Second)
-	case "spin": // knows nothing of BOINC; counts in a file, and so does its child
+	case "spin": // does not use BOINC's interface. It counts in a file, and so does its child.
 		if len(args) == 0 {
 			child := exec.Command(os.Args[0], "application", "spin", "child.ticks")
 			if err := child.Start(); err != nil {

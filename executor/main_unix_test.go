@@ -13,24 +13,24 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// programName is that of the test binary in the project's folder.
+// programName is the name of the test binary in the project's folder.
 const programName = "app_1.0"
 
-// crash ends an application by a signal. Go's runtime would turn one into an exit status.
+// crash ends an application by a signal. Go's runtime would turn it into an exit status.
 func crash() {
 	_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
 }
 
-// crashed is what an agent makes of that.
+// The exit status and message that an agent reports for a crash.
 const (
 	crashedStatus  = 6
 	crashedMessage = "signal 6"
 )
 
-// apart starts a child that is not of its parent's process group.
+// apart starts a child outside its parent's process group.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// burn uses enough CPU time for a checkpoint to be told from the last.
+// burn uses enough CPU time for a checkpoint to differ from the last one.
 func burn() {
 	var u syscall.Rusage
 	for u.Utime.Usec < 20000 && u.Utime.Sec == 0 {
@@ -38,7 +38,7 @@ func burn() {
 	}
 }
 
-// gone waits until a process has ended; nobody may reap it but init.
+// gone waits until a process has ended. Only init may reap it.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	testwait.Until(t, "the end of a process", func() bool {

@@ -9,27 +9,27 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// programName is that of the test binary in the project's folder.
+// programName is the name of the test binary in the project's folder.
 const programName = "app_1.0.exe"
 
-// crash ends an application as one that touches memory that it does not have. Go's runtime
-// would turn that into an exit status of its own.
+// crash ends an application as if it had accessed invalid memory. Go's runtime would turn a real
+// access into a different exit status.
 func crash() {
 	_ = windows.TerminateProcess(windows.CurrentProcess(), 0xC0000005)
 }
 
-// crashed is what an agent makes of that.
+// The exit status and message that an agent reports for a crash.
 const (
 	crashedStatus  = -1073741819
 	crashedMessage = "0xc0000005): access violation"
 )
 
-// apart starts a child that gets no Ctrl-C of its parent's.
+// apart starts a child that does not get its parent's Ctrl-C.
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// burn uses enough CPU time for a checkpoint to be told from the last.
+// burn uses enough CPU time for a checkpoint to differ from the last one.
 func burn() {
 	for user := int64(0); user < int64(20*time.Millisecond); {
 		var created, exited, kernel, used windows.Filetime

@@ -10,8 +10,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// channels makes new shared memory, zeroed. A file that an earlier run has
-// mapped is not reused.
+// channels returns new, zeroed shared memory. A file that an earlier run has mapped is not reused.
 func (s *slot) channels(*appipc.InitData) (channels, io.Closer, error) {
 	f, err := foreigndir.Create(s.dir, appipc.MmapFile, 0o660)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// maxSegments is how many tasks of all agents and clients of a session can run at once.
+// maxSegments is the number of tasks of all agents and clients of a session that can run at once.
 //
-// Source: BOINC client/app_start.cpp, ACTIVE_TASK::get_shmem_seg_name; the names, too.
+// Source: BOINC client/app_start.cpp, ACTIVE_TASK::get_shmem_seg_name. The names are the same, too.
 const maxSegments = 1024
 
-// channels makes new shared memory, zeroed, and notes its name among what the application
-// is told. Other programs of this computer may use such names as well.
+// channels returns new, zeroed shared memory and adds its name to the data that the application
+// receives. Other programs on this computer may use such names as well.
 func (s *slot) channels(d *appipc.InitData) (channels, io.Closer, error) {
 	for i := range maxSegments {
 		name := fmt.Sprintf("boinc_%d", i)

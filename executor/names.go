@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// reserved names in a slot are the interface's own; a project's file of that
-// name would speak to the application, or to us, in the other's voice.
+// reserved are names in a slot that the interface uses. A project's file with such a name could be
+// mistaken for a message to the application or to the agent.
 var reserved = map[string]bool{
 	appipc.InitDataFile:      true,
 	appipc.MmapFile:          true,
@@ -25,9 +25,8 @@ var reserved = map[string]bool{
 	outputsDir:               true,
 }
 
-// checkName refuses what is not the name of one file in one folder. os.Root
-// would keep the file inside as well; but a soft link is text that the
-// application follows without it.
+// checkName returns an error unless the name denotes one file in one folder. os.Root alone is not
+// enough: a soft link is a text that the application follows outside of os.Root.
 func checkName(name string) error {
 	bad := name == "" || name == "." || name == ".." || len(name) > 255 ||
 		strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
@@ -38,8 +37,9 @@ func checkName(name string) error {
 	return nil
 }
 
-// forbiddenOnWindows reports whether programs of Windows take the name for that of a device,
-// of another file or of part of one: some open it all the same, and others something else.
+// forbiddenOnWindows reports whether programs on Windows take the name for a device, for another
+// file or for part of a file. Some programs open such a file as named, and others open something
+// else.
 //
 // Source: Microsoft, "Naming Files, Paths, and Namespaces".
 func forbiddenOnWindows(name string) bool {
@@ -59,7 +59,7 @@ func forbiddenOnWindows(name string) bool {
 	return ok && len([]rune(port)) == 1 && strings.ContainsAny(port, "123456789¹²³")
 }
 
-// identity is what a name has in common with others of the same file.
+// identity returns the same string for all names of the same file.
 func identity(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToLower(name)
@@ -67,7 +67,7 @@ func identity(name string) string {
 	return name
 }
 
-// check refuses a task that names files outside its two folders.
+// check returns an error if the task names files outside its two folders.
 func (t Task) check() error {
 	if t.Result == "" || t.Slot < 0 {
 		return fmt.Errorf("result %.60q in slot %d: no such task", t.Result, t.Slot)
@@ -84,7 +84,7 @@ func (t Task) check() error {
 		if err := checkName(logical); err != nil {
 			return err
 		}
-		if reserved[strings.ToLower(logical)] { // not every file system tells case
+		if reserved[strings.ToLower(logical)] { // some file systems ignore case
 			return fmt.Errorf("file %s: the name %s is reserved", f.Physical, logical)
 		}
 		if seen[identity(logical)] {

@@ -2,7 +2,7 @@ package executor
 
 import "testing"
 
-// What another file would be is refused before anything is written.
+// A name that denotes another file on Windows is refused before anything is written.
 func TestNamesOfOtherFiles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

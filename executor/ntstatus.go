@@ -2,9 +2,9 @@ package executor
 
 import "fmt"
 
-// outsideStatus are exit codes that Windows gives to programs that it ends, or does not let
-// start, for reasons of its own: at a shutdown, when a session ends or by Ctrl-C, and when
-// there is no room for one more program on the desktop. They say nothing of the application.
+// outsideStatus are exit codes of programs that Windows ends, or does not let start, for its own
+// reasons: at a shutdown, when a session ends, after Ctrl-C, or when the desktop cannot take one
+// more program. They are not the application's fault.
 //
 // Source: BOINC client/app_control.cpp, ACTIVE_TASK::handle_exited_app.
 var outsideStatus = map[uint32]string{
@@ -14,7 +14,7 @@ var outsideStatus = map[uint32]string{
 	0xC000026B: "Windows was shutting down",
 }
 
-// crashStatus are the commonest of the exit codes by which Windows says how a program crashed.
+// crashStatus contains the most common exit codes with which Windows reports a program's crash.
 //
 // Source: Microsoft, [MS-ERREF] 2.3.1.
 var crashStatus = map[uint32]string{
@@ -43,8 +43,8 @@ var crashStatus = map[uint32]string{
 	0xE06D7363: "unhandled C++ exception",
 }
 
-// exitMessage says with which code a process exited: as a server's pages show it, and in
-// words where Windows gave it.
+// exitMessage returns a text with the exit code of a process, in the form that a server's pages
+// show, and an explanation if the code is one of Windows.
 func exitMessage(code int) string {
 	status := uint32(code) //nolint:gosec // Windows' codes have 32 bits
 	if code >= 0 && code < 1<<16 {

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptOrphans makes this process the parent of all processes whose own parent
-// has ended, instead of the system's first: nothing that an application starts
-// leaves the family.
+// adoptOrphans makes this process, instead of the system's first, the parent of all processes whose
+// own parent has ended. So all processes that applications start remain its descendants.
 func adoptOrphans() error {
 	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	if err == nil {
@@ -20,19 +19,19 @@ func adoptOrphans() error {
 	return err
 }
 
-// adopts says that this process is that parent.
+// adopts reports whether adoptOrphans has succeeded.
 var adopts atomic.Bool
 
-// waitedFor are the applications that a goroutine of this process waits for. Who
-// the parent of a process is concerns the whole process, whatever executors it has.
+// waitedFor lists the applications that a goroutine of this process waits for. It is global because
+// orphans are adopted by the process as a whole, however many executors it has.
 var waitedFor = struct {
 	sync.Mutex
 	pids map[int]bool
 }{pids: make(map[int]bool)}
 
-// begin starts a command by f and remembers that it is waited for.
+// begin calls f to start a command, and records that a goroutine waits for it.
 func begin(cmd *exec.Cmd, f func() error) error {
-	waitedFor.Lock() // reap must not see it before we know it
+	waitedFor.Lock() // reap must not see it before it is recorded
 	defer waitedFor.Unlock()
 	if err := f(); err != nil {
 		return err
@@ -41,17 +40,16 @@ func begin(cmd *exec.Cmd, f func() error) error {
 	return nil
 }
 
-// ended forgets a command that was waited for.
+// ended removes a command from waitedFor.
 func ended(pid int) {
 	waitedFor.Lock()
 	defer waitedFor.Unlock()
 	delete(waitedFor.pids, pid)
 }
 
-// reap lets go of orphans that have ended. They are known by their session: each
-// application has its own, which what it starts shares or leaves for yet another.
-// Other children of this process are in its own session, and somebody waits for
-// them.
+// reap waits for adopted processes that have ended. They are recognized by their session: each
+// application has a separate session, and the processes that it starts share it or create another.
+// Other children of this process are in its own session and have a goroutine that waits for them.
 func reap(zombies map[int]relative) {
 	waitedFor.Lock()
 	defer waitedFor.Unlock()
@@ -62,7 +60,7 @@ func reap(zombies map[int]relative) {
 	}
 	for pid, z := range zombies {
 		if z.parent == self && z.session != own && !waitedFor.pids[pid] {
-			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // or it is looked at again
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // if this fails, the next look finds it again
 		}
 	}
 }

@@ -18,12 +18,12 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// outputsDir is the folder in a slot that output files are written to. BOINC's
-// client has them written to the project's folder; there a task could change
-// what other tasks read, and fill the disk unseen.
+// outputsDir is the folder in a slot that output files are written to. With BOINC's client they are
+// written to the project's folder. There a task could change the input files of other tasks, and
+// fill the disk unnoticed.
 const outputsDir = "starling_outputs"
 
-// makeOutputs makes the folder, unless it is there.
+// makeOutputs makes the folder, unless it exists.
 func (s *slot) makeOutputs() error {
 	if info, err := s.dir.Lstat(outputsDir); err == nil && info.IsDir() {
 		return foreigndir.Repair(s.dir, outputsDir)
@@ -37,8 +37,8 @@ func (s *slot) makeOutputs() error {
 	return s.own(s.dir, outputsDir)
 }
 
-// placeOutput has the application write an output to the slot. One that lies in
-// the project's folder, from a slot that BOINC's client made, goes with it.
+// placeOutput makes the application write an output to the slot. If the slot was made by BOINC's
+// client, the output may already be in the project's folder: then it is moved into the slot.
 func (s *slot) placeOutput(f File) error {
 	head, err := foreigndir.Read(s.dir, f.logical(), 512)
 	if err == nil {
@@ -53,7 +53,7 @@ func (s *slot) placeOutput(f File) error {
 	return s.replace(f.logical(), appipc.SoftLink(outputsDir+"/"+f.Physical))
 }
 
-// fetch copies an output from the project's folder into the slot.
+// fetch moves an output from the project's folder into the slot.
 func (s *slot) fetch(f File) error {
 	src, err := foreigndir.Open(s.project, f.Physical)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,11 +80,11 @@ func (s *slot) fetch(f File) error {
 	return s.project.Remove(f.Physical)
 }
 
-// maxStderr is how much of stderr.txt BOINC's clients send.
+// maxStderr is the number of bytes of stderr.txt that BOINC's clients send.
 const maxStderr = 63 << 10
 
-// outputs moves outputs into the project's folder and looks at all of them. A file
-// that is too big is deleted.
+// outputs moves outputs into the project's folder and examines them. A file that is too big is
+// deleted.
 func (e *Executor) outputs(t Task, s *slot) []Output {
 	var all []Output
 	for _, f := range t.Files {
@@ -100,7 +100,7 @@ func (e *Executor) outputs(t Task, s *slot) []Output {
 	return all
 }
 
-// inSlot is where an output lies in the slot.
+// inSlot returns the path of an output in the slot.
 func (f File) inSlot() string {
 	if f.Copy {
 		return f.logical()
@@ -108,8 +108,8 @@ func (f File) inSlot() string {
 	return path.Join(outputsDir, f.Physical)
 }
 
-// moveOut moves an output from the slot, if it is there and is a file; a link
-// would make us upload what it points to.
+// moveOut moves an output out of the slot, if it exists. It must be a regular file: the agent must
+// not upload the target of a link.
 func (e *Executor) moveOut(t Task, s *slot, f File) error {
 	info, err := s.dir.Lstat(f.inSlot())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,14 +121,13 @@ func (e *Executor) moveOut(t Task, s *slot, f File) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("output %s is not a file", f.logical())
 	}
-	if f.Gzip && info.Size() <= f.MaxBytes { // one that is too big is judged by its own size
+	if f.Gzip && info.Size() <= f.MaxBytes { // a file that is too big is judged by its uncompressed size
 		return e.takeCompressed(t, s, f)
 	}
 	return e.take(t, f.inSlot(), f.Physical)
 }
 
-// take moves a file from the task's slot to the project's folder, where it is the
-// agent's.
+// take moves a file from the task's slot to the project's folder, where the agent owns it.
 func (e *Executor) take(t Task, from, to string) error {
 	from = path.Join(slotName(t.Slot), from)
 	to = path.Join("projects", filepath.Base(t.ProjectDir), to)
@@ -148,7 +147,7 @@ func (e *Executor) take(t Task, from, to string) error {
 	return e.root.Chmod(to, 0o644)
 }
 
-// measure fills in what there is to know of the output in the project's folder.
+// measure fills in the size and checksum of the output in the project's folder.
 //
 // Source: BOINC client/cs_apps.cpp, CLIENT_STATE::app_finished.
 func (s *slot) measure(ctx context.Context, f File, o *Output) error {
@@ -178,7 +177,7 @@ func (s *slot) measure(ctx context.Context, f File, o *Output) error {
 		return &OutputError{File: f.Physical, Code: protocol.ErrNumFileTooBig, Text: "file size too big"}
 	}
 	o.MD5 = hex.EncodeToString(sum.Sum(nil))
-	return file.Sync() // before anybody notes down that the result is done
+	return file.Sync() // before anybody records that the result is done
 }
 
 // A reader reads until its context ends.
@@ -194,8 +193,7 @@ func (r reader) Read(b []byte) (int, error) {
 	return r.Reader.Read(b)
 }
 
-// tail returns the end of a file in the slot, at most n bytes; "" if it cannot be
-// read.
+// tail returns the last n bytes of a file in the slot, or "" if it cannot be read.
 func (s *slot) tail(name string, n int64) string {
 	b, _ := foreigndir.Tail(s.dir, name, n)
 	return string(b)

@@ -11,9 +11,9 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 )
 
-// A program that the volunteer allows to start virtual machines and containers has the rights
-// and the places of the agent's user, and a service that it starts outlives it. One that is not
-// allowed to, or whose agent is root, is confined like any other.
+// A program that the volunteer allows to start virtual machines and containers has the rights and
+// the directories of the agent's user, and a service that it starts outlives it. A program that is
+// not allowed to, or whose agent runs as root, is confined like any other.
 func TestProgramsOutside(t *testing.T) {
 	if words, ok := sandbox.Level(); !ok {
 		t.Skip(words)

@@ -31,7 +31,7 @@ func TestLongPaths(t *testing.T) {
 	}
 	_ = b.Quit("r_0")
 	b.exited()
-	b.start(b.task("wait")) // the slot is gone on with, with what is in it
+	b.start(b.task("wait")) // the run continues in the slot with its content
 	b.progress(func(p Progress) bool { return p.PID > 0 })
 	_ = b.Quit("r_0")
 	b.exited()

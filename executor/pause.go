@@ -7,11 +7,11 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// held reports whether the run is not to compute now.
+// held reports whether the run is currently not allowed to compute.
 func (r *run) held() bool { return r.snapshot().Suspended || r.throttled }
 
-// hold changes whether the run is held, and tells the application. It has no
-// effect on one that is leaving.
+// hold changes whether the run is held, and notifies the application. It does nothing for a run
+// that is leaving.
 func (r *run) hold(change func()) {
 	if !r.deadline.IsZero() {
 		return
@@ -28,7 +28,7 @@ func (r *run) hold(change func()) {
 	}
 }
 
-// pause suspends or resumes.
+// pause suspends or resumes the run.
 func (r *run) pause(v bool) {
 	if !r.ipc.Open() {
 		r.log.Warn("application cannot be suspended on this system")
@@ -37,10 +37,9 @@ func (r *run) pause(v bool) {
 	r.hold(func() { r.update(func(p *Progress) { p.Suspended = v }) })
 }
 
-// follow stops and wakes by signal what does not heed messages: the children of
-// most applications, and a program that does not know the interface. The
-// application itself is stopped only in that case: a signal would meet it in a
-// critical section.
+// follow uses signals to stop and resume processes that ignore messages: the children of most
+// applications, and programs that do not use the interface. It stops the main process only in the
+// latter case, because a signal could stop it in a critical section.
 func (r *run) follow(now time.Time) {
 	heard := r.unread.IsZero()
 	unresponsive := !heard && !r.listens && now.Sub(r.unread) >= r.e.timing.unresponsive

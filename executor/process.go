@@ -5,35 +5,35 @@ import (
 	"time"
 )
 
-// processes are a task's main program, which was started, and all that belongs to it. They are
-// its run's alone.
+// processes are a task's main program, which was started, and all other processes that belong to
+// it. Only its run uses them.
 type processes struct {
 	cmd    *exec.Cmd // nil: it had finished already, see adopt
 	group  *group
-	exited chan struct{} // closed when it has ended
+	exited chan struct{} // closed when the main program has ended
 	tree   *processTree
-	// lowered is where sessions of applications get their priority; sessions are those
-	// that have it, as of the last look.
+	// lowered gives sessions of applications their priority. sessions contains those that were
+	// lowered, as of the last look.
 	lowered  *sessions
 	sessions map[int]bool
-	// descendants are its other processes as of the last look, with their start times.
+	// descendants maps the other processes as of the last look to their start times.
 	descendants map[int]int64
-	// hidden finds processes that are known by their mark alone.
+	// hidden finds processes that can be recognized only by their mark.
 	hidden func() []int
 
-	// loose says that what has left the main program's family and group is not its own, such
-	// as the service that VirtualBox starts once for all.
+	// loose means that processes which have left the main program's family and group do not belong
+	// to it, such as the service that VirtualBox starts once for all its programs.
 	loose bool
 
-	stopped    bool // some of it was stopped by signal
-	terminated bool // it was asked to leave by signal
+	stopped    bool // some of its processes were stopped by signal
+	terminated bool // it was asked to exit by signal
 }
 
-// started notes that the command runs, and waits for its end.
+// started records that the command runs, and waits for its end.
 func (p *processes) started(cmd *exec.Cmd) {
 	p.cmd, p.exited = cmd, make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // says no more than cmd.ProcessState
+		_ = cmd.Wait() // cmd.ProcessState has the same information
 		ended(cmd.Process.Pid)
 		close(p.exited)
 	}()
@@ -41,11 +41,11 @@ func (p *processes) started(cmd *exec.Cmd) {
 
 func (p *processes) pid() int { return p.cmd.Process.Pid }
 
-// everyone returns all of its processes, as of now.
+// everyone returns all processes, as of now.
 func (p *processes) everyone() []int { return append(p.others(), p.pid()) }
 
-// within finds the processes beside the main one, and their start times: by their group,
-// where that tells, or among all.
+// within returns the processes except the main one, with their start times. If their group lists its
+// members, it returns those with 0 instead of a time, or else it finds them among all processes.
 func (p *processes) within(all family) map[int]int64 {
 	if p.loose {
 		return all.relatives(p.pid(), nil)
@@ -63,7 +63,7 @@ func (p *processes) within(all family) map[int]int64 {
 	return others
 }
 
-// others returns all of its processes but the main one, as of now.
+// others returns all processes except the main one, as of now.
 func (p *processes) others() []int {
 	p.descendants = p.within(p.tree.look(true))
 	pids := make([]int, 0, len(p.descendants))
@@ -73,8 +73,8 @@ func (p *processes) others() []int {
 	return pids
 }
 
-// usage returns the bytes of memory that it occupies and has addresses for, and the CPU
-// time that it has used, as of a moment ago.
+// usage returns the bytes of memory that the processes occupy and have addresses for, and the CPU
+// time that they have used, as of a moment ago.
 func (p *processes) usage() (resident, virtual int64, cpu time.Duration) {
 	all := p.tree.look(false)
 	p.descendants = p.within(all)
@@ -82,20 +82,20 @@ func (p *processes) usage() (resident, virtual int64, cpu time.Duration) {
 	return resident, virtual, max(cpu, p.group.cpu())
 }
 
-// used is the CPU time that it has used, once it has ended.
+// used returns the CPU time that the processes have used, once the main one has ended.
 func (p *processes) used() time.Duration {
 	st := p.cmd.ProcessState
 	return max(st.UserTime()+st.SystemTime(), p.group.cpu())
 }
 
-// seek counts processes to it that were found by their mark: they may have become nobody's children
-// before anybody looked.
+// seek adds processes that were found by their mark: their parents may have ended before the agent
+// saw them.
 func (p *processes) seek(found []int) {
 	p.descendants = p.tree.look(len(found) > 0).adopt(found, p.descendants)
 }
 
-// suspend stops the processes that do not heed messages: all but the main one, or with
-// all set that as well.
+// suspend stops the processes that ignore messages: all except the main one, or with all set that
+// one as well.
 func (p *processes) suspend(all bool) {
 	p.stopped = true
 	spared := p.pid()
@@ -109,10 +109,10 @@ func (p *processes) suspend(all bool) {
 		signalAll([]int{p.pid()}, stop)
 	}
 	signalAll(p.others(), stop)
-	signalAll(p.others(), stop) // that were started meanwhile
+	signalAll(p.others(), stop) // some may have been started meanwhile
 }
 
-// wake resumes what was stopped.
+// wake resumes stopped processes.
 func (p *processes) wake() {
 	if !p.stopped {
 		return
@@ -122,14 +122,13 @@ func (p *processes) wake() {
 	signalAll(p.everyone(), resume)
 }
 
-// terminate asks it to leave by signal, once.
+// terminate asks all processes to exit, by signal.
 func (p *processes) terminate() {
 	p.terminated = true
 	signalAll(p.everyone(), terminate)
 }
 
-// kill ends the process and all that belongs to it, and returns how many others
-// it found.
+// kill ends all processes, and returns the number of processes found in addition to the main one.
 func (p *processes) kill() int {
 	n := p.group.kill()
 	others := p.others()
@@ -137,7 +136,7 @@ func (p *processes) kill() int {
 	for _, pid := range others {
 		kill(pid)
 	}
-	// Whatever has hidden from these is known by the mark it was given.
+	// Processes that have escaped this search are recognized by their mark.
 	marked := p.hidden()
 	for _, pid := range marked {
 		kill(pid)
@@ -145,8 +144,8 @@ func (p *processes) kill() int {
 	return max(n, len(others), len(marked))
 }
 
-// clean reports whether nothing is left of the process, which has exited: whatever gets
-// the slot next must be alone in it.
+// clean ends the remaining processes and reports whether none is left. The main process has exited
+// already. The next run in the slot must be alone in it.
 func (p *processes) clean() bool {
 	for range 250 {
 		if p.kill() == 0 {

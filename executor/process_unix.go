@@ -15,17 +15,17 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// ownGroup makes the process lead a session and a process group, so that all that
-// belongs to it can be killed at once, and it does not write to the terminal that
-// the agent was started at.
+// ownGroup makes the process lead a session and a process group, so that all its processes can be
+// killed at once and it does not write to the terminal where the agent was started.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
 
-// longestDataDir is no bound here: a program's folder is changed to, whatever its path.
+// longestDataDir sets no limit here: a program can be started in a folder with a path of any
+// length.
 const longestDataDir = math.MaxInt
 
-// inode names a file or folder on this computer.
+// inode identifies a file or folder on this computer.
 func inode(fi os.FileInfo) string {
 	if s, ok := fi.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprint(s.Dev, " ", s.Ino)
@@ -33,18 +33,17 @@ func inode(fi os.FileInfo) string {
 	return ""
 }
 
-// niceness of the values of process_priority.
+// niceness maps the values of process_priority to niceness.
 var niceness = map[int]int{0: 19, 1: 10, 2: 0, 3: -10, 4: -15, 5: -20}
 
-// niceOf returns the niceness that the volunteer wants for the application; 0 leaves
-// it as it is.
+// niceOf returns the niceness that the volunteer wants for the application. 0 leaves it unchanged.
 func niceOf(d appipc.InitData) int {
 	if d.NoPriorityChange {
 		return 0
 	}
 	choice, nice := d.ProcessPriority, 19
 	if d.GPUUsage > 0 || d.NCPUs > 0 && d.NCPUs < 1 {
-		// It feeds a device that would idle while it waits for a CPU.
+		// It serves a device that would idle while the program waits for a CPU.
 		choice, nice = d.ProcessPrioritySpecial, 10
 	}
 	if n, ok := niceness[choice]; ok {
@@ -53,9 +52,9 @@ func niceOf(d appipc.InitData) int {
 	return nice
 }
 
-// lowerPriority makes the application give way to whatever else the host does.
-// It acts on the group since on Linux threads have priorities of their own and
-// a fast starter may have some already.
+// lowerPriority makes the application give way to everything else that the host does. It acts on
+// the process group, because on Linux each thread has a separate priority and a program may already
+// have started some.
 func lowerPriority(pid int, d appipc.InitData) error {
 	if d.NoPriorityChange {
 		return nil
@@ -68,14 +67,14 @@ func lowerPriority(pid int, d appipc.InitData) error {
 	return err
 }
 
-// The signals that hold a program and let it go on.
+// The signals that stop a program, resume it and ask it to exit.
 const (
 	stop      = unix.SIGSTOP
 	resume    = unix.SIGCONT
 	terminate = unix.SIGTERM
 )
 
-// signalAll signals processes; some may have ended.
+// signalAll signals processes, of which some may have ended.
 func signalAll(pids []int, s syscall.Signal) {
 	for _, pid := range pids {
 		if pid > 1 {
@@ -84,12 +83,13 @@ func signalAll(pids []int, s syscall.Signal) {
 	}
 }
 
-// startError tells faults of a program from those of this computer, which pass.
+// startError marks errors that are the program's fault with ErrUnusable. Others are temporary
+// problems of this computer.
 func startError(err error, project *os.Root, program string) error {
 	switch {
 	case errors.Is(err, unix.ENOEXEC):
 		err = fmt.Errorf("%w: %w", err, ErrForeign)
-	case errors.Is(err, unix.ENOENT): // the file itself is there
+	case errors.Is(err, unix.ENOENT): // the file itself exists
 		err = fmt.Errorf("%w: %w", err, &MissingError{interpreter(project, program)})
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		err = fmt.Errorf("%w: %w", err, ErrForbidden)
@@ -100,7 +100,7 @@ func startError(err error, project *os.Root, program string) error {
 	return fmt.Errorf("%w: %w", ErrUnusable, err)
 }
 
-// killGroup kills what is left of the process group that pid led.
+// killGroup kills the remaining processes of the process group that pid led.
 func killGroup(pid int) {
 	if pid > 1 {
 		_ = unix.Kill(-pid, unix.SIGKILL)

@@ -12,22 +12,23 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// ownGroup keeps a Ctrl-C meant for us from the application, and shows no window for it.
+// ownGroup protects the application from a Ctrl-C that is meant for the agent, and does not show a
+// window for it.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
 }
 
-// longestDataDir is how many characters the data directory's path may have: the folder in
-// which a program is started, a slot, may have some ten more, and the system's bound is 258.
+// longestDataDir is the maximum number of characters in the data directory's path. Programs are
+// started in a slot, whose path is some ten characters longer, and the system's limit is 258.
 const longestDataDir = 240
 
-// inode is of no use here: there are no containers whose processes we see.
+// inode returns "": it is not needed here, since processes in containers cannot be seen.
 func inode(os.FileInfo) string { return "" }
 
-// There are no such signals here; a job holds its processes and lets them go on.
+// These signals do not exist on Windows. The job object suspends and resumes its processes.
 const stop, resume, terminate = syscall.Signal(1), syscall.Signal(2), syscall.SIGTERM
 
-// signalAll ends processes that are to be terminated: none can be asked to end itself.
+// signalAll ends the processes if s is terminate, since they cannot be asked to exit.
 func signalAll(pids []int, s syscall.Signal) {
 	if s != terminate {
 		return
@@ -37,7 +38,8 @@ func signalAll(pids []int, s syscall.Signal) {
 	}
 }
 
-// startError tells faults of a program from those of this computer, which pass.
+// startError marks errors that are the program's fault with ErrUnusable. Others are temporary
+// problems of this computer.
 func startError(err error, project *os.Root, program string) error {
 	switch {
 	case errors.Is(err, windows.ERROR_BAD_EXE_FORMAT), errors.Is(err, windows.ERROR_EXE_MACHINE_TYPE_MISMATCH):
@@ -48,8 +50,8 @@ func startError(err error, project *os.Root, program string) error {
 	return err
 }
 
-// classes of the values of process_priority. Of real time, 5, a task could hold up the system
-// itself.
+// classes maps the values of process_priority to priority classes. 5 does not give the real-time
+// class, with which a task could block the system itself.
 //
 // Source: BOINC client/app_start.cpp, get_priority.
 var classes = map[int]uint32{
@@ -57,18 +59,18 @@ var classes = map[int]uint32{
 	3: windows.ABOVE_NORMAL_PRIORITY_CLASS, 4: windows.HIGH_PRIORITY_CLASS, 5: windows.HIGH_PRIORITY_CLASS,
 }
 
-// niceOf returns 0: there are classes of priority instead.
+// niceOf returns 0: Windows has priority classes instead.
 func niceOf(appipc.InitData) int { return 0 }
 
-// lowerPriority makes the application give way to whatever else the host does. The
-// processes that it starts take after it if it is low.
+// lowerPriority makes the application give way to everything else that the host does. Processes
+// that it starts inherit its priority if it is low.
 func lowerPriority(pid int, d appipc.InitData) error {
 	if d.NoPriorityChange {
 		return nil
 	}
 	choice, class := d.ProcessPriority, uint32(windows.IDLE_PRIORITY_CLASS)
 	if d.GPUUsage > 0 || d.NCPUs > 0 && d.NCPUs < 1 {
-		// It feeds a device that would idle while it waits for a CPU.
+		// It serves a device that would idle while the program waits for a CPU.
 		choice, class = d.ProcessPrioritySpecial, windows.BELOW_NORMAL_PRIORITY_CLASS
 	}
 	if c, ok := classes[choice]; ok {
@@ -82,7 +84,7 @@ func lowerPriority(pid int, d appipc.InitData) error {
 	return windows.SetPriorityClass(h, class)
 }
 
-// killGroup kills the process alone; the others are its job's.
+// killGroup kills only this process. The job ends the others.
 func killGroup(pid int) {
 	h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(pid)) //nolint:gosec // process ids are that small
 	if err != nil {
@@ -92,8 +94,8 @@ func killGroup(pid int) {
 	_ = windows.CloseHandle(h)
 }
 
-// exitOf fills in how the process ended. The codes of Windows are of 32 bits; BOINC's
-// servers know those of crashes as negative numbers.
+// exitOf fills in how the process ended. Exit codes have 32 bits on Windows, and BOINC's servers
+// expect the codes of crashes as negative numbers.
 func (e *ending) exitOf(st *os.ProcessState) { e.Code = int(int32(st.ExitCode())) } //nolint:gosec // see above
 
 func lockHolder(*os.File) int { return 0 }

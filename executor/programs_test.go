@@ -32,7 +32,7 @@ func TestMersenne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.build("examples/mersenne", "mersenne_1.0")
-	b.put("in_1", "9689\n9697\n11213\n19937\n21701\n23209\n11\n") // more than three polls compute
+	b.put("in_1", "9689\n9697\n11213\n19937\n21701\n23209\n11\n") // they take longer than three polls
 	task := b.task()
 	task.Program, task.Args = "mersenne_1.0", nil
 	task.Init.CheckpointPeriod = time.Millisecond
@@ -107,7 +107,7 @@ func TestWrappedProgram(t *testing.T) {
 	long.Init.RscFPOpsEst, long.Init.HostInfo = 1e11, "<p_fpops>1e9</p_fpops>" // 100 s
 	b.start(long)
 	b.appears("working")
-	// It tells nothing of its progress, so that is guessed from the time.
+	// It does not report its progress, so the progress is estimated from the time.
 	for before, rises := 0.0, 0; rises < 2; {
 		b.progress(func(p Progress) bool { return p.Fraction > before })
 		if before = b.Progress()["r_0"].Fraction; before > 0.5 {

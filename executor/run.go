@@ -12,12 +12,12 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// maxStep is the longest time between two polls that counts as computing; more
-// means that the host slept.
+// maxStep is the longest time between two polls that counts as computing. A longer time means that
+// the host was asleep.
 const maxStep = 10 * time.Second
 
-// A run is one process of a task. Its goroutine, serve, owns it; others send
-// commands and read the progress.
+// A run is one process of a task. Its goroutine, serve, owns it. Others send commands and read the
+// progress.
 type run struct {
 	e        *Executor
 	task     Task
@@ -30,21 +30,21 @@ type run struct {
 	dialogue
 	throttle
 
-	began    time.Time // the process
+	began    time.Time // when the process was started
 	polled   time.Time
-	measured time.Time // when the disk was
-	sought   time.Time // when processes that hide were
-	kept     time.Time // when a checkpoint was kept last
-	unkept   bool      // the application has made another one since
+	measured time.Time // when the disk usage was last measured
+	sought   time.Time // when processes that hide were last sought
+	kept     time.Time // when a checkpoint was last saved
+	unkept   bool      // the application has made another checkpoint since
 	finished time.Time // when the finish file was first seen
-	deadline time.Time // when a process that was told to leave is killed; zero: it was not
+	deadline time.Time // when a process that was asked to exit is killed, or zero if it was not asked
 	ending   ending
 
 	timeLimit time.Duration // 0: none
-	bounded   Allowance     // that the system holds it to
-	smoothed  float64       // working set, bytes
+	bounded   Allowance     // the limits that the system enforces
+	smoothed  float64       // average working set in bytes
 	weighed   time.Time     // when smoothed was computed
-	stderr    int64         // bytes
+	stderr    int64         // size of stderr.txt in bytes
 
 	mu       sync.Mutex
 	progress Progress
@@ -110,8 +110,8 @@ func (r *run) start() (err error) {
 	return nil
 }
 
-// restore sets the times to those of the last checkpoint: of the caller's or
-// of the slot's state file, whichever is later. In a new slot there is none.
+// restore sets the times to the times of the last checkpoint, as given by the caller or by the
+// slot's state file, whichever is later. In a new slot they become zero.
 func (r *run) restore(resumed bool) {
 	d := &r.task.Init
 	p := Progress{WithoutCheckpoint: true}
@@ -143,7 +143,7 @@ func (r *run) closeSlot() {
 	}
 }
 
-// serve looks after the process until its end and reports that.
+// serve watches the process until it ends, and reports the end.
 func (r *run) serve() {
 	if r.cmd != nil {
 		r.watch()
@@ -154,7 +154,7 @@ func (r *run) serve() {
 	r.e.ended.Done()
 }
 
-// poll does what is due now and then, see interval.
+// poll does the regular work at the end of each interval.
 func (r *run) poll() {
 	now := time.Now()
 	allowed := r.e.allowance()
@@ -170,7 +170,7 @@ func (r *run) poll() {
 	})
 	beat := appipc.Heartbeat{WorkingSet: rss, MaxWorkingSet: allowed.Memory, NetworkSuspended: allowed.NetworkSuspended}
 	if r.ipc.Send(appipc.Heartbeats, beat.Encode()) {
-		if r.beats > 0 { // it has read the last one
+		if r.beats > 0 { // it has read the previous one
 			r.listened()
 		}
 		r.beats++
@@ -198,11 +198,11 @@ func (r *run) poll() {
 		r.abort(protocol.ExitAbortedByClient, "finish file present too long")
 	case !r.unread.IsZero() && r.listens && now.Sub(r.unread) > limits.unread:
 		r.log.Warn("application does not read messages, killing it")
-		r.kill() // and be started again
+		r.kill() // it will be started again
 	}
 }
 
-// count adds the time since the last call to the elapsed time, at full speed.
+// count adds the time since the last call to the elapsed time, converted to time at full speed.
 func (r *run) count(now time.Time) {
 	step := now.Sub(r.polled)
 	r.polled = now

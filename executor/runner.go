@@ -5,17 +5,19 @@ import (
 	"slices"
 )
 
-// A Runner says how the main program of a task is run.
+// A Runner determines how the main program of a task is run.
 type Runner interface {
-	// Command returns what runs the program, whose path is given as seen from the slot.
+	// Command returns the command that runs the program. The program's path is relative to the
+	// slot.
 	Command(program string, args []string) *exec.Cmd
-	// Reads are the files that doing so takes beside those of the slot and the project.
+	// Reads returns the files that are needed for this in addition to the files of the slot and the
+	// project.
 	Reads() []string
-	// Computes reports whether the processes that it starts do the work: then stopping
-	// them suspends it.
+	// Computes reports whether the processes that it starts do the work, so that stopping them
+	// suspends it.
 	Computes() bool
-	// Free reports whether the program has the rights of the agent's user: it is not in the
-	// sandbox, and what it leaves running when it ends is not its own.
+	// Free reports whether the program has the rights of the agent's user: it does not run in the
+	// sandbox, and processes that it leaves running when it ends do not belong to it.
 	Free() bool
 }
 
@@ -25,16 +27,17 @@ type Native struct{}
 // Command returns the program itself.
 func (Native) Command(program string, args []string) *exec.Cmd { return exec.Command(program, args...) }
 
-// Reads returns nothing.
+// Reads returns nil.
 func (Native) Reads() []string { return nil }
 
-// Computes reports true.
+// Computes returns true.
 func (Native) Computes() bool { return true }
 
-// Free reports false.
+// Free returns false.
 func (Native) Free() bool { return false }
 
-// Interpreted runs programs of no computer, WebAssembly modules say, by another program.
+// Interpreted runs programs by means of another program, such as WebAssembly modules, which are not
+// programs for any computer.
 type Interpreted struct {
 	Program string   // absolute path
 	Args    []string // before the path of the main program
@@ -48,40 +51,39 @@ func (i Interpreted) Command(program string, args []string) *exec.Cmd {
 // Reads returns the other program.
 func (i Interpreted) Reads() []string { return []string{i.Program} }
 
-// Computes reports true.
+// Computes returns true.
 func (Interpreted) Computes() bool { return true }
 
-// Free reports false.
+// Free returns false.
 func (Interpreted) Free() bool { return false }
 
-// Outside runs a program of this computer that has the work done elsewhere, in a virtual
-// machine or a container: its processes are not the ones that compute.
+// Outside runs a program of this computer that has the work done in a virtual machine or a
+// container, so its own processes do not compute.
 type Outside struct {
 	Native
-	// Allowed says that the volunteer lets it start such machines and containers, which no
-	// sandbox can allow: they take mounts, namespaces and setuid programs, and other
-	// programs' sockets.
+	// Allowed means that the volunteer lets it start such machines and containers. No sandbox can
+	// allow that, since they need mounts, namespaces, setuid programs and other programs' sockets.
 	Allowed bool
 }
 
-// Computes reports false.
+// Computes returns false.
 func (Outside) Computes() bool { return false }
 
 // Free reports whether the volunteer allows it.
 func (o Outside) Free() bool { return o.Allowed }
 
-// A starter starts a command. Those below are layers around each other: each does its
-// part and leaves the rest to the next.
+// A starter starts a command. The starters below are layers around each other: each does its part
+// and calls the next.
 type starter interface {
 	start(cmd *exec.Cmd, t Task) error
 }
 
-// plain starts it, and nothing else.
+// plain starts a command without any additions.
 type plain struct{}
 
 func (plain) start(cmd *exec.Cmd, _ Task) error { return cmd.Start() }
 
-// grouped starts it in a control group.
+// grouped starts a command in a control group.
 type grouped struct {
 	group *group
 	next  starter
@@ -95,7 +97,7 @@ func (g grouped) start(cmd *exec.Cmd, t Task) error {
 	return g.group.entered(cmd)
 }
 
-// awaited starts it as one that somebody waits for, see reap.
+// awaited starts a command and records that a goroutine waits for it, see reap.
 type awaited struct{ next starter }
 
 func (a awaited) start(cmd *exec.Cmd, t Task) error {
@@ -113,7 +115,7 @@ func (e *Executor) starter(t Task, g *group) starter {
 	return awaited{grouped{g, plain{}}}
 }
 
-// free reports whether a task's program has the rights of the agent's user. Root's are never
+// free reports whether a task's program has the rights of the agent's user. Root's rights are never
 // given away, unless there is no sandbox at all.
 func (e *Executor) free(t Task) bool {
 	if !t.runner().Free() {

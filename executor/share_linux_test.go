@@ -18,20 +18,20 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// A layout is where a task runs, and where the foreground program that it competes with does.
+// A layout is the environment of a task and of the foreground program that it competes with.
 type layout struct {
 	name    string
-	cpus    int  // which both can fill
-	apart   bool // each has a session of its own, as under an agent
+	cpus    int  // that both can fill
+	apart   bool // each has a separate session, as under an agent
 	lowered bool // the task's session gives way
-	// Control groups, below the root; "": that of this process. The group idle has the weight of
-	// that name.
+	// Control groups below the root, or "" for this process's group. The group idle has the
+	// kernel's idle weight (cpu.idle).
 	foreground, task, idle string
 }
 
 // BenchmarkShare prints the share of CPU time that tasks of the idle class take from a busy
-// foreground program, in percent: up to 2 goes unnoticed. It is 50 where sessions or control
-// groups hide the class. Layouts for which this computer has no means are skipped.
+// foreground program, in percent. Up to 2 goes unnoticed. It is 50 where sessions or control groups
+// hide the class. Layouts that this computer does not support are skipped.
 //
 //	go test ./executor -run '^$' -bench '^BenchmarkShare$' -benchtime 1x
 func BenchmarkShare(b *testing.B) {
@@ -61,7 +61,7 @@ func BenchmarkShare(b *testing.B) {
 	}
 }
 
-// compete has both compute for two seconds and returns what CPU time each got.
+// compete makes both compute for two seconds and returns the CPU time that each got.
 func (l layout) compete(b *testing.B) (task, foreground time.Duration) {
 	b.Helper()
 	root := l.groups(b)
@@ -75,7 +75,7 @@ func (l layout) compete(b *testing.B) (task, foreground time.Duration) {
 	}
 	busy.compute(b)
 	idle.compute(b)
-	<-time.After(2 * time.Second) // what is measured
+	<-time.After(2 * time.Second) // the time that is measured
 	return idle.end(), busy.end()
 }
 
@@ -85,7 +85,7 @@ type hog struct {
 	in  io.WriteCloser
 }
 
-// hog starts one, which waits for compute.
+// hog starts a hog that waits for compute.
 func (l layout) hog(b *testing.B, root, group string) hog {
 	b.Helper()
 	cmd := exec.Command("taskset", "-c", "0-"+strconv.Itoa(l.cpus-1), os.Args[0], "application", "hog", strconv.Itoa(l.cpus))
@@ -116,15 +116,15 @@ func (h hog) compute(b *testing.B) {
 	}
 }
 
-// end ends it and returns the CPU time that it has used.
+// end ends the hog and returns the CPU time that it has used.
 func (h hog) end() time.Duration {
 	_ = h.cmd.Process.Kill()
 	_ = h.cmd.Wait()
 	return h.cmd.ProcessState.UserTime() + h.cmd.ProcessState.SystemTime()
 }
 
-// groups makes the layout's control groups, for as long as the benchmark runs, and returns
-// the root that they are below.
+// groups makes the layout's control groups for the duration of the benchmark, and returns their
+// root.
 func (l layout) groups(b *testing.B) (root string) {
 	b.Helper()
 	if l.task == "" {

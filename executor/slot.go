@@ -16,18 +16,17 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// A slot is the working directory of one run, with the project's folder that
-// it links to.
+// A slot is the working directory of one run, with the project's folder that it links to.
 type slot struct {
 	dir     *os.Root
 	project *os.Root
 	link    string // the project's folder as seen from the slot, with slashes
-	user    int    // whose the slot is; 0: the agent's
+	user    int    // the slot's owner, where 0 is the agent's user
 	state   setup
 }
 
-// setup is the content of SetupFile. It is written when the slot is complete,
-// so its name in there says that a restart may go on with what it finds.
+// setup is the content of SetupFile. The file is written when the slot is complete, so if it
+// contains a result's name, that result can continue in the slot.
 type setup struct {
 	Result         string
 	PrematureExits int // since the last checkpoint
@@ -36,8 +35,8 @@ type setup struct {
 // slotName returns the slot's path below the data directory.
 func slotName(n int) string { return path.Join("slots", strconv.Itoa(n)) }
 
-// openSlot returns the slot with the task's files in it: the slot as it was
-// left, if it was this result's; else a new one.
+// openSlot returns the slot with the task's files in it: the existing slot if it belongs to this
+// result, or else a new one.
 func (e *Executor) openSlot(t Task) (_ *slot, resumed bool, err error) {
 	rel, err := filepath.Rel(e.dir, t.ProjectDir)
 	if err != nil || path.Dir(filepath.ToSlash(rel)) != "projects" {
@@ -59,13 +58,13 @@ func (e *Executor) openSlot(t Task) (_ *slot, resumed bool, err error) {
 		return nil, false, fmt.Errorf("open project folder to the slot's user: %w", err)
 	}
 	name := slotName(t.Slot)
-	_ = foreigndir.Repair(e.root, name) // there may be none yet
+	_ = foreigndir.Repair(e.root, name) // the slot may not exist yet
 	if s.dir, err = e.root.OpenRoot(name); err == nil {
 		s.state = readSetup(s.dir)
 		resumed = s.state.Result == t.Result
 	}
 	if resumed && s.user != 0 {
-		if err = foreigndir.Give(e.root, name, s.user); err != nil { // an agent of another user may have left it
+		if err = foreigndir.Give(e.root, name, s.user); err != nil { // an agent that ran as another user may have left it
 			return nil, false, fmt.Errorf("give slot %d to its user: %w", t.Slot, err)
 		}
 	}
@@ -79,7 +78,7 @@ func (e *Executor) openSlot(t Task) (_ *slot, resumed bool, err error) {
 		if err = e.root.MkdirAll(path.Dir(name), 0o711); err != nil {
 			return nil, false, fmt.Errorf("create the slots folder: %w", err)
 		}
-		if err = e.root.Mkdir(name, 0o700); err != nil { // what applications are told holds keys
+		if err = e.root.Mkdir(name, 0o700); err != nil { // private, because the data that applications receive contains keys
 			return nil, false, fmt.Errorf("create slot %d: %w", t.Slot, err)
 		}
 		if err = s.own(e.root, name); err != nil {
@@ -130,28 +129,27 @@ func (s *slot) give(f *os.File) error {
 	return f.Chown(s.user, s.user)
 }
 
-// open lets the slot's user read a file in the project's folder, and run it if it
-// is a program.
+// open lets the slot's user read a file in the project's folder, and run it if it is a program.
 func (s *slot) open(name string) error {
 	if s.user == 0 {
 		return nil
 	}
 	info, err := s.project.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it may be optional; who needs it says so
+		return nil // it may be optional, and code that needs it reports the error
 	}
 	if err != nil {
 		return err
 	}
 	perm := info.Mode().Perm()
-	if need := perm | 0o044 | perm&0o100>>3 | perm&0o100>>6; need != perm { // a folder's or a program's x too
+	if need := perm | 0o044 | perm&0o100>>3 | perm&0o100>>6; need != perm { // a folder's or a program's x bit, too
 		return s.project.Chmod(name, need)
 	}
 	return nil
 }
 
-// place puts a file into the slot unless it is there. An empty file in place
-// of a link is one that a crash of the host has left.
+// place puts a file into the slot unless it is there. An empty file instead of a link was left by a
+// crash of the host.
 func (s *slot) place(f File) error {
 	if f.Output && !f.Copy {
 		return s.placeOutput(f)
@@ -165,7 +163,7 @@ func (s *slot) place(f File) error {
 	}
 	if f.Copy {
 		if f.Output {
-			return nil // the application makes it
+			return nil // the application creates it
 		}
 		return s.copyIn(f)
 	}
@@ -177,13 +175,13 @@ func (s *slot) place(f File) error {
 	return s.replace(name, appipc.SoftLink(s.link+"/"+f.Physical))
 }
 
-// partialCopy is the name of an input that is being copied.
+// partialCopy is the name of an input while it is being copied.
 const partialCopy = "starling_copy"
 
-// copyIn copies under another name first: a copy that a crash cut short must
-// not be taken for whole.
+// copyIn copies to another name first, so that a copy that a crash cut short is not taken for
+// complete.
 func (s *slot) copyIn(f File) error {
-	src, err := s.project.Open(f.Physical)
+	src, err := foreigndir.Open(s.project, f.Physical)
 	if errors.Is(err, fs.ErrNotExist) && f.Optional {
 		return nil
 	}
@@ -194,9 +192,6 @@ func (s *slot) copyIn(f File) error {
 	info, err := src.Stat()
 	if err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file", f.Physical)
 	}
 	dst, err := foreigndir.Create(s.dir, partialCopy, info.Mode().Perm()|0o600)
 	if err != nil {
@@ -225,12 +220,12 @@ func (s *slot) save() error {
 	return s.replace(appipc.SetupFile, w.Bytes())
 }
 
-// replace writes a file such that a reader finds the old one or the new one.
+// replace writes a file so that readers find either the old content or the new one.
 func (s *slot) replace(name string, content []byte) error {
 	return foreigndir.Replace(s.dir, name, content, 0o664, s.give)
 }
 
-// readSetup returns the zero setup if there is none, or only half of it.
+// readSetup returns the zero setup if the setup file is missing or incomplete.
 func readSetup(dir *os.Root) setup {
 	var st setup
 	b, err := foreigndir.Read(dir, appipc.SetupFile, maxFormat)
@@ -257,24 +252,24 @@ func readSetup(dir *os.Root) setup {
 	return st
 }
 
-// maxFormat is how much of a file of the interface is read; none is longer that
-// is one.
+// maxFormat is the number of bytes of a file of the interface that are read. Valid files are
+// shorter.
 const maxFormat = 64 << 10
 
 // read returns the content of a file of the interface.
 func (s *slot) read(name string) ([]byte, error) { return foreigndir.Read(s.dir, name, maxFormat) }
 
-// has reports whether a file of that prefix is in the slot.
+// has reports whether the slot contains a file with that prefix.
 func (s *slot) has(prefix string) bool {
 	found := false
 	_ = foreigndir.Names(s.dir, ".", func(name string) bool {
 		found = strings.HasPrefix(name, prefix)
 		return !found
-	}) // a slot that cannot be read has none
+	}) // a slot that cannot be read counts as empty
 	return found
 }
 
-// size returns that of a file in the slot; 0 if it is not there.
+// size returns the size of a file in the slot, or 0 if it does not exist.
 func (s *slot) size(name string) int64 {
 	info, err := s.dir.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// listened notes that the application knows the interface.
+// listened records that the application uses the interface.
 func (r *run) listened() {
 	if !r.listens {
 		r.listens = true
@@ -17,7 +17,7 @@ func (r *run) listened() {
 	}
 }
 
-// readStatus takes the application's report, if there is a new one.
+// readStatus reads the application's report, if there is a new one.
 func (r *run) readStatus() {
 	text, ok := r.ipc.Receive(appipc.AppStatus)
 	if !ok {
@@ -50,13 +50,12 @@ func (r *run) readStatus() {
 	}
 }
 
-// keepPolls is the least number of polls between two checkpoints of a run that are kept. Each costs
-// several writes to the disk, and some programs make one a second.
+// keepPolls is the minimum number of polls between two checkpoints of a run that are saved. Each
+// costs several writes to the disk, and some programs make one a second.
 const keepPolls = 10
 
-// Saved returns the last checkpoint of a result in its slot, which may be newer than
-// the last that was reported: an agent may be killed in between. ok is false if
-// there is none.
+// Saved returns the last checkpoint of a result in its slot. It may be newer than the last one that
+// was reported, if the agent was killed in between. ok is false without a checkpoint.
 func (e *Executor) Saved(result string, slot int) (c Checkpointed, ok bool) {
 	dir, err := e.root.OpenRoot(slotName(slot))
 	if err != nil {
@@ -74,7 +73,7 @@ func (e *Executor) Saved(result string, slot int) (c Checkpointed, ok bool) {
 	return Checkpointed{Result: result, CPUTime: st.CPUTime, Elapsed: st.Elapsed, Fraction: st.FractionDone}, err == nil
 }
 
-// checkpointed keeps what the next run starts from.
+// checkpointed saves the times from which the next run starts.
 func (r *run) checkpointed() {
 	p := r.snapshot()
 	r.kept, r.unkept = time.Now(), false
@@ -95,7 +94,7 @@ func (r *run) saveState(p Progress, cpu, elapsed time.Duration) {
 	}
 }
 
-// countExits keeps the number of premature exits over restarts of the agent.
+// countExits saves the number of premature exits, so that it survives a restart of the agent.
 func (r *run) countExits(n int) {
 	if r.slot.state.PrematureExits == n {
 		return

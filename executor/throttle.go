@@ -2,22 +2,23 @@ package executor
 
 import "time"
 
-// A throttle has a run compute part of the time only: where the kernel limits its CPU time, in a
-// control group, evenly, which makes less heat and noise than stop and go; elsewhere in whole polls.
+// A throttle makes a run compute only part of the time. In a control group the kernel limits the
+// CPU time evenly, which causes less heat and noise than stopping and resuming. Without one, the
+// run is suspended for whole polls.
 type throttle struct {
-	quota     float64 // CPUs that the kernel limits the run to; 0: it does not
-	part      float64 // of the full speed, by that; 0: all
-	credit    float64 // polls that it may still compute in
-	throttled bool    // held for now
+	quota     float64 // CPUs that the kernel limits the run to, or 0 if it does not
+	part      float64 // fraction of the full speed because of quota, or 0 for full speed
+	credit    float64 // polls during which it may still compute
+	throttled bool    // suspended for now
 }
 
-// throttledBy reports whether a limit on the CPU time is for the run. A GPU would idle for it,
-// and a virtual machine takes longer than that to stop.
+// throttledBy reports whether a limit on the CPU time applies to the run. It does not apply to a
+// GPU, which would idle, nor to a virtual machine, which takes longer to stop than a pause lasts.
 func (r *run) throttledBy(percent float64) bool {
 	return percent > 0 && percent < 100 && !r.task.Unthrottled && r.task.Init.GPUUsage <= 0 && r.task.runner().Computes()
 }
 
-// limitCPU has a run compute part of the time only.
+// limitCPU makes a run compute only part of the time.
 func (r *run) limitCPU(percent float64) {
 	if !r.throttledBy(percent) {
 		percent = 100
@@ -34,7 +35,7 @@ func (r *run) limitCPU(percent float64) {
 	r.hold(func() { r.throttled = !run })
 }
 
-// limitedByKernel has the kernel limit a run, and reports whether it does so and can.
+// limitedByKernel lets the kernel limit the run, and reports whether it does.
 func (r *run) limitedByKernel(percent float64) bool {
 	quota := 0.0
 	if percent < 100 {
@@ -52,7 +53,7 @@ func (r *run) limitedByKernel(percent float64) bool {
 	return r.quota > 0
 }
 
-// computed is the time in which a run at full speed computes as much as this one in d.
+// computed returns the time in which a run at full speed computes as much as this one in d.
 func (r *run) computed(d time.Duration) time.Duration {
 	if r.part == 0 {
 		return d

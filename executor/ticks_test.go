@@ -8,13 +8,13 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// ticks returns how far the application, or a child of it, has counted.
+// ticks returns the count that the application, or a child of it, has reached.
 func (b *bench) ticks(name string) int {
 	n, _ := strconv.Atoi(strings.TrimSpace(b.read(b.slotFile(name))))
 	return n
 }
 
-// ticking waits until it has counted on.
+// ticking waits until the count increases.
 func (b *bench) ticking(name string) {
 	b.t.Helper()
 	n := b.ticks(name)
@@ -30,13 +30,13 @@ func (b *bench) ticking(name string) {
 	})
 }
 
-// still waits until it counts no more: for a hundred times as long as it needs.
+// still waits until the count has not changed for a hundred times as long as a step takes.
 func (b *bench) still(name string) {
 	b.t.Helper()
 	b.stillFor(name, 200*time.Millisecond)
 }
 
-// stillFor waits until it has not counted for a while, in which it was read 20 times.
+// stillFor waits until the count has not changed for a while, during which it was read 20 times.
 func (b *bench) stillFor(name string, d time.Duration) {
 	b.t.Helper()
 	n, same, since := b.ticks(name), 0, time.Now()

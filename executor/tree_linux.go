@@ -10,36 +10,36 @@ import (
 	"time"
 )
 
-// A processTree knows which processes belong together. One look at /proc
-// serves all runs, since they ask at the same instants.
+// A processTree lists the processes that belong together. One look at /proc serves all runs, since
+// they poll at the same time.
 type processTree struct {
 	mu    sync.Mutex
 	taken time.Time
 	all   family
 }
 
-// A family is all processes by their ids, as of one look.
+// A family maps IDs to all processes, as of one look.
 type family map[int]relative
 
 type relative struct {
 	parent, group int
 	session       int
-	cpu           int64 // clock ticks, with those of its children that were waited for
-	start         int64 // clock ticks since boot: with the id it names a process for good
+	cpu           int64 // clock ticks, including children that were waited for
+	start         int64 // clock ticks since boot: together with the ID it identifies a process forever
 	resident      int64 // pages
 	virtual       int64 // bytes
 }
 
-// treeAge is how old a look may be.
+// treeAge is the maximum age of a look that is used again.
 const treeAge = 500 * time.Millisecond
 
-// clockTick is the unit of /proc, which is the same on all systems that Go
-// runs on.
+// clockTick is the unit of times in /proc. It is the same on all systems that Go supports.
 const clockTick = time.Second / 100
 
-// look returns the processes as they are now or, if not fresh, were lately. A fresh look is at
-// all that there are; the other, which is taken every few seconds, at this one's descendants
-// where the kernel lists those: nothing that an application starts leaves them, see adoptOrphans.
+// look returns the processes as they are now or, if not fresh, as they were recently. A fresh look
+// lists all processes. The other, which is taken every few seconds, lists only the descendants of
+// this process, if the kernel provides them: all processes that applications start remain
+// descendants, see adoptOrphans.
 func (t *processTree) look(fresh bool) family {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,7 +54,7 @@ func (t *processTree) look(fresh bool) family {
 	return t.all
 }
 
-// descendants adds those of a process, and reports whether the kernel lists them.
+// descendants adds the descendants of a process, and reports whether the kernel lists them.
 func descendants(pid int, all family, zombies map[int]relative, depth int) bool {
 	threads, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/[0-9]*")
 	if err != nil || depth > 64 {
@@ -64,9 +64,9 @@ func descendants(pid int, all family, zombies map[int]relative, depth int) bool 
 		list, err := os.ReadFile(thread + "/children")
 		if err != nil {
 			if _, errThread := os.Stat(thread); errThread == nil && pid == os.Getpid() {
-				return false // a kernel that does not list them
+				return false // this kernel does not list them
 			}
-			continue // it has ended
+			continue // the process has ended
 		}
 		for name := range strings.FieldsSeq(string(list)) {
 			child, err := strconv.Atoi(name)
@@ -78,9 +78,9 @@ func descendants(pid int, all family, zombies map[int]relative, depth int) bool 
 	return true
 }
 
-// relatives returns the descendants of a process, its process group, and those
-// of earlier relatives that still live, with their descendants: a process whose
-// parent has ended is nobody's child.
+// relatives returns the descendants of a process, the members of its process group, and earlier
+// relatives that are still alive with their descendants, since a process whose parent has ended has
+// lost its place in the tree.
 func (f family) relatives(pid int, earlier map[int]int64) map[int]int64 {
 	found := make(map[int]int64)
 	for p, r := range f {
@@ -91,7 +91,7 @@ func (f family) relatives(pid int, earlier map[int]int64) map[int]int64 {
 	return found
 }
 
-// adopt adds processes to earlier relatives and returns those.
+// adopt adds processes to earlier relatives and returns all of them.
 func (f family) adopt(pids []int, earlier map[int]int64) map[int]int64 {
 	if earlier == nil {
 		earlier = make(map[int]int64)
@@ -105,7 +105,7 @@ func (f family) adopt(pids []int, earlier map[int]int64) map[int]int64 {
 }
 
 func (f family) related(p, pid int, earlier map[int]int64) bool {
-	for range 64 { // parents change while we read: there may be a loop
+	for range 64 { // parents change during the look, so there may be a loop
 		r, ok := f[p]
 		if !ok {
 			return false
@@ -118,8 +118,8 @@ func (f family) related(p, pid int, earlier map[int]int64) bool {
 	return false
 }
 
-// usage returns the bytes of memory that the process and its relatives occupy and have
-// addresses for, and the CPU time that they have used.
+// usage returns the bytes of memory that the process and its relatives occupy and have addresses
+// for, and the CPU time that they have used.
 func (f family) usage(pid int, descendants map[int]int64) (resident, virtual int64, cpu time.Duration) {
 	sum := f[pid]
 	for p := range descendants {
@@ -130,7 +130,8 @@ func (f family) usage(pid int, descendants map[int]int64) (resident, virtual int
 	return sum.resident * int64(os.Getpagesize()), sum.virtual, time.Duration(sum.cpu) * clockTick
 }
 
-// everyProcess adds those that there are, and those that have ended and that nobody has waited for.
+// everyProcess adds all processes, and to zombies those that have ended but have not been waited
+// for.
 func everyProcess(all family, zombies map[int]relative) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -151,7 +152,7 @@ func (f family) add(pid int, zombies map[int]relative) bool {
 	if err != nil {
 		return false
 	}
-	// The command's name, in parentheses, may hold anything.
+	// The command's name, in parentheses, may contain any characters.
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 	if len(fields) < 22 {
 		return false

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A look at this process's descendants finds the same of them as one at all processes, orphans
-// that have left their session among them.
+// A look at this process's descendants finds the same processes as a look at all processes,
+// including orphans that have left their session.
 func TestDescendants(t *testing.T) {
 	if err := adoptOrphans(); err != nil {
 		t.Skip(err)

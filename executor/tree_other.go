@@ -9,8 +9,8 @@ import (
 	"github.com/shirou/gopsutil/v3/process"
 )
 
-// A processTree knows the main process only: looking for its descendants is
-// too costly here to be done every second.
+// A processTree is empty: searching for descendants every second would be too costly here, so only
+// the main process is measured.
 type processTree struct{}
 
 type family struct{}

@@ -7,7 +7,7 @@ import (
 	"github.com/shirou/gopsutil/v3/process"
 )
 
-// A processTree is of no use: which processes belong to a task is what its job knows.
+// A processTree is empty: the job object lists the processes that belong to a task.
 type processTree struct{}
 
 type family struct{}

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unlinked returns the bytes of files that processes have open and that have no
-// name any more, those that never had one (memfd_create) among them.
+// unlinked returns the total size, in bytes, of files that processes have open and whose names have
+// been removed, or which never had a name (memfd_create).
 func unlinked(pids []int) (sum int64) {
 	type file struct{ dev, ino uint64 }
 	seen := make(map[file]bool)
@@ -16,7 +16,7 @@ func unlinked(pids []int) (sum int64) {
 		dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 		names, err := os.ReadDir(dir)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
 		for _, n := range names {
 			var st unix.Stat_t

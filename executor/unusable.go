@@ -6,17 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
-// Why the system does not start a program, now or later; beside ErrUnusable.
+// Reasons why the system will never start a program. They are reported together with ErrUnusable.
 var (
 	ErrForeign   = errors.New("it is not a program for this kind of computer")
 	ErrForbidden = errors.New("the system does not let it be run")
 )
 
-// A MissingError says that what a program needs to be started is not on this computer;
-// beside ErrUnusable.
-type MissingError struct{ Interpreter string } // absolute path; "": not known, such as a loader
+// A MissingError means that a program's interpreter or loader is not installed. It is reported
+// together with ErrUnusable.
+type MissingError struct{ Interpreter string } // absolute path, or "" if unknown, such as for a loader
 
 func (e *MissingError) Error() string {
 	if e.Interpreter == "" {
@@ -25,11 +27,11 @@ func (e *MissingError) Error() string {
 	return "the interpreter that it names is not installed: " + e.Interpreter
 }
 
-// interpreter is what a script of the project names in its first line to run it, if that
-// is not on this computer; "" otherwise.
+// interpreter returns the interpreter in the first line of a project's script, if it is not
+// installed. Otherwise it returns "".
 func interpreter(project *os.Root, program string) string {
-	const longest = 256 // of such a line, as on Linux
-	f, err := project.Open(program)
+	const longest = 256 // maximum length of such a line, as on Linux
+	f, err := foreigndir.Open(project, program)
 	if err != nil {
 		return ""
 	}

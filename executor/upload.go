@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// uploadRequests passes on which outputs the application wants to be sent now.
-// One that cannot be sent it is told of at once.
+// uploadRequests reports the outputs that the application wants to be uploaded now. If one cannot
+// be uploaded, the application is notified at once.
 func (r *run) uploadRequests() {
 	var wanted []string
 	_ = foreigndir.Names(r.slot.dir, ".", func(name string) bool {
@@ -21,7 +21,7 @@ func (r *run) uploadRequests() {
 			wanted = append(wanted, logical)
 		}
 		return len(wanted) <= len(r.task.Files)
-	}) // what cannot be read now is seen with the next request
+	}) // files that cannot be read now are found with the next request
 	for _, logical := range wanted {
 		_ = foreigndir.RemoveAll(r.slot.dir, appipc.UploadRequest+logical)
 		o, err := r.output(logical)
@@ -54,8 +54,8 @@ func (r *run) output(logical string) (Output, error) {
 	return Output{}, errors.New("it is not an output of this result")
 }
 
-// show links an output of a running application into the project's folder, to be
-// sent from there.
+// show links an output of a running application into the project's folder, to be uploaded from
+// there.
 func (e *Executor) show(t Task, f File) error {
 	from, to := path.Join(slotName(t.Slot), f.inSlot()), path.Join("projects", filepath.Base(t.ProjectDir), f.Physical)
 	if info, err := e.root.Lstat(from); err != nil {
@@ -69,9 +69,9 @@ func (e *Executor) show(t Task, f File) error {
 	return e.root.Link(from, to)
 }
 
-// UploadEnded tells the application of a result what has become of an upload that
-// it asked for: status 0 if the server has the file, or else one of BOINC's error
-// numbers. It returns ErrNotRunning if the result does not run.
+// UploadEnded notifies the application of a result of the outcome of an upload that it asked for:
+// status is 0 if the server has the file, or else one of BOINC's error numbers. UploadEnded returns
+// ErrNotRunning if the result does not run.
 func (e *Executor) UploadEnded(result, logical string, status int) error {
 	return e.toRun(result, func(r *run) { r.uploadEnded(logical, status) })
 }

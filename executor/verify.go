@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
 const (
-	// recheck is the time after which the bytes of a file are read again though it looks unchanged:
+	// recheck is the time after which a file is read again even if it looks unchanged, because
 	// disks lose bytes silently.
 	recheck = 24 * time.Hour
 	// maxChecked is the maximum number of files that are remembered.
@@ -25,24 +27,25 @@ type ChangedError struct{ Files []string } // physical names
 
 func (e *ChangedError) Error() string { return "files have changed: " + strings.Join(e.Files, ", ") }
 
-// checks remembers, by path, files whose bytes were found right. It is kept in memory, so that after
-// a crash all files are read again.
+// checks records, by path, the files whose bytes were found correct. It is kept only in memory, so
+// after a crash all files are read again.
 type checks struct {
 	mu   sync.Mutex
 	seen map[string]*checked
 }
 
-// A checked file is read by one at a time: tasks that start together share their program.
+// A checked file is read only by one goroutine at a time, because tasks that start together share
+// their program.
 type checked struct {
 	mu   sync.Mutex
-	info os.FileInfo // nil: it was not right, or not read
+	info os.FileInfo // nil: the file was wrong, or has not been read
 	md5  string
 	at   time.Time
 }
 
-// verify reads the files of a task that have a checksum, except those that look as they did when
-// they were read last. It returns a ChangedError for files that differ and for names of other things,
-// such as folders. A missing file is not an error here: it may be optional.
+// verify reads the files of a task that have a checksum, except those that look the same as when
+// they were last read. It returns a ChangedError for files that differ and for names that belong to
+// other things, such as folders. A missing file is not an error here: it may be optional.
 func (c *checks) verify(t Task, now time.Time) error {
 	root, err := os.OpenRoot(t.ProjectDir)
 	if err != nil {
@@ -83,7 +86,7 @@ func (c *checks) same(root *os.Root, path string, f File, now time.Time) (bool, 
 		return true, nil
 	}
 	was.info = nil
-	file, err := root.Open(f.Physical)
+	file, err := foreigndir.Open(root, f.Physical)
 	if err != nil {
 		return false, err
 	}
@@ -95,7 +98,7 @@ func (c *checks) same(root *os.Root, path string, f File, now time.Time) (bool, 
 	if !strings.EqualFold(hex.EncodeToString(sum.Sum(nil)), f.MD5) {
 		return false, nil
 	}
-	was.info, was.md5, was.at = info, f.MD5, now // as it was before it was read
+	was.info, was.md5, was.at = info, f.MD5, now // as it was before the file was read
 	return true, nil
 }
 
@@ -113,8 +116,8 @@ func (c *checks) of(path string) *checked {
 	return f
 }
 
-// alike reports whether a file looks unchanged: by inode, size, time of modification and, where the
-// system has it, the time of the inode's last change, which no program can set back.
+// alike reports whether a file looks unchanged, by inode, size, time of modification and, where the
+// system has it, the time of the inode's last change, which programs cannot set back.
 func alike(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && entryChanged(a).Equal(entryChanged(b))
 }

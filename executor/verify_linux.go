@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// entryChanged returns when a file's content, permissions or name changed last.
+// entryChanged returns the time at which a file's content, permissions or name last changed.
 func entryChanged(info os.FileInfo) time.Time {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(st.Ctim.Unix())

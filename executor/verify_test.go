@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Files that no longer have the bytes of their project are found, though their size and times are as
-// they were; what was read and looks the same is not read again for a day.
+// Files whose bytes have changed are found, even if their size and times have not. Files that look
+// the same as when they were read are not read again for a day.
 func TestChangedFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func TestChangedFiles(t *testing.T) {
 	write("input", "text")
 	verify(now)
 
-	// A disk that lost bytes says nothing of it: that is seen a day later.
+	// A disk that loses bytes does not report it. The loss is found a day later.
 	write("program", "evil")
 	info, err := os.Stat(filepath.Join(dir, "program"))
 	if err != nil {
@@ -70,15 +70,15 @@ func TestChangedFiles(t *testing.T) {
 	verify(now.Add(23 * time.Hour))
 	verify(now.Add(25*time.Hour), "program")
 	c.seen[filepath.Join(dir, "program")] = &checked{info: info, md5: sum("good"), at: now}
-	verify(now.Add(-time.Hour), "program") // the clock was set back: nobody knows how long ago that was
+	verify(now.Add(-time.Hour), "program") // the clock was set back: the time since then is unknown
 
 	if err := os.Mkdir(filepath.Join(dir, "gone"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	verify(now, "program", "gone") // a folder is no file
+	verify(now, "program", "gone") // a folder is not a file
 }
 
-// What is remembered is bounded.
+// The number of files that are remembered is bounded.
 func TestChecksAreBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -7,30 +7,30 @@ import (
 	"github.com/starling-grid/starling/internal/beat"
 )
 
-// wakeups count why runs were woken, except for the ends of processes: each costs energy on a
-// computer that would sleep.
+// wakeups counts the reasons for which runs were woken, except for the ends of processes. Each
+// wakeup costs energy on a computer that would otherwise sleep.
 type wakeups struct {
 	polls    atomic.Int64 // looks at the process
-	retries  atomic.Int64 // for an application that has not read a message yet
+	retries  atomic.Int64 // attempts to send messages to an application that has not read the last one yet
 	commands atomic.Int64
 }
 
-// A run that computes quietly is looked at every few polls only, and a suspended one more rarely
-// still: an application bears 30 seconds without a heartbeat.
+// quietPolls is the number of polls between two looks at a run that computes quietly, and
+// suspendedPolls at one that is suspended. An application tolerates 30 seconds without a heartbeat.
 const (
 	quietPolls     = 5
 	suspendedPolls = 10
 )
 
-// noviceSpan is how many polls a run is new for.
+// noviceSpan is the number of polls during which a run counts as new.
 const noviceSpan = 10
 
 // watchedSpan is the number of polls for which the progress of runs is kept current after somebody
 // looked at it.
 const watchedSpan = 3
 
-// watch returns when the process has exited. The polls of all runs are aligned, and wake this
-// process once.
+// watch returns when the process has exited. The polls of all runs happen at the same time, so that
+// they wake this process only once.
 func (r *run) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -43,7 +43,7 @@ func (r *run) watch() {
 		}
 		wait := due.Sub(now)
 		if r.hurries(now) {
-			// It is given messages as fast as it reads: ten times a second.
+			// It gets messages as fast as it reads them: up to ten times a second.
 			wait = min(wait, r.e.timing.poll/10)
 		}
 		timer.Reset(wait)
@@ -70,7 +70,7 @@ func (r *run) watch() {
 	}
 }
 
-// interval is the time between two polls of a run that is as it is now.
+// interval returns the time between two polls of a run in its current state.
 func (r *run) interval(now time.Time) time.Duration {
 	p, poll := r.snapshot(), r.e.timing.poll
 	silent := r.unread.IsZero() || p.Suspended && r.stopped
@@ -85,7 +85,7 @@ func (r *run) interval(now time.Time) time.Duration {
 	return quietPolls * poll
 }
 
-// nearLimit reports whether the run may soon exceed what it is allowed.
+// nearLimit reports whether the run may soon exceed a limit.
 func (r *run) nearLimit() bool {
 	p, a, d := r.snapshot(), r.e.allowance(), r.task.Init
 	return a.Processes > 0 && 2*len(r.descendants) > a.Processes ||
@@ -93,14 +93,15 @@ func (r *run) nearLimit() bool {
 		d.RscDiskBound > 0 && 2*r.stderr > d.RscDiskBound
 }
 
-// watched reports whether somebody looks at the progress of runs.
+// watched reports whether somebody is looking at the progress of runs.
 func (e *Executor) watched(now time.Time) bool {
 	asked := e.asked.Load()
 	return asked != nil && now.Sub(*asked) < watchedSpan*e.timing.poll
 }
 
-// hurries reports whether the application has a message to read and may read it soon. One that
-// does not within seconds is hung, or does not know the interface; the polls see to it.
+// hurries reports whether the application has a message to read and may read it soon. An
+// application that does not within seconds hangs or does not use the interface, and the polls
+// handle it.
 func (r *run) hurries(now time.Time) bool {
 	return !r.unread.IsZero() && now.Sub(r.unread) < r.e.timing.unresponsive
 }

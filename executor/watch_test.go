@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// counts returns how often runs were woken.
+// counts returns the number of times that runs were woken.
 func (e *Executor) counts() (polls, retries, commands int64) {
 	return e.woken.polls.Load(), e.woken.retries.Load(), e.woken.commands.Load()
 }
 
-// polled waits for so many polls more.
+// polled waits for so many further polls.
 func (b *bench) polled(n int64) {
 	b.t.Helper()
 	before, _, _ := b.counts()
@@ -20,7 +20,7 @@ func (b *bench) polled(n int64) {
 	})
 }
 
-// A run is woken by what is due, and by nothing else: by its polls while it computes.
+// While a run computes, only its polls wake it.
 func TestNothingWakesARunButItsPolls(t *testing.T) {
 	b := newBench(t)
 	b.start(b.task("wait"))
@@ -32,8 +32,8 @@ func TestNothingWakesARunButItsPolls(t *testing.T) {
 	}
 }
 
-// A program that makes checkpoints all the time has only some of them kept, and the last before it
-// leaves.
+// Only some checkpoints are saved of a program that makes them all the time, and the last one
+// before it exits.
 func TestFewCheckpointsAreKept(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -70,8 +70,8 @@ func TestFewCheckpointsAreKept(t *testing.T) {
 	}
 }
 
-// An application that does not read its messages is tried again for a while only, and one that is
-// suspended is looked at less often.
+// Messages are sent again only for a while to an application that does not read them, and a
+// suspended application is polled less often.
 func TestASuspendedRunRests(t *testing.T) {
 	b := newBench(t)
 	b.timing.unresponsive = 50 * time.Millisecond
@@ -89,7 +89,7 @@ func TestASuspendedRunRests(t *testing.T) {
 	b.ticking("ticks")
 }
 
-// How often a run is looked at follows from what it is doing.
+// The time between polls depends on the state of the run.
 func TestIntervals(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {

@@ -39,7 +39,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// restart replaces the executor by a new one, as when the agent is killed.
+// restart replaces the executor with a new one, as when the agent is killed.
 func (b *bench) restart() {
 	b.t.Helper()
 	events := make(chan Event, 100)
@@ -49,7 +49,7 @@ func (b *bench) restart() {
 	}
 	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, unresponsive: time.Minute, disk: 20 * time.Millisecond}
 	e.PassEnvironment([]string{"GORACE", "NAMED"})
-	if err := e.Confine(Sandbox{}); err != nil { // as in an agent: what works here works in a sandbox
+	if err := e.Confine(Sandbox{}); err != nil { // as in an agent, so that the tests also show that everything works in a sandbox
 		b.t.Fatal(err)
 	}
 	b.Executor, b.events = e, events
@@ -79,7 +79,7 @@ func (b *bench) read(name string) string {
 
 func (b *bench) task(args ...string) Task {
 	init := appipc.DefaultInitData()
-	init.NoPriorityChange = true // or tests starve where others compute
+	init.NoPriorityChange = true // otherwise tests would starve while other programs compute
 	return Task{
 		Result: "r_0", ProjectURL: "http://example.org/p/", Slot: 0, ProjectDir: b.project, Program: programName,
 		Args: append([]string{"application"}, args...),
@@ -126,7 +126,7 @@ func (b *bench) progress(f func(Progress) bool) {
 	})
 }
 
-// until waits for a condition. An event that comes before fails the test.
+// until waits for a condition. An event before that fails the test.
 func (b *bench) until(what string, done func() bool) {
 	b.t.Helper()
 	testwait.Until(b.t, what, func() bool {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 	"github.com/starling-grid/starling/internal/busyfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -240,7 +241,7 @@ func (d Download) Check() error {
 }
 
 func (d Download) check(name string) *Error {
-	f, err := d.Dir.Open(name)
+	f, err := foreigndir.Open(d.Dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d.fail("", protocol.ErrNumFileMissing, err)
 	} else if err != nil {

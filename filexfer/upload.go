@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/hashicorp/go-retryablehttp"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -122,7 +123,7 @@ func (c *Client) ask(ctx context.Context, url string, r protocol.UploadRequest) 
 func (c *Client) post(ctx context.Context, u Upload, url string, head protocol.UploadRequest, progress func(int64)) (protocol.UploadReply, error) {
 	ctx, body, stop := watch(ctx, c.Up, progress)
 	defer stop()
-	f, err := u.Dir.Open(u.Name)
+	f, err := foreigndir.Open(u.Dir, u.Name)
 	if err != nil {
 		return protocol.UploadReply{}, err
 	}

@@ -2,7 +2,7 @@
 
 package installer
 
-// What people read of the service.
+// The service's name and description for people.
 const (
 	title       = "Starling"
 	description = "Runs scientific computations while this computer is idle"

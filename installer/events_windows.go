@@ -7,25 +7,25 @@ import (
 	"golang.org/x/sys/windows/svc/eventlog"
 )
 
-// source is what the event log calls this program, in the log Application.
+// source is the event log's name for this program, in the log Application.
 const source = title
 
-// Numbers of events. The program that gives them their texts, EventCreate.exe of Windows,
-// knows those from 1 to 1000.
+// Numbers of events. EventCreate.exe of Windows, which provides their texts, supports those from 1
+// to 1000.
 const (
 	started    = 1
 	stopped    = 2
 	errorEvent = 3
 )
 
-// addSource has the event log know the source; it may do so already.
+// addSource registers the source with the event log, even if it is registered already.
 func addSource() error {
 	_ = eventlog.Remove(source)
 	return eventlog.InstallAsEventCreate(source, windows.EVENTLOG_INFORMATION_TYPE|windows.EVENTLOG_WARNING_TYPE|windows.EVENTLOG_ERROR_TYPE)
 }
 
-// events writes to the event log; without one, which is none of the agent's business, it
-// does nothing. It may be used concurrently.
+// events writes to the event log. If that is not available, it does nothing, since the agent works
+// without it. It may be used concurrently.
 type events struct{ log *eventlog.Log }
 
 func openEvents() events {
@@ -51,5 +51,5 @@ func (e events) close() {
 	}
 }
 
-// handler writes a log's errors there.
+// handler returns a handler that writes a log's errors to the event log.
 func (e events) handler() slog.Handler { return record{write: e.failed} }

@@ -9,15 +9,15 @@ import (
 	"github.com/starling-grid/starling/internal/serviceuser"
 )
 
-// access is that of a service's data directory and all in it: the system's, administrators'
-// and the service's for everything, and that of the user who installs it for all but the
-// rights themselves. Nobody else reads it. The agent obeys those who may change it, see
-// agent/control.
+// access returns the access rights of a service's data directory and its content. The system,
+// administrators and the service have full access, and the user who installs the service has all
+// rights except changing the rights. Other users cannot read it. The agent accepts commands from
+// users who may change it, see agent/control.
 func access(service, user string) string {
 	return fmt.Sprintf("O:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;%s)(A;OICI;0x1301bf;;;%s)", service, user)
 }
 
-// makeData makes the data directory, or takes over the one that is there.
+// makeData creates the data directory, or takes over an existing one.
 func makeData(dir string) error {
 	me, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {

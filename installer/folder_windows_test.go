@@ -10,7 +10,8 @@ import (
 	"github.com/starling-grid/starling/internal/serviceuser"
 )
 
-// The data directory is for the system, administrators, the service and whoever installed it.
+// The system, administrators, the service and the user who installed it have access to the data
+// directory.
 func TestWhoseTheDataIs(t *testing.T) {
 	const user = "S-1-5-21-1-2-3-1001"
 	sd, err := windows.SecurityDescriptorFromString(access(serviceuser.SID(Name), user))

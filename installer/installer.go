@@ -10,17 +10,17 @@ import (
 	"strconv"
 )
 
-// Name is the service's, and that of the user it runs as.
+// Name is the name of the service and of the user that it runs as.
 const Name = "starling"
 
-// A Service is what is to be installed or controlled.
+// A Service is the service to be installed or controlled.
 type Service struct {
 	Executable string // absolute path of the agent's program
 	DataDir    string // absolute
-	PerUser    bool   // for the user who asks, without the administrator's rights
+	PerUser    bool   // for the current user, without administrator rights
 }
 
-// Packaged is the service that packages bring.
+// Packaged is the service that packages install.
 var Packaged = Service{Executable: "/usr/bin/starling", DataDir: stateRoot + "/starling"}
 
 // A Verb is something that can be done with a service.
@@ -36,8 +36,8 @@ const (
 	Status    Verb = "status"
 )
 
-// Group returns the group whose members may control the agent of this process:
-// that of the service when this is the service, else "".
+// Group returns the group whose members may control the agent of this process: the service's group
+// if this process is the service, or else "".
 func Group() string {
 	if g, err := user.LookupGroupId(strconv.Itoa(os.Getegid())); err == nil && g.Name == Name {
 		return Name
@@ -45,7 +45,7 @@ func Group() string {
 	return ""
 }
 
-// Own describes the service of the program that runs.
+// Own returns the service for the running program.
 func Own(dataDir string, perUser bool) (Service, error) {
 	self, err := os.Executable()
 	if err == nil {

@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Journal reports whether what this process prints goes to systemd's journal, which
-// keeps it.
+// Journal reports whether the output of this process goes to systemd's journal, which stores it.
 func Journal() bool {
-	// Programs below a service inherit the variable, but not always its stream.
+	// Programs started by a service inherit the variable, but not always its stream.
 	var st unix.Stat_t
 	return unix.Fstat(int(os.Stderr.Fd()), &st) == nil && os.Getenv("JOURNAL_STREAM") == fmt.Sprintf("%d:%d", st.Dev, st.Ino)
 }

@@ -2,5 +2,5 @@
 
 package installer
 
-// Journal reports whether what this process prints goes to a journal of the system.
+// Journal reports whether the output of this process goes to a journal of the system.
 func Journal() bool { return false }

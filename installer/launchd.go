@@ -21,7 +21,7 @@ func (s Service) config() *service.Config {
 // Installed reports whether there is a service for the whole computer.
 func Installed() bool { return false }
 
-// Do does it and returns what there is to tell.
+// Do carries out v and returns a message for the user.
 func (s Service) Do(v Verb) (string, error) {
 	if !s.PerUser && runtime.GOOS == "darwin" {
 		return "", errors.New("launchd would run the projects' applications as root; use --user for a service that runs as you")
@@ -50,7 +50,8 @@ func (s Service) Do(v Verb) (string, error) {
 	return "", fmt.Errorf("status %d", st)
 }
 
-// A program is what the library wants to be told to run; launchd asks by signals, see Run.
+// A program is an empty implementation of the library's interface for programs to run. launchd uses
+// signals instead, see Run.
 type program struct{}
 
 func (program) Start(service.Service) error { return nil }

@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/internal/serviceuser"
 )
 
-// Rights that each verb takes. What an ordinary user may ask is the status.
+// rights are the access rights that each verb needs. Ordinary users may only request the status.
 var rights = map[Verb]uint32{
 	Uninstall: windows.SERVICE_ALL_ACCESS,
 	Start:     windows.SERVICE_START | windows.SERVICE_QUERY_STATUS,
@@ -31,7 +31,7 @@ func Installed() bool {
 	return err == nil
 }
 
-// Do does it and returns what there is to tell.
+// Do carries out v and returns a message for the user.
 func (s Service) Do(v Verb) (string, error) {
 	if s.PerUser {
 		return "", errors.New("there are no per-user services on Windows; use the Task Scheduler to start \"starling run\" at log-on")
@@ -77,8 +77,8 @@ func (s Service) do(v Verb) (string, error) {
 	return "", fmt.Errorf("unknown action %q for a service", v)
 }
 
-// open returns the service, which the caller closes. The manager gives those who are not
-// administrators less than x/sys/windows/svc/mgr asks it for.
+// open returns the service, which the caller closes. It does not use x/sys/windows/svc/mgr, because
+// that requests more access than the manager grants to users who are not administrators.
 func open(access uint32) (*mgr.Service, error) {
 	manager, err := windows.OpenSCManager(nil, nil, windows.SC_MANAGER_CONNECT)
 	if err != nil {
@@ -96,8 +96,8 @@ func open(access uint32) (*mgr.Service, error) {
 	return &mgr.Service{Name: Name, Handle: h}, nil
 }
 
-// install makes the service, with an account of its own that has no rights but to the data
-// directory, and starts it.
+// install creates the service, with a separate account that has rights only to the data directory,
+// and starts it.
 func (s Service) install() (string, error) {
 	m, err := mgr.Connect()
 	if err != nil {
@@ -121,10 +121,10 @@ func (s Service) install() (string, error) {
 	again := func(after time.Duration) mgr.RecoveryAction {
 		return mgr.RecoveryAction{Type: mgr.ServiceRestart, Delay: after}
 	}
-	const forgotten = 10 * time.Minute // after which a failure counts as the first
+	const forgotten = 10 * time.Minute // time after which a failure counts as the first again
 	err = svc.SetRecoveryActions([]mgr.RecoveryAction{again(10 * time.Second), again(time.Minute), again(5 * time.Minute)}, uint32(forgotten.Seconds()))
 	if err == nil {
-		_ = svc.SetRecoveryActionsOnNonCrashFailures(true) // Wine does not know this
+		_ = svc.SetRecoveryActionsOnNonCrashFailures(true) // Wine does not support this
 		err = addSource()
 	}
 	if err != nil {
@@ -147,7 +147,7 @@ func stop(s *mgr.Service) error {
 	return await(s, svc.Stopped)
 }
 
-// await waits until the service is in a state, as long as it is on the way there.
+// await waits until the service is in a state, while it is on the way there.
 func await(s *mgr.Service, want svc.State) error {
 	for end := time.Now().Add((leaving + 30) * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		st, err := s.Query()

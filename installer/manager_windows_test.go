@@ -16,10 +16,10 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// sources is where the event log's programs are listed.
+// sources is the registry key with the event log's programs.
 const sources = `SYSTEM\CurrentControlSet\Services\EventLog\Application\`
 
-// TestMain is the service, too.
+// TestMain also runs as the service.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "run" {
 		if installer.Run(context.Background(), agent) != nil {
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// agent fails where it finds a file that says so; else it notes in its data directory that it
-// works, and in the end that it has ended.
+// agent fails if a certain file exists. Otherwise it records in its data directory that it runs,
+// and at the end that it has ended.
 func agent(ctx context.Context, record slog.Handler) error {
 	dir := os.Args[3]
 	if _, err := os.Stat(filepath.Join(dir, "fail")); err == nil {
@@ -48,7 +48,7 @@ func agent(ctx context.Context, record slog.Handler) error {
 	return os.Rename(filepath.Join(dir, "working"), filepath.Join(dir, "ended"))
 }
 
-// The Service Manager starts the agent and has it end in order, as often as one likes.
+// The Service Manager starts the agent and stops it properly, repeatedly.
 func TestTheServiceOfWindows(t *testing.T) {
 	if installer.Installed() {
 		t.Skip("Starling is installed here; its service is left alone and NOT tested")
@@ -120,7 +120,7 @@ func TestTheServiceOfWindows(t *testing.T) {
 	}
 }
 
-// A service that cannot work says so.
+// A service that fails reports the error.
 func TestAServiceThatFails(t *testing.T) {
 	if installer.Installed() {
 		t.Skip("Starling is installed here; its service is left alone and NOT tested")
@@ -138,7 +138,7 @@ func TestAServiceThatFails(t *testing.T) {
 	if err != nil && !strings.Contains(err.Error(), "event log") {
 		t.Errorf("got %v", err)
 	}
-	testwait.Until(t, "the service to be inactive", func() bool { // it may have been seen at work before it failed
+	testwait.Until(t, "the service to be inactive", func() bool { // it may have been active before it failed
 		got, err := s.Do(installer.Status)
 		if err != nil {
 			t.Fatal(err)

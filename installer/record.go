@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A record hands errors of a log to the system's own, as text. It may be used concurrently
-// if write may.
+// A record is a log handler that writes errors to the system's log, as text. It may be used
+// concurrently if write may.
 type record struct {
 	write func(text string)
 	own   string // attributes of the logger, a line each
@@ -33,6 +33,6 @@ func (r record) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return r
 }
 
-func (r record) WithGroup(string) slog.Handler { return r } // not used for what people read
+func (r record) WithGroup(string) slog.Handler { return r } // not used in this log
 
 func line(a slog.Attr) string { return "\n" + a.Key + ": " + a.Value.Resolve().String() }

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// hidden is a value that no log may show.
+// hidden is a value that must not appear in any log.
 type hidden string
 
 func (hidden) LogValue() slog.Value { return slog.StringValue("hidden") }
 
-// The system's own log has the errors and nothing else, with what they are about.
+// Only errors are written to the system's log, with their attributes.
 func TestErrorsAreRecorded(t *testing.T) {
 	var got []string
 	log := slog.New(record{write: func(text string) { got = append(got, text) }}).With("project", "https://p.example/")

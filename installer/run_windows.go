@@ -9,31 +9,30 @@ import (
 	"golang.org/x/sys/windows/svc"
 )
 
-// leaving is for how many seconds the Service Manager waits for the agent, which stops its
+// leaving is the number of seconds that the Service Manager waits for the agent, which stops its
 // tasks within a minute.
 const leaving = 90
 
-// Run runs f, which ends when its context does. When the Service Manager started this
-// program, its requests to stop are obeyed, start, stop and the error that f returns are in
-// the event log, and so is what f writes to the handler it is given. Otherwise that is nil.
+// Run runs f, which ends when its context ends. If the Service Manager started this program, Run
+// obeys its requests to stop, and writes the start, the stop and the error that f returns to the
+// event log, as well as everything that f writes to its handler. Otherwise the handler is nil.
 func Run(ctx context.Context, f func(context.Context, slog.Handler) error) error {
 	h := &handler{ctx: ctx, run: f}
 	err := svc.Run(Name, h)
-	if errors.Is(err, windows.ERROR_FAILED_SERVICE_CONTROLLER_CONNECT) { // somebody else started it
+	if errors.Is(err, windows.ERROR_FAILED_SERVICE_CONTROLLER_CONNECT) { // it was started in another way
 		return f(ctx, nil)
 	}
 	return errors.Join(h.err, err)
 }
 
-// A handler is the agent as the Service Manager sees it.
+// A handler is the agent's interface to the Service Manager.
 type handler struct {
 	ctx context.Context
 	run func(context.Context, slog.Handler) error
 	err error // how it ended
 }
 
-// Execute returns when the agent has ended. An exit code that is not 0 has the manager start
-// it again.
+// Execute returns when the agent has ended. If the exit code is not 0, the manager starts it again.
 func (h *handler) Execute(_ []string, requests <-chan svc.ChangeRequest, status chan<- svc.Status) (ours bool, code uint32) {
 	status <- svc.Status{State: svc.StartPending}
 	events := openEvents()

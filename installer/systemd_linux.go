@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/internal/owner"
 )
 
-// Do does it and returns what there is to tell.
+// Do carries out v and returns a message for the user.
 func (s Service) Do(v Verb) (string, error) {
 	if _, err := os.Stat("/run/systemd/system"); err != nil {
 		return "", errors.New("systemd is not running on this computer; have your init system start: " + s.Executable + " run --data " + s.DataDir)
@@ -35,14 +35,14 @@ func Installed() bool {
 	return err == nil || s.packaged() != ""
 }
 
-// systemd controls a service. Tests have it work below another root.
+// systemd controls a service. In tests it works below another root.
 type systemd struct {
 	Service
 	root    string
 	config  string // the user's folder for settings
 	run     func(name string, args ...string) (string, error)
 	account func(name string) (uid, gid int, err error)
-	group   func(name string) bool // there is one of that name
+	group   func(name string) bool // reports whether a group of that name exists
 }
 
 func command(name string, args ...string) (string, error) {
@@ -54,7 +54,7 @@ func command(name string, args ...string) (string, error) {
 	return text, nil
 }
 
-// unitFile is where the unit lies that install writes.
+// unitFile returns the path of the unit that install writes.
 func (s systemd) unitFile() string {
 	if s.PerUser {
 		return filepath.Join(s.config, "systemd/user", Name+".service")
@@ -62,10 +62,10 @@ func (s systemd) unitFile() string {
 	return filepath.Join(s.root, "etc/systemd/system", Name+".service")
 }
 
-// sliceFile is where the unit of its slice lies.
+// sliceFile returns the path of the unit of the service's slice.
 func (s systemd) sliceFile() string { return filepath.Join(filepath.Dir(s.unitFile()), SliceName) }
 
-// packaged returns the unit that a package manager brought, if there is one.
+// packaged returns the unit that a package manager has installed, if there is one.
 func (s systemd) packaged() string {
 	for _, dir := range []string{"usr/lib/systemd/system", "lib/systemd/system"} {
 		name := filepath.Join(s.root, dir, Name+".service")
@@ -94,7 +94,7 @@ func (s systemd) do(v Verb) (string, error) {
 		return "", err
 	case Status:
 		text, err := s.systemctl("is-active", Name)
-		if text != "" { // is-active fails for a service that is not
+		if text != "" { // is-active fails for inactive services
 			return text, nil
 		}
 		return "", err
@@ -145,8 +145,8 @@ func (s systemd) install() (string, error) {
 	return told, nil
 }
 
-// makeData makes the service's user, who is in the groups that may use GPUs, and the
-// data directory.
+// makeData creates the service's user, who is in the groups that may use GPUs, and the data
+// directory.
 func (s systemd) makeData() error {
 	uid, gid, err := s.account(Name)
 	if errors.As(err, new(user.UnknownUserError)) {

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// scratch is a computer with nothing but a root folder.
+// scratch simulates a computer with an empty root folder.
 type scratch struct {
 	root  string
 	calls []string
-	known bool // the service's user
+	known bool // whether the service's user exists
 }
 
 func (c *scratch) run(name string, args ...string) (string, error) {
@@ -129,7 +129,7 @@ func TestInstallRefuses(t *testing.T) {
 	}
 }
 
-// TestUnitIsGood has systemd read the units.
+// TestUnitIsGood makes systemd verify the units.
 func TestUnitIsGood(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {

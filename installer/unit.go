@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// stateRoot is where systemd keeps the data of services.
+// stateRoot is the folder in which systemd stores the data of services.
 const stateRoot = "/var/lib"
 
 // SliceName is the slice that the service runs in.
 const SliceName = Name + ".slice"
 
-// Slice returns the text of the systemd unit of the service's slice. It stands at the top, next
-// to those of people and of other services: weights rank only among neighbors, so that an idle
-// weight within system.slice would leave half of a busy CPU to the agent's tasks. A systemd
-// before version 252 knows no idle weight, and keeps the lowest number.
+// Slice returns the text of the systemd unit of the service's slice. The slice is at the top level,
+// next to the slices of people and of other services. Weights count only among neighbors, so an
+// idle weight within system.slice would still give the agent's tasks half of a busy CPU. systemd
+// before version 252 does not support the idle weight, and uses the lowest number.
 func (s Service) Slice() string {
 	return strings.Join([]string{
 		"[Unit]",
@@ -30,17 +30,16 @@ func (s Service) Slice() string {
 
 // Unit returns the text of the systemd unit.
 //
-// The service counts as started when the agent's loop has turned, and it is killed and
-// started again when the loop does not turn for minutes.
-// The agent stops its applications within a minute, and systemd ends what is left
-// after that. What is shut off is what no application of a project has business
-// with. System calls are not filtered and memory may become code: the programs are
-// other people's, and some compile while they run. Devices stay visible, since
-// the age of the last input at a terminal tells whether the computer is in use; of them
-// GPUs alone can be opened, by their drivers' names in /proc/devices.
-// The control group is the agent's, which gives each application its part of it.
-// Others may pass through the data directory, to the control socket, where they are
-// told whether they may control it; all else in it is closed to them.
+// The service counts as started after the first iteration of the agent's loop. It is killed and
+// started again when the loop hangs for minutes. The agent stops its applications within a minute,
+// and systemd ends the remaining ones after that. The unit disables features that projects'
+// applications do not need. System calls are not filtered and memory may become executable, because
+// the programs come from projects and some compile code while they run. Devices stay visible,
+// because the time of the last input at a terminal shows whether the computer is in use. Only GPUs
+// can be opened, by their drivers' names in /proc/devices. The control group is delegated to the
+// agent, which gives each application a part of it. Other users may pass through the data directory
+// to the control socket, where they find out whether they may control the agent. Everything else in
+// it is closed to them.
 func (s Service) Unit() string {
 	var b strings.Builder
 	line := func(lines ...string) { b.WriteString(strings.Join(lines, "\n") + "\n") }
@@ -94,7 +93,7 @@ func (s Service) Unit() string {
 	return b.String()
 }
 
-// quote makes one argument of a path, in systemd's way.
+// quote returns a path as one argument, in systemd's syntax.
 func quote(path string) string {
 	path = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(path)
 	if strings.ContainsAny(path, " \t'\"\\;") {

@@ -45,9 +45,9 @@ type Obstacle struct {
 	About string `json:"about,omitempty"`
 }
 
-// A Saying is the text for people about an obstacle: one sentence, in which %s is replaced by
+// A Message is the text for people about an obstacle: one sentence, in which %s is replaced by
 // About, and the remedy.
-type Saying struct {
+type Message struct {
 	Code    Code
 	Cause   string
 	Unnamed string // the sentence when About is not known ("": it names nothing)
@@ -59,8 +59,8 @@ const (
 	wait  = "Wait: the agent tries again by itself."
 )
 
-// Sayings is the closed list of obstacles, except those of package contact.
-var Sayings = []Saying{
+// Messages is the closed list of obstacles, except those of package contact.
+var Messages = []Message{
 	{DiskFull, "This computer's disk is full.", "", "Free some disk space. " + again},
 	{DiskFails, "This computer's disk reports an error.", "", "Check the disk: the system's log names the error (on Linux: sudo dmesg). " + again},
 	{NotAllowed, "The agent may not read or write its own files.", "", "Run starling doctor: it names the folder. Make the agent's user its owner, and check that it is neither mounted read-only nor immutable (on Linux: lsattr -d). " + again},
@@ -95,14 +95,14 @@ func OfTrouble(t contact.Trouble) Obstacle {
 // Is reports whether there is one.
 func (o Obstacle) Is() bool { return o.Code != "" }
 
-// saying returns the text for a code, or false for a code of package contact.
-func (o Obstacle) saying() (Saying, bool) {
-	for _, s := range Sayings {
+// message returns the text for a code, or false for a code of package contact.
+func (o Obstacle) message() (Message, bool) {
+	for _, s := range Messages {
 		if s.Code == o.Code {
 			return s, true
 		}
 	}
-	return Saying{}, false
+	return Message{}, false
 }
 
 // trouble returns the obstacle as trouble with a server.
@@ -112,7 +112,7 @@ func (o Obstacle) trouble() contact.Trouble {
 
 // Cause returns a sentence about the obstacle, or "".
 func (o Obstacle) Cause() string {
-	s, own := o.saying()
+	s, own := o.message()
 	switch {
 	case !o.Is():
 		return ""
@@ -132,7 +132,7 @@ func (o Obstacle) Cause() string {
 
 // Cure returns the remedy, or "" if nothing needs to be done.
 func (o Obstacle) Cure() string {
-	s, own := o.saying()
+	s, own := o.message()
 	switch {
 	case !o.Is():
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// A ProjectConfig is what get_project_config.php tells.
+// A ProjectConfig is the content of a reply of get_project_config.php.
 type ProjectConfig struct {
 	Name                    string
 	MasterURL               string
@@ -144,8 +144,8 @@ func scanConfigPlatform(s *bxml.Scanner) (p ConfigPlatform) {
 	return p
 }
 
-// EncodeAccountOut returns the body of a good answer to lookup_account.php or
-// create_account.php. An empty key only says that the account exists.
+// EncodeAccountOut returns the body of a successful reply to lookup_account.php or
+// create_account.php. With an empty key, the reply only confirms that the account exists.
 func EncodeAccountOut(key Authenticator) []byte {
 	var w bxml.Writer
 	w.Open("account_out")
@@ -158,8 +158,8 @@ func EncodeAccountOut(key Authenticator) []byte {
 	return w.Bytes()
 }
 
-// EncodeAccountError returns the body of a refusal. It must go out with HTTP
-// status 200, or clients report an HTTP error in its place.
+// EncodeAccountError returns the body of a refusal. It must be sent with HTTP status 200, or
+// clients report an HTTP error instead.
 func EncodeAccountError(num int, msg string) []byte {
 	var w bxml.Writer
 	w.Open("error")
@@ -182,7 +182,7 @@ func (e *AccountError) Error() string {
 	return e.Msg + " (" + strconv.Itoa(e.Num) + ")"
 }
 
-// Text is the refusal for people, without its number and without a full stop.
+// Text returns the refusal for people, without its number and without a full stop.
 func (e *AccountError) Text() string {
 	return strings.TrimSuffix(cmp.Or(strings.TrimSpace(e.Msg), accountErrorText(e.Num)), ".")
 }
@@ -209,8 +209,8 @@ func accountErrorText(num int) string {
 	return "error " + strconv.Itoa(num)
 }
 
-// ParseAccountReply reads a reply to lookup_account.php or create_account.php:
-// the key, or an *AccountError when the project refused.
+// ParseAccountReply reads a reply to lookup_account.php or create_account.php. It returns the key,
+// or an *AccountError if the project refused.
 func ParseAccountReply(b []byte) (Authenticator, error) {
 	s := bxml.NewScanner(b).Foreign()
 	if s.Find("error") == nil {
@@ -247,21 +247,21 @@ func ParseAccountReply(b []byte) (Authenticator, error) {
 	return key, nil
 }
 
-// PasswordHash is what a client sends in place of a password.
+// PasswordHash returns the hash that a client sends instead of a password.
 func PasswordHash(password, email string) string { return md5Of(password + strings.ToLower(email)) }
 
-// WeakKey is a key that lets a host compute for an account and nothing else.
+// WeakKey returns a key that lets a host compute for an account but gives no other access.
 func WeakKey(userID int64, key Authenticator, storedHash string) string {
 	return strconv.FormatInt(userID, 10) + "_" + md5Of(string(key)+storedHash)
 }
 
-// EmailHash identifies an account's owner across projects.
+// EmailHash returns a hash that identifies an account's owner across projects.
 func EmailHash(email string) string { return md5Of(email) }
 
-// ExternalCPID is the cross-project id as other sites see it.
+// ExternalCPID returns the cross-project ID that other sites see.
 func ExternalCPID(crossProjectID, email string) string { return md5Of(crossProjectID + email) }
 
-// HostCPID is the host's id as a server stores it.
+// HostCPID returns the host's cross-project ID in the form that a server stores.
 func HostCPID(requestCPID, email string) string { return md5Of(requestCPID + email) }
 
 func md5Of(s string) string {

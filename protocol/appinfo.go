@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// AppInfoFile is the file in a project's folder by which a volunteer has a client compute
-// with programs of their own: BOINC's anonymous platform.
+// AppInfoFile is a file in a project's folder with which volunteers make a client compute with
+// their own programs: BOINC's anonymous platform.
 const AppInfoFile = "app_info.xml"
 
 // An AppInfo is the content of an AppInfoFile.
@@ -19,13 +19,13 @@ type AppInfo struct {
 	Versions []Lined[AppVersion]
 }
 
-// Lined is a part of a file that people edit, and the line, from 1, where it begins.
+// Lined is a part of a file that people edit, with the line, counted from 1, where it starts.
 type Lined[T any] struct {
 	Value T
 	Line  int
 }
 
-// A LineError says what is wrong in a line of such a file, and what to do.
+// A LineError describes an error in a line of such a file, and how to fix it.
 type LineError struct {
 	Line int
 	Text string
@@ -33,8 +33,8 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Text) }
 
-// ParseAppInfo reads an AppInfoFile. As BOINC's client does, it passes over elements that it
-// does not know. The error is that the file as a whole makes no sense.
+// ParseAppInfo reads an AppInfoFile. Like BOINC's client, it ignores unknown elements. An error
+// means that the file as a whole cannot be used.
 //
 // Source: BOINC client/cs_statefile.cpp, CLIENT_STATE::parse_app_info.
 func ParseAppInfo(b []byte) (info AppInfo, err error) {
@@ -64,18 +64,19 @@ func ParseAppInfo(b []byte) (info AppInfo, err error) {
 	return info, nil
 }
 
-// Usable returns the parts of which something can be made, and everything that is wrong with
-// the others, in the order of the lines. platform is that of versions that name none. look
-// says why a file that is described cannot be used, and what to do, or returns "".
+// Usable returns the parts that can be used, and the errors in the others, in the order of the
+// lines. platform is the default for versions without a platform. look returns the reason why a
+// described file cannot be used, and how to fix it, or "".
 //
-// What BOINC's client leaves out is left out here: a file with an address, a version of an
-// application or with a file that is not described, and what is described twice. Different
-// here: a version needs one main program, as without it no task can start.
+// Parts that BOINC's client ignores are ignored here as well: a file with an address, a version of
+// an application or with a file that is not described, and a second description of the same thing.
+// One rule is different: a version needs exactly one main program, because without it no task can
+// start.
 func (a AppInfo) Usable(platform string, look func(*FileInfo) string) (usable AppInfo, errs []*LineError) {
 	bad := func(line int, format string, args ...any) {
 		errs = append(errs, &LineError{line, fmt.Sprintf(format, args...)})
 	}
-	files := make(map[string]bool) // described; whether usable
+	files := make(map[string]bool) // the described files and whether they are usable
 	for _, f := range a.Files {
 		name := f.Value.Name
 		_, twice := files[name]
@@ -119,7 +120,7 @@ func (a AppInfo) Usable(platform string, look func(*FileInfo) string) (usable Ap
 			continue
 		}
 		if slices.ContainsFunc(v.Value.FileRefs, func(r FileRef) bool { return !files[r.FileName] }) {
-			continue // what is wrong with its file was said
+			continue // the error in its file has been reported
 		}
 		if slices.ContainsFunc(usable.Versions, func(o Lined[AppVersion]) bool { return sameVersion(o.Value, v.Value) }) {
 			bad(v.Line, "version %d of %s is described twice; remove one of them, or give it another <version_num> or <plan_class>", v.Value.VersionNum, v.Value.AppName)
@@ -138,7 +139,7 @@ func sameVersion(a, b AppVersion) bool {
 	return a.AppName == b.AppName && a.Platform == b.Platform && a.VersionNum == b.VersionNum && a.PlanClass == b.PlanClass
 }
 
-// versionFault says why nothing can be made of a version; "" if something can.
+// versionFault returns the reason why a version cannot be used, or "".
 func versionFault(v AppVersion, apps, files map[string]bool) string {
 	if !apps[v.AppName] {
 		return fmt.Sprintf("a version is of application %q, which is not described; add <app><name>…</name></app> for it", v.AppName)

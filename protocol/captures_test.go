@@ -13,7 +13,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// captured yields the bodies of real exchanges whose file name matches pattern.
+// captured returns the bodies of real exchanges whose file name matches pattern.
 func captured(t testing.TB, pattern string) map[string][]byte {
 	t.Helper()
 	var paths []string
@@ -81,8 +81,8 @@ func TestRealSchedulerRequests(t *testing.T) {
 	}
 }
 
-// dropLocal removes what is read from a request but that this agent, which has
-// nothing of the sort yet, does not write, and the padding of raw text.
+// dropLocal removes elements that are read from a request but not written by this agent, which does
+// not have them yet, and the padding of raw text.
 func dropLocal(r *protocol.SchedulerRequest) {
 	r.WorkingPrefs = strings.TrimSpace(r.WorkingPrefs)
 	r.GlobalPrefs = strings.TrimSpace(r.GlobalPrefs)
@@ -104,7 +104,7 @@ func TestReportedResultIsReadFromARealRequest(t *testing.T) {
 }
 
 func TestRealSchedulerReplies(t *testing.T) {
-	// What is wrong with the answers that were made to be wrong.
+	// The errors of replies that were made invalid on purpose.
 	broken := map[string]string{
 		"debian-7.20.5/faults/003-scheduler.response.http": "start tag not found", // 500
 		"debian-7.20.5/faults/004-scheduler.response.http": "start tag not found", // HTML

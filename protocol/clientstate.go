@@ -7,20 +7,20 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// A ClientStateFile is what BOINC's client keeps in client_state.xml, as far as
-// another client can go on with it.
+// A ClientStateFile is the content of the client_state.xml of BOINC's client, as far as another
+// client can use it.
 type ClientStateFile struct {
 	Host      HostInfo
 	Times     TimeStats
 	Projects  []ClientProject
 	Tasks     []ActiveTask
-	RunMode   int // 1 always, 2 auto, 3 never; 0 not said
+	RunMode   int // 1 always, 2 auto, 3 never, or 0 if missing
 	NetMode   int
 	HostVenue string
-	ProxyInfo string // content of <proxy_info>, as it stands: the proxy that a tool has set
+	ProxyInfo string // raw content of <proxy_info>: the proxy that a tool has set
 }
 
-// A ClientProject is a project there, with all that belongs to it.
+// A ClientProject is a project in the file, with everything that belongs to it.
 type ClientProject struct {
 	MasterURL, Name                  string
 	UserName, TeamName               string
@@ -37,7 +37,7 @@ type ClientProject struct {
 	MinRPCTime                       time.Time
 	NoMoreWork, Suspended, Anonymous bool
 
-	Elements // but for its results
+	Elements // except for its results
 	Held     []HeldResult
 }
 
@@ -53,11 +53,11 @@ type HeldResult struct {
 	Received         time.Time
 	Completed        time.Time
 	ReadyToReport    bool
-	Acknowledged     bool // by the server: it only waits to be forgotten
+	Acknowledged     bool // by the server, so that it only waits to be deleted
 	Suspended        bool
 }
 
-// An ActiveTask is a result that was begun, with its last checkpoint.
+// An ActiveTask is a result that was started, with its last checkpoint.
 type ActiveTask struct {
 	ProjectURL, ResultName string
 	Slot                   int
@@ -65,8 +65,8 @@ type ActiveTask struct {
 	Fraction               float64
 }
 
-// ParseClientState reads a client_state.xml. Records of a project stand after it,
-// without a name of their own.
+// ParseClientState reads a client_state.xml. The records of a project follow it and do not contain
+// its name.
 func ParseClientState(b []byte) (*ClientStateFile, error) {
 	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("client_state"); err != nil {

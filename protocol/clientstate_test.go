@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// recordedState was written by Debian's client 7.20.5 amid work.
+// recordedState was written by Debian's client 7.20.5 while it was running tasks.
 const recordedState = "testdata/captures/app/data-dir/client_state.xml"
 
 func TestParseClientState(t *testing.T) {

@@ -9,31 +9,32 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// A Coproc is the coprocessors of one kind that a host has, and what it asks for them.
+// A Coproc describes the coprocessors of one kind that a host has, and the work that it requests
+// for them.
 //
-// Source: BOINC lib/coproc.cpp; the elements are those that servers read.
+// Source: BOINC lib/coproc.cpp, as far as servers read the elements.
 type Coproc struct {
 	Kind      string // BOINC's name for it: NVIDIA, ATI, intel_gpu, apple_gpu, or any other
 	Count     int
 	Name      string
-	Memory    float64 // bytes of the least device that tasks may use; 0 unknown
-	PeakFlops float64 // of one
+	Memory    float64 // bytes of the smallest device that tasks may use, or 0 if unknown
+	PeakFlops float64 // of one device
 	Version   string  // of the driver: drvVersion (NVIDIA) or CALVersion (AMD)
-	CUDA      int     // version of CUDA, as 12040 for 12.4; 0: none
+	CUDA      int     // version of CUDA, such as 12040 for 12.4, or 0 without CUDA
 	Major     int     // compute capability (NVIDIA)
 	Minor     int
-	Target    int     // AMD's number for the family
-	Metal     int     // version that Apple's devices support, as BOINC counts it; 0: not known
+	Target    int     // AMD's number of the family
+	Metal     int     // version that Apple's devices support, as BOINC counts it, or 0 if unknown
 	ATILibs   bool    // AMD's driver has libraries of the old names
-	AMDLibs   bool    // of the newer ones
-	OpenCL    *OpenCL // nil: none
+	AMDLibs   bool    // AMD's driver has libraries of the newer names
+	OpenCL    *OpenCL // nil without OpenCL
 
-	ReqSeconds   float64 // device-seconds wanted; > 0 asks for work
+	ReqSeconds   float64 // device-seconds wanted: more than 0 requests work
 	ReqInstances float64 // idle devices to fill
 	Delay        time.Duration
 }
 
-// An OpenCL is what OpenCL says of a device.
+// An OpenCL is OpenCL's description of a device.
 type OpenCL struct {
 	Name, Vendor    string
 	VendorID        int
@@ -44,22 +45,22 @@ type OpenCL struct {
 	LocalMem        float64
 	ComputeUnits    int
 	ClockMHz        int
-	HalfFP          uint64 // capabilities, as bit fields; 0: none
+	HalfFP          uint64 // capabilities as bit fields, or 0 without support
 	SingleFP        uint64
 	DoubleFP        uint64
 	LittleEndian    bool
-	Execution       uint64 // capabilities: bit 0 kernels, bit 1 native ones
+	Execution       uint64 // capabilities: bit 0 kernels, bit 1 native kernels
 	Extensions      string
 	Major, Minor    int // compute capability, on NVIDIA's devices
 }
 
-// An OpenCLCPU is what OpenCL says of a computer's own processors.
+// An OpenCLCPU is OpenCL's description of a computer's processors.
 type OpenCLCPU struct {
 	Platform string // the driver's vendor, as it calls itself
 	OpenCL
 }
 
-// maxOpenCLCPUs is how many of these are read.
+// maxOpenCLCPUs is the maximum number of these that are read.
 const maxOpenCLCPUs = 8
 
 func scanOpenCLCPU(s *bxml.Scanner) (c OpenCLCPU) {
@@ -76,18 +77,18 @@ func scanOpenCLCPU(s *bxml.Scanner) (c OpenCLCPU) {
 
 func (c *OpenCLCPU) write(w *bxml.Writer) {
 	w.Open("opencl_cpu_prop")
-	w.Text("platform_vendor", cmp.Or(c.Platform, "unknown")) // BOINC's server takes none without
+	w.Text("platform_vendor", cmp.Or(c.Platform, "unknown")) // BOINC's server ignores an element without it
 	c.writeAs(w, "opencl_cpu_info")
 	w.Close("opencl_cpu_prop")
 }
 
-// maxCoprocs is how many kinds of coprocessors are read.
+// maxCoprocs is the maximum number of kinds of coprocessors that are read.
 const maxCoprocs = 16
 
-// maxExtensions bounds the list of extensions of a device, in bytes.
+// maxExtensions is the maximum length, in bytes, of a device's list of extensions.
 const maxExtensions = 1200
 
-// elements are those that describe the kinds with names of their own.
+// elements are the names of the elements for kinds that have their own.
 var elements = map[string]string{
 	nvidia: "coproc_cuda", ati: "coproc_ati", "intel_gpu": "coproc_intel_gpu", "apple_gpu": "coproc_apple_gpu",
 }
@@ -97,7 +98,8 @@ const (
 	ati    = "ATI"
 )
 
-// kindOf is the kind that an element describes; "" for one of any kind, which says it.
+// kindOf returns the kind that an element describes. It is "" for the general element, which
+// contains the kind.
 func kindOf(element string) (k string, ok bool) {
 	for k, name := range elements {
 		if name == element {
@@ -107,7 +109,7 @@ func kindOf(element string) (k string, ok bool) {
 	return "", element == "coproc"
 }
 
-// WantsWork reports whether work is asked for.
+// WantsWork reports whether work is requested.
 func (c *Coproc) WantsWork() bool { return c.ReqSeconds > 0 || c.ReqInstances > 0 }
 
 func scanCoprocs(s *bxml.Scanner) (all []Coproc) {
@@ -216,12 +218,12 @@ func scanOpenCL(s *bxml.Scanner) *OpenCL {
 	return &o
 }
 
-// scanBits reads a bit field; what is none is 0.
+// scanBits reads a bit field. Invalid text is 0.
 func scanBits(s *bxml.Scanner, to *uint64) {
 	*to, _ = strconv.ParseUint(strings.TrimSpace(s.Head(maxText)), 10, 64)
 }
 
-// CoprocsXML is the <coprocs> element; "" for none.
+// CoprocsXML returns the <coprocs> element, or "" without coprocessors.
 func CoprocsXML(all []Coproc) string {
 	return text(func(w *bxml.Writer) { writeCoprocs(w, all) })
 }

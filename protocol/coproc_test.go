@@ -9,8 +9,9 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// coprocs is what a client with two NVIDIA GPUs and a declared device sends, by the order and
-// format of BOINC's lib/coproc.cpp and lib/opencl_boinc.cpp; no capture of one is at hand.
+// coprocs is the request of a client with two NVIDIA GPUs and a declared device, with the order and
+// format of BOINC's lib/coproc.cpp and lib/opencl_boinc.cpp. No capture of a real one was
+// available.
 const coprocs = `<scheduler_request>
     <coprocs>
 <coproc_cuda>
@@ -106,7 +107,7 @@ func TestAppVersionsForCoprocessors(t *testing.T) {
 	}
 }
 
-// What OpenCL says of a computer's processors, as BOINC's client writes it.
+// OpenCL's description of a computer's processors, as BOINC's client writes it.
 //
 // Source: BOINC lib/opencl_boinc.cpp, OPENCL_CPU_PROP::write_xml.
 func TestOpenCLCPUs(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// ParseElements reads descriptions that stand side by side in a text, as a
-// server stores them. Other elements are passed over.
+// ParseElements reads a sequence of descriptions, the form in which a server stores them. Other
+// elements are ignored.
 func ParseElements(b []byte) (Elements, error) {
 	var w bxml.Writer
 	w.Block("elements", string(b))
@@ -25,7 +25,7 @@ func ParseElements(b []byte) (Elements, error) {
 	return e, nil
 }
 
-// scan takes the current element if it is one of the five kinds.
+// scan reads the current element if it is one of the five kinds.
 func (e *Elements) scan(s *bxml.Scanner, name string) bool {
 	switch name {
 	case "app":
@@ -73,7 +73,7 @@ func scanFileInfo(s *bxml.Scanner) (f FileInfo) {
 		case "name":
 			f.Name = s.Head(maxLong)
 		case "url":
-			// BOINC's clients tell the direction from the address alone.
+			// BOINC's clients derive the direction from the address alone.
 			if u := s.Head(maxURL); uploads(u) {
 				f.UploadURLs = appendURL(f.UploadURLs, u)
 			} else {
@@ -195,7 +195,7 @@ func scanAppVersion(s *bxml.Scanner) (v AppVersion) {
 	return v
 }
 
-// coprocName is the kind of coprocessor that an app version names. Old servers say CUDA.
+// coprocName returns the kind of coprocessor that an app version names. Old servers write CUDA.
 func coprocName(name string) string {
 	if name == "CUDA" {
 		return nvidia
@@ -243,7 +243,7 @@ func scanResult(s *bxml.Scanner) (r Result) {
 	return r
 }
 
-// scan takes in one element of a result.
+// scan reads one element of a result.
 func (r *Result) scan(s *bxml.Scanner, name string) {
 	switch name {
 	case "name":

@@ -11,19 +11,19 @@ const uploadMark = "file_upload_handler"
 
 func uploads(url string) bool { return strings.Contains(url, uploadMark) }
 
-// XML returns the element as a reply or a database holds it.
+// XML returns the element in the form used in replies and databases.
 func (a App) XML() string { return text(a.write) }
 
-// XML returns the element as a reply or a database holds it.
+// XML returns the element in the form used in replies and databases.
 func (f FileInfo) XML() string { return text(f.write) }
 
-// XML returns the element as a reply or a database holds it.
+// XML returns the element in the form used in replies and databases.
 func (v AppVersion) XML() string { return text(v.write) }
 
-// XML returns the element as a reply or a database holds it.
+// XML returns the element in the form used in replies and databases.
 func (u Workunit) XML() string { return text(u.write) }
 
-// XML returns the element as a reply or a database holds it.
+// XML returns the element in the form used in replies and databases.
 func (r Result) XML() string { return text(r.write) }
 
 func text(write func(*bxml.Writer)) string {

@@ -8,13 +8,13 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// What Starling's agent and server once said to each other of coprocessors, stored files and
-// compressed inputs is still understood.
+// Messages about coprocessors, stored files and compressed inputs that earlier versions of
+// Starling's agent and server exchanged can still be read.
 func TestEarlierExchangesAreRead(t *testing.T) {
 	bodies := captured(t, "*scheduler.request.http")
 	replies := captured(t, "*scheduler.response.http")
 	for n, want := range []struct {
-		files   int // stored ones in the request
+		files   int // stored files in the request
 		reports int
 		reply   func(r *protocol.SchedulerReply) bool
 	}{
@@ -53,7 +53,7 @@ func TestEarlierExchangesAreRead(t *testing.T) {
 	}
 }
 
-// find returns the file whose name begins so.
+// find returns the file whose name starts with name.
 func find(list []protocol.FileInfo, name string) protocol.FileInfo {
 	for _, f := range list {
 		if strings.HasPrefix(f.Name, name) {

@@ -2,19 +2,19 @@ package protocol
 
 import "time"
 
-// A FileInfo describes one file of a project: where it comes from or goes to,
-// and how to know that it is whole.
+// A FileInfo describes one file of a project: its addresses, and the size, checksum and signature
+// by which it is verified.
 type FileInfo struct {
 	Name          string // physical name, unique in the project and never reused
 	DownloadURLs  []string
 	UploadURLs    []string
-	GzippedURLs   []string // replace DownloadURLs when present; content is gzip
-	NBytes        int64    // exact size, uncompressed; 0: unknown
+	GzippedURLs   []string // used instead of DownloadURLs if present, with content compressed by gzip
+	NBytes        int64    // exact size, uncompressed, or 0 if unknown
 	GzippedNBytes int64
-	MD5           string // lower-case hex of the uncompressed content; "" if unknown
+	MD5           string // lower-case hex of the uncompressed content, or "" if unknown
 	Executable    bool
-	Signature     string // code signature text; required of application files
-	MaxNBytes     int64  // largest size an output file may have
+	Signature     string // code signature text, required of application files
+	MaxNBytes     int64  // maximum size of an output file
 	XMLSignature  string // upload certificate text, returned verbatim
 
 	GeneratedLocally bool
@@ -23,24 +23,25 @@ type FileInfo struct {
 	GzipWhenDone     bool
 	NoDelete         bool
 
-	Status   int    // in requests: 1 present, negative an error number
+	Status   int    // in requests: 1 if present, or a negative error number
 	ErrorMsg string // in requests: why a transfer was given up
-	Uploaded bool   // in client_state.xml: an output that the server has
-	// StickyUntil is, in client_state.xml, when a sticky file is no longer one; zero: it stays one.
+	Uploaded bool   // in client_state.xml: the server has this output
+	// StickyUntil is, in client_state.xml, the time until which a file is sticky. Zero means
+	// forever.
 	StickyUntil time.Time
 }
 
 // A FileRef is the use of a file by an app version, workunit or result.
 type FileRef struct {
 	FileName    string // physical
-	OpenName    string // logical; empty means the physical name
+	OpenName    string // logical, or empty if it is the physical name
 	MainProgram bool
 	CopyFile    bool // copied into the slot rather than linked
 	Optional    bool // an output that may be absent
 	NoValidate  bool // server only: left out of comparison
 }
 
-// Logical returns the name by which the application opens the file.
+// Logical returns the name under which the application opens the file.
 func (r FileRef) Logical() string {
 	if r.OpenName == "" {
 		return r.FileName

@@ -35,8 +35,7 @@ func texts(v reflect.Value, path string, f func(path, text string)) {
 	}
 }
 
-// raw are texts that are kept as they are for other programs, and never shown:
-// XML and signatures.
+// raw are texts that are kept unchanged for other programs and never shown: XML and signatures.
 var raw = map[string]bool{}
 
 func init() {
@@ -48,8 +47,8 @@ func init() {
 	}
 }
 
-// Whatever a project or an account manager writes, nothing in it steers a terminal
-// or is longer than its kind of text.
+// Texts from a project or an account manager never contain characters that control a terminal, and
+// never exceed the maximum length of their kind.
 func TestForeignTextsAreTame(t *testing.T) {
 	long := strings.Repeat("ä", 100_000) + evil
 	names := map[string][]string{

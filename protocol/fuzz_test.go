@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Each decoder takes any bytes without a panic, and what it reads it can write
-// so that it reads the same again.
+// Each decoder accepts any bytes without a panic. Decoded values can be encoded, and decoding them
+// again gives the same values.
 
 func seed(f *testing.F, pattern string) {
 	for _, b := range captured(f, pattern) {
@@ -26,7 +26,7 @@ func FuzzSchedulerRequest(f *testing.F) {
 		}
 		again, err := protocol.ParseSchedulerRequest(r.Encode())
 		if err != nil {
-			return // raw text of the peer, passed on as it is, may hold any tag
+			return // raw text of the peer, passed on unchanged, may contain any tag
 		}
 		if r.HostID != again.HostID || r.RPCSeqno != again.RPCSeqno {
 			t.Errorf("host %d seqno %d became %d, %d", r.HostID, r.RPCSeqno, again.HostID, again.RPCSeqno)
@@ -156,8 +156,8 @@ func FuzzStatistics(f *testing.F) {
 	})
 }
 
-// A feed and the links of a project are read without a panic, and what is read is bounded and
-// fit for a terminal.
+// Feeds and links of a project are read without a panic, and the values are bounded and safe to
+// show on a terminal.
 func FuzzFeed(f *testing.F) {
 	f.Add([]byte(`<rss><channel><item><title><![CDATA[a <b>]]></title><guid>1</guid><pubDate>Fri, 20 Nov 2026 09:30:00 GMT</pubDate></item></channel></rss>`))
 	f.Add([]byte(`<gui_url><name>a</name><url>https://p.example/</url></gui_url>`))

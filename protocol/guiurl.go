@@ -11,8 +11,8 @@ type GUIURL struct {
 
 const maxGUIURLs = 30 // of one project
 
-// ParseGUIURLs reads the content of <gui_urls>. Links without a name or an address are
-// left out; what kind of address it is, is for the caller to judge.
+// ParseGUIURLs reads the content of <gui_urls>. Links without a name or an address are left out.
+// The caller must check the kind of address.
 //
 // Source: BOINC lib/gui_rpc_client_ops.cpp, GUI_URL::parse.
 func ParseGUIURLs(raw string) (links []GUIURL) {

@@ -101,8 +101,7 @@ func scanWSL(s *bxml.Scanner, h *HostInfo) {
 	}
 }
 
-// InnerXML is the content of the <host_info> element, which requests and
-// init_data.xml share.
+// InnerXML returns the content of the <host_info> element, which requests and init_data.xml share.
 func (h HostInfo) InnerXML() string { return text(h.writeInner) }
 
 func (h HostInfo) write(w *bxml.Writer) {
@@ -132,7 +131,7 @@ func (h HostInfo) writeInner(w *bxml.Writer) {
 	w.Float("d_free", h.DiskFree)
 	w.Text("os_name", h.OSName)
 	w.Text("os_version", h.OSVersion)
-	w.Bool("wsl_available", false) // Linux's tasks are not run on Windows
+	w.Bool("wsl_available", false) // Linux programs are not run on Windows
 	if h.DockerVersion != "" {
 		w.Text("docker_version", h.DockerVersion)
 		w.Int("docker_type", int64(h.DockerType))

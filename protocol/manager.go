@@ -7,14 +7,14 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// A ManagerRequest is what an account manager is told by a host that works as it
-// says. It goes to rpc.php below the manager's address.
+// A ManagerRequest is the message that a host sends to its account manager, at rpc.php below the
+// manager's address.
 //
 // Source: BOINC client/acct_mgr.cpp, ACCT_MGR_OP::do_rpc.
 type ManagerRequest struct {
-	Name          string        // of the account there
-	PasswordHash  string        // see PasswordHash, with the name for the e-mail address
-	Authenticator Authenticator // if the manager gave one; then name and hash are not sent
+	Name          string        // of the account at the manager
+	PasswordHash  string        // see PasswordHash, with the name instead of the e-mail address
+	Authenticator Authenticator // used instead of name and hash, if the manager gave one
 
 	HostCPID, PreviousCPID string
 	DomainName             string
@@ -24,21 +24,21 @@ type ManagerRequest struct {
 	AltPlatforms           []string
 	Projects               []ManagedProject
 	WorkingPrefs           string // content of <global_preferences>
-	GlobalPrefs            string // likewise, as the manager or a project sent them
+	GlobalPrefs            string // the same as the manager or a project sent them
 	Opaque                 string // from the manager's last reply
 	Host                   HostInfo
 	TimeStats              TimeStats
 	NetStats               NetStats
 }
 
-// A ManagedProject is what a manager is told of a project, whether it is the
-// manager's or the volunteer's own.
+// A ManagedProject is the description of a project in a request, whether the manager or the
+// volunteer attached it.
 type ManagedProject struct {
 	URL, Name        string
-	AccountKey       Authenticator // told of the manager's own projects only
+	AccountKey       Authenticator // sent only for projects that the manager attached
 	Managed          bool          // attached by the manager
 	HostID           int64
-	NotStarted       time.Duration // of computing
+	NotStarted       time.Duration // time of computing
 	InProgress       time.Duration
 	Suspended        bool
 	NoMoreWork       bool
@@ -46,9 +46,9 @@ type ManagedProject struct {
 	Ended            bool
 	ResourceShare    float64
 	DiskUsage        float64 // bytes
-	DiskShare        float64 // bytes that it may take
-	Failures         int     // of RPCs since the last answer
-	Succeeded, Wrong int     // results
+	DiskShare        float64 // bytes that the project may use
+	Failures         int     // number of failed RPCs since the last reply
+	Succeeded, Wrong int     // number of results
 }
 
 // Encode returns the request's body.
@@ -111,32 +111,32 @@ func (p ManagedProject) write(w *bxml.Writer) {
 	w.Close("project")
 }
 
-// A ManagerReply is what an account manager answers.
+// A ManagerReply is the reply of an account manager.
 //
 // Source: BOINC client/acct_mgr.cpp, ACCT_MGR_OP::parse.
 type ManagerReply struct {
 	ErrorNum      int
-	Error         string   // why it refuses, in words
+	Error         string   // reason of a refusal, in words
 	Messages      []string // for the volunteer
 	Name          string   // of the manager
 	UserName      string
 	TeamName      string
-	Authenticator Authenticator // to be used from now on in place of name and password
+	Authenticator Authenticator // to be used from now on instead of name and password
 	SigningKey    string
 	Opaque        string
-	Repeat        time.Duration // until the next contact; 0: not said
-	NoNotices     bool          // notices of projects are not to be shown
-	Dynamic       bool          // it chooses projects by itself, and its preferences hold over the projects'
+	Repeat        time.Duration // until the next contact, or 0 if not given
+	NoNotices     bool          // notices of projects must not be shown
+	Dynamic       bool          // it chooses the projects itself, and its preferences override the projects' preferences
 	Venue         string
 	GlobalPrefs   string // content of <global_preferences>
 	Accounts      []ManagerAccount
 }
 
-// A ManagerAccount is a project that the manager wants, or no longer wants, this
-// host to work for. What is nil it does not say.
+// A ManagerAccount is a project that the manager wants, or no longer wants, this host to work for.
+// A nil field was not in the reply.
 type ManagerAccount struct {
 	URL             string
-	URLSignature    string // of the URL, by the manager's signing key
+	URLSignature    string // signature of the URL by the manager's signing key
 	Authenticator   Authenticator
 	Detach          bool
 	Update          bool // contact it now
@@ -148,8 +148,7 @@ type ManagerAccount struct {
 	ResourceShare   *float64
 }
 
-// ParseManagerReply reads an account manager's reply. Accounts without a URL are
-// left out.
+// ParseManagerReply reads an account manager's reply. Accounts without a URL are left out.
 func ParseManagerReply(b []byte) (*ManagerReply, error) {
 	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("acct_mgr_reply"); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// What account managers may answer.
+// A possible reply of an account manager.
 const managerReply = `<?xml version="1.0" encoding="ISO-8859-1" ?>
 <acct_mgr_reply>
 <name>Chooser &amp; Co</name>

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// ErrNoScheduler says that a page is not a project's master page.
+// ErrNoScheduler means that a page is not a project's master page.
 var ErrNoScheduler = errors.New("no scheduler URL in the master page")
 
 const maxSchedulers = 32
 
-// SchedulerURLs returns the distinct scheduler URLs of a master page in their
-// order: contents of <scheduler> elements and of links with rel
-// boinc_scheduler. Unlike BOINC's client it is not bound to lines of 255 bytes.
+// SchedulerURLs returns the distinct scheduler URLs of a master page in their order: the contents
+// of <scheduler> elements and of links with rel boinc_scheduler. Unlike BOINC's client it is not
+// limited to lines of 255 bytes.
 func SchedulerURLs(page []byte) ([]string, error) {
 	var urls []string
 	add := func(u string) {

@@ -11,10 +11,9 @@ import (
 
 const maxName = 255 // bytes, of names and URLs
 
-// CanonicalMasterURL returns the form in which a project's master URL is
-// compared and stored: scheme http or https, lower-case host, single slashes,
-// a final slash. It refuses what BOINC's clients refuse, so that a project set
-// up with it can be attached by all of them.
+// CanonicalMasterURL returns the form in which a project's master URL is compared and stored:
+// scheme http or https, lower-case host, single slashes, a final slash. It refuses URLs that
+// BOINC's clients refuse, so that all of them can attach to a project with such a URL.
 func CanonicalMasterURL(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	scheme, rest, ok := strings.Cut(s, "://")
@@ -54,9 +53,9 @@ func CanonicalMasterURL(s string) (string, error) {
 	return u, nil
 }
 
-// EscapeURL turns a master URL into the name of the project's folder and files:
-// without scheme, every byte but letters, digits, '.', '-' and '_' as '_', one
-// trailing '_' dropped. http and https give the same name, as in BOINC.
+// EscapeURL turns a master URL into the name of the project's folder and files: the URL without
+// scheme, with '_' for every byte except letters, digits, '.', '-' and '_', and without one
+// trailing '_'. http and https give the same name, as in BOINC.
 func EscapeURL(masterURL string) string {
 	_, rest, ok := strings.Cut(masterURL, "://")
 	if !ok {
@@ -75,9 +74,9 @@ func EscapeURL(masterURL string) string {
 // ErrFileName marks a file name that must not be used.
 var ErrFileName = errors.New("bad file name")
 
-// ValidFileName checks a physical or logical file name that came from a peer:
-// nothing that BOINC's client drops (empty, "..", "%"), no separators, no
-// control characters, nothing that means a device or stream on Windows.
+// ValidFileName checks a physical or logical file name that a peer has sent. It refuses names that
+// BOINC's client ignores (empty, "..", "%"), separators, control characters, and names that denote
+// a device or stream on Windows.
 func ValidFileName(name string) error {
 	switch {
 	case name == "":
@@ -98,8 +97,8 @@ func ValidFileName(name string) error {
 	return nil
 }
 
-// DirHash returns the sub-directory in which a server keeps a file: hex digits
-// 2 to 8 of the MD5 of its name, modulo fanout, in hex. Fanout 0 means none.
+// DirHash returns the subdirectory in which a server stores a file: hex digits 2 to 8 of the MD5 of
+// its name, modulo fanout, in hex. With fanout 0 it returns "".
 func DirHash(name string, fanout int) string {
 	if fanout <= 0 {
 		return ""

@@ -8,63 +8,63 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// A RefusalCode names a reason for which a scheduler sends no task of an
-// application. The set is closed; a reader must take a code that it does not
-// know for RefusedOther.
+// A RefusalCode is the reason why a scheduler sends no task of an application. The set is closed,
+// and readers must treat an unknown code as RefusedOther.
 type RefusalCode string
 
-// What Need and Have of a Refusal are is said beside each code; where nothing is
-// said, they are 0.
+// The comment at each code explains the values of Need and Have in a Refusal. Without an
+// explanation, they are 0.
 const (
-	RefusedNoTasks       RefusalCode = "no_tasks"          // there is nothing to send
-	RefusedPlatform      RefusalCode = "platform"          // no program for this kind of computer
-	RefusedPlanClass     RefusalCode = "plan_class"        // the computer lacks what the program's plan class wants
+	RefusedNoTasks       RefusalCode = "no_tasks"          // there are no tasks to send
+	RefusedPlatform      RefusalCode = "platform"          // the project lacks a program for this kind of computer
+	RefusedPlanClass     RefusalCode = "plan_class"        // the computer does not meet the requirements of the program's plan class
 	RefusedVirtualBox    RefusalCode = "virtualbox"        // the program needs VirtualBox, or another version of it
 	RefusedContainers    RefusalCode = "containers"        // the program needs Podman or Docker
 	RefusedClientVersion RefusalCode = "client_version"    // 10000·major + 100·minor + release
 	RefusedMemory        RefusalCode = "memory"            // bytes
 	RefusedDisk          RefusalCode = "disk"              // bytes
 	RefusedBandwidth     RefusalCode = "bandwidth"         // bytes a second
-	RefusedDeadline      RefusalCode = "deadline"          // seconds: until it would be done, and allowed
-	RefusedQuota         RefusalCode = "daily_quota"       // tasks: with one more, and allowed today
-	RefusedInProgress    RefusalCode = "tasks_in_progress" // tasks: with one more, and allowed on the computer
-	RefusedTooRecent     RefusalCode = "too_recent"        // seconds: to wait between requests, and passed
+	RefusedDeadline      RefusalCode = "deadline"          // seconds until it would be done, and seconds allowed
+	RefusedQuota         RefusalCode = "daily_quota"       // tasks including one more, and tasks allowed today
+	RefusedInProgress    RefusalCode = "tasks_in_progress" // tasks including one more, and tasks allowed on the computer
+	RefusedTooRecent     RefusalCode = "too_recent"        // seconds to wait between requests, and seconds passed
 	RefusedKey           RefusalCode = "code_sign_key"     // the computer trusts another key
-	RefusedExcluded      RefusalCode = "excluded"          // the project gives this computer nothing
-	RefusedHasOne        RefusalCode = "has_one"           // left are only jobs of which it has or had a task
-	RefusedCommitted     RefusalCode = "committed"         // left are only jobs for computers of another kind
-	RefusedReserved      RefusalCode = "reserved"          // for now kept for the computer that holds their files
-	RefusedChain         RefusalCode = "chain"             // the next job of a chain waits for the outcome of one that this computer has reported
-	RefusedUnreliable    RefusalCode = "unreliable"        // kept for computers with a good record
-	RefusedStopped       RefusalCode = "app_stopped"       // the project sends no tasks of the application for now
-	RefusedGPU           RefusalCode = "gpu"               // the project has no program for the coprocessors for which alone work was wanted
-	RefusedProcessor     RefusalCode = "processor"         // left are only tasks for a kind of processor for which none were wanted
+	RefusedExcluded      RefusalCode = "excluded"          // the project does not send anything to this computer
+	RefusedHasOne        RefusalCode = "has_one"           // the only jobs left are jobs of which it has or had a task
+	RefusedCommitted     RefusalCode = "committed"         // the only jobs left are for computers of another kind
+	RefusedReserved      RefusalCode = "reserved"          // reserved for now for the computer that has their files
+	RefusedChain         RefusalCode = "chain"             // the next job of a chain waits for the outcome of a job that this computer has reported
+	RefusedUnreliable    RefusalCode = "unreliable"        // reserved for computers with a good record
+	RefusedStopped       RefusalCode = "app_stopped"       // the project currently sends no tasks of the application
+	RefusedGPU           RefusalCode = "gpu"               // work was wanted only for coprocessors that the project does not have a program for
+	RefusedProcessor     RefusalCode = "processor"         // the only tasks left are for a kind of processor for which none were wanted
 	RefusedUnconfirmed   RefusalCode = "unconfirmed"       // the e-mail address of the account is not confirmed
-	RefusedPreferences   RefusalCode = "preferences"       // the volunteer's preferences for the project exclude the application or the processors; or tasks: on the computer, and wanted
-	RefusedAppInfo       RefusalCode = "app_info"          // the volunteer's own programs (app_info.xml) have no version of the application that could be used
+	RefusedPreferences   RefusalCode = "preferences"       // the volunteer's preferences for the project exclude the application or the processors, or limit the tasks: tasks on the computer, and tasks wanted
+	RefusedAppInfo       RefusalCode = "app_info"          // the volunteer's own programs (app_info.xml) do not include a usable version of the application
 	RefusedOther         RefusalCode = "other"
 )
 
-// A Refusal says why a request for work brought nothing, or nothing of one
-// application. It is Starling's own element, <starling_refusal>, beside the
-// messages, which are for people; BOINC's clients pass over it.
+// A Refusal is the reason why a request for work brought no tasks, or none of one application. It
+// is Starling's own element, <starling_refusal>, in addition to the messages for people. BOINC's
+// clients ignore it.
 type Refusal struct {
 	Code  RefusalCode
-	App   string  // name of the application; "" all
-	Kind  string  // of coprocessor that it is about, by BOINC's name; "" the CPUs, or all
-	Count int     // tasks passed over for this reason; 0 it is about none in particular
-	Need  float64 // what would be needed; of several tasks the least
-	Have  float64 // what there is
-	// Until is when it ends by itself, to the second; zero: not known.
+	App   string  // name of the application, or "" for all
+	Kind  string  // BOINC's name of the kind of coprocessor, or "" for the CPUs or all
+	Count int     // number of tasks skipped for this reason, or 0 if it does not concern particular tasks
+	Need  float64 // amount that would be needed, the least of several tasks
+	Have  float64 // amount that is available
+	// Until is the time, to the second, at which the reason ends without anybody's help, or zero if
+	// unknown.
 	Until time.Time
 
-	Detail string // what is missing, in a few words for people; "" where the numbers say it
+	Detail string // missing item, in a few words for people, or "" if the numbers suffice
 }
 
 const refusalTag = "starling_refusal"
 
-// write writes one empty element: BOINC's clients read the children of an
-// element that they do not know at the top of a reply as if they stood there.
+// write writes one empty element. If it had children, BOINC's clients would read them as elements
+// of the reply itself, as they do with the children of all unknown elements.
 func (r Refusal) write(w *bxml.Writer) {
 	var b []byte
 	attr := func(name, value string) {
@@ -124,10 +124,10 @@ func scanRefusal(s *bxml.Scanner) Refusal {
 const (
 	maxAmount = 1e18    // bounds the numbers of a refusal
 	maxUntil  = 1 << 36 // seconds, in the year 4147
-	maxDetail = 200     // bytes; BOINC's clients keep 1 023 of all attributes of an element
+	maxDetail = 200     // in bytes: BOINC's clients keep 1,023 bytes of all attributes of an element
 )
 
-// RefusalCodes are all of them. The slice is not to be changed.
+// RefusalCodes lists all codes. It must not be changed.
 var RefusalCodes = []RefusalCode{
 	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedVirtualBox, RefusedContainers, RefusedClientVersion, RefusedMemory, RefusedDisk,
 	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,

@@ -22,7 +22,7 @@ func TestRefusalsTravel(t *testing.T) {
 	if err != nil || !slices.Equal(got.Refusals, want) || got.ProjectName != "P" {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	// BOINC's clients must find nothing in it that they might take for their own.
+	// BOINC's clients must not find anything in it that they might take for an element of theirs.
 	for line := range strings.Lines(string(body)) {
 		whole := strings.HasPrefix(line, "<starling_refusal ") && strings.HasSuffix(line, "/>\n")
 		if strings.Contains(line, "refusal") && !whole {

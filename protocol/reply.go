@@ -2,38 +2,38 @@ package protocol
 
 import "time"
 
-// SchedulerVersion is the server version told to clients: 100·major + minor.
-// Below 507 clients switch off host-specific preferences; 8.3 is the version of
-// the server whose behaviour is followed.
+// SchedulerVersion is the server version that clients receive: 100·major + minor. With a version
+// below 507, clients switch off host-specific preferences. 8.3 is the version of the server whose
+// behavior this one follows.
 const SchedulerVersion = 803
 
-// A SchedulerReply is a scheduler's answer.
+// A SchedulerReply is the reply of a scheduler.
 type SchedulerReply struct {
 	SchedulerVersion int
 	DontUseDCF       bool
-	MasterURL        string // exactly the public one: a wrong value moves 8.x clients
+	MasterURL        string // exactly the public one: a wrong value makes 8.x clients move to it
 	Ended            bool
-	RequestDelay     time.Duration // no contact before that
-	NextRPCDelay     time.Duration // contact at latest then; 0 none
+	RequestDelay     time.Duration // minimum time until the next contact
+	NextRPCDelay     time.Duration // maximum time until the next contact, or 0 for none
 	Messages         []Message
-	Refusals         []Refusal   // why work was asked for in vain
-	WorkEvents       *WorkEvents // nil: not offered
+	Refusals         []Refusal   // why a request for work brought none
+	WorkEvents       *WorkEvents // nil if not offered
 	ProjectName      string
 	ProjectIsDown    bool
 
-	User   *ReplyUser // nil: not told, for example because the key is unknown
+	User   *ReplyUser // nil if not sent, for example because the key is unknown
 	Host   *ReplyHost
-	HostID int64 // only when a host record was just assigned; 0 otherwise
+	HostID int64 // only when a host record was just created, otherwise 0
 
 	GlobalPrefs  string // raw content
-	ProjectPrefs string // raw content; sent in every reply that names a user
+	ProjectPrefs string // raw content, sent in every reply that names a user
 
 	ResultAcks               []string
 	ResultAborts             []string
 	ResultAbortsIfNotStarted []string
 
 	Elements
-	Encoded []string // elements already encoded, written after the others as they are
+	Encoded []string // encoded elements, written unchanged after the others
 
 	CodeSignKey          string
 	CodeSignKeySignature string
@@ -41,17 +41,18 @@ type SchedulerReply struct {
 	MessageAck       bool
 	TrickleDowns     []Trickle
 	DeleteFiles      []string
-	NoRscApps        []string // resources the project has no applications for
+	NoRscApps        []string // resources that none of the project's applications use
 	SendFullWorkload bool
 	GUIURLs          string // raw content
-	Feeds            []Feed // of news, for volunteers to read
+	Feeds            []Feed // news for volunteers
 
 	NonCPUIntensive       bool
 	StrictMemoryBound     bool
 	VerifyFilesOnAppStart bool
 }
 
-// A Message is for people: low goes to the log, notice to their attention.
+// A Message is for people: one of low priority is written to the log, and a notice is shown to
+// them.
 type Message struct {
 	Priority string // "low" or "notice"
 	Text     string
@@ -63,13 +64,13 @@ const (
 	PriorityNotice = "notice"
 )
 
-// A Feed is news in RSS.
+// A Feed is a news feed in RSS.
 type Feed struct {
 	URL  string
-	Poll time.Duration // between looks
+	Poll time.Duration // time between two readings
 }
 
-// A ReplyUser is the account as the server knows it.
+// A ReplyUser is the server's record of the account.
 type ReplyUser struct {
 	ID             int64
 	Name           string
@@ -79,14 +80,14 @@ type ReplyUser struct {
 	EmailHash      string
 	CrossProjectID string
 	ExternalCPID   string
-	TeamID         int64 // 0: of no team
+	TeamID         int64 // 0 without a team
 	TeamName       string
 }
 
-// A ReplyHost is the host record as the server knows it.
+// A ReplyHost is the server's record of the host.
 type ReplyHost struct {
 	TotalCredit  float64
 	ExpavgCredit float64
 	CreateTime   time.Time
-	Venue        *string // nil: unchanged; "" no venue
+	Venue        *string // nil if unchanged, or "" for none
 }

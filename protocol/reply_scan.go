@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// ParseSchedulerReply reads a scheduler's answer. It fails when the start or
-// the end tag is missing, since then some of the answer is, too.
+// ParseSchedulerReply reads a scheduler's reply. It fails when the start or the end tag is missing,
+// since then part of the reply is missing, too.
 func ParseSchedulerReply(b []byte) (*SchedulerReply, error) {
 	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("scheduler_reply"); err != nil {
@@ -33,7 +33,7 @@ type replyScan struct {
 	reply *SchedulerReply
 }
 
-// status takes elements about the server and the conversation with it.
+// status reads elements about the server and the connection to it.
 func (p *replyScan) status(name string) bool {
 	s, r := p.s, p.reply
 	switch name {
@@ -52,7 +52,7 @@ func (p *replyScan) status(name string) bool {
 	case "message":
 		m := Message{Priority: bxml.Printable(s.Attr("priority"), maxText), Text: bxml.Printable(s.Text(), maxProse)}
 		if m.Priority == "high" {
-			m.Priority = PriorityNotice // as old servers call it
+			m.Priority = PriorityNotice // the name in old servers' replies
 		}
 		r.Messages = appendTo(r.Messages, m)
 	case refusalTag:
@@ -95,7 +95,7 @@ func (p *replyScan) status(name string) bool {
 	return true
 }
 
-// account takes elements about the user, the host and their preferences.
+// account reads elements about the user, the host and their preferences.
 func (p *replyScan) account(name string) bool {
 	s, r := p.s, p.reply
 	switch name {
@@ -140,7 +140,7 @@ func (p *replyScan) account(name string) bool {
 	return true
 }
 
-// orders takes elements that tell the client to do something.
+// orders reads elements that order the client to do something.
 func (p *replyScan) orders(name string) bool {
 	s, r := p.s, p.reply
 	switch name {
@@ -155,7 +155,7 @@ func (p *replyScan) orders(name string) bool {
 	case "trickle_down":
 		r.TrickleDowns = appendTo(r.TrickleDowns, parseTrickle(s.Raw()))
 	case "delete_file_info":
-		// Upstream sends the name as text, or inside a <name>.
+		// Upstream sends the name as text or inside a <name>.
 		name := s.Raw()
 		name = strings.TrimPrefix(strings.TrimSpace(name), "<name>")
 		r.DeleteFiles = appendTo(r.DeleteFiles, strings.TrimSuffix(name, "</name>"))
@@ -190,7 +190,7 @@ func scanName(s *bxml.Scanner) (v string) {
 
 const maxFeeds = 16 // of one project
 
-// scanFeed reads a feed. One that does not say how often to look is looked at daily.
+// scanFeed reads a feed. A feed without an interval is read daily.
 func scanFeed(s *bxml.Scanner) (f Feed) {
 	seconds := 0.0
 	for name := range s.Children() {

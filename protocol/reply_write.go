@@ -6,11 +6,11 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// maxMessage is the longest message BOINC's clients keep, in bytes.
+// maxMessage is the maximum length, in bytes, of a message that BOINC's clients keep.
 const maxMessage = 1023
 
-// Encode returns the reply's body. There is no XML declaration: the oldest
-// clients break on it.
+// Encode returns the reply's body, without an XML declaration, because the oldest clients fail on
+// one.
 func (r *SchedulerReply) Encode() []byte {
 	var w bxml.Writer
 	w.Open("scheduler_reply")

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// ParseSchedulerRequest reads what a client sends. An element it does not know
-// is skipped; a request that is cut off is an error.
+// ParseSchedulerRequest reads a client's request. Unknown elements are skipped, but a truncated
+// request is an error.
 func ParseSchedulerRequest(b []byte) (*SchedulerRequest, error) {
 	s := bxml.NewScanner(b)
 	if err := s.Find("scheduler_request"); err != nil {
@@ -52,7 +52,7 @@ func ParseSchedulerRequest(b []byte) (*SchedulerRequest, error) {
 			r.DontUseDocker = s.Flag()
 		case "work_req_seconds":
 			if r.CPUReqSeconds == 0 {
-				s.Float(&r.CPUReqSeconds) // all that very old clients send
+				s.Float(&r.CPUReqSeconds) // very old clients send only this
 			}
 		case "cpu_req_secs":
 			s.Float(&r.CPUReqSeconds)
@@ -200,13 +200,13 @@ func scanLine(s *bxml.Scanner) (v string) {
 	return v
 }
 
-// A fileBudget is how many files of a request are still taken: each takes many times
-// more memory than the shortest element that makes one.
+// A fileBudget is the number of files of a request that are still accepted. Each takes many times
+// more memory than the shortest element that describes one.
 type fileBudget int
 
 func (b *fileBudget) add(list []FileInfo, s *bxml.Scanner) []FileInfo {
 	if *b == 0 {
-		return list // the element is passed over
+		return list // the element is skipped
 	}
 	*b--
 	return append(list, scanFileInfo(s))

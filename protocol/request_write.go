@@ -61,7 +61,7 @@ func (r *SchedulerRequest) Encode() []byte {
 	return w.Bytes()
 }
 
-// writeHeld lists what the host has and does not report.
+// writeHeld lists the app versions and results that the host has and does not report.
 func (r *SchedulerRequest) writeHeld(w *bxml.Writer) {
 	w.Open("app_versions")
 	for _, v := range r.AppVersions {
@@ -93,7 +93,7 @@ func (r *SchedulerRequest) writeHeld(w *bxml.Writer) {
 	w.Close("in_progress_results")
 }
 
-// Write writes the three elements by which a client tells its version.
+// Write writes the three elements that contain a client's version.
 func (v Version) Write(w *bxml.Writer) {
 	w.Int("core_client_major_version", int64(v.Major))
 	w.Int("core_client_minor_version", int64(v.Minor))

@@ -14,23 +14,23 @@ import (
 //
 // Source: BOINC client/cs_notice.cpp, NOTICE::parse_rss.
 type NewsItem struct {
-	GUID        string // "" if the feed gives none
+	GUID        string // "" if the feed has none
 	Title       string
 	Description string // HTML
 	Link        string
-	Date        time.Time // zero: not known
+	Date        time.Time // zero if unknown
 }
 
 const (
-	maxItems = 200     // of one feed; further ones are left out
+	maxItems = 200     // maximum number of items of one feed. Further ones are left out.
 	maxGUID  = 1 << 10 // bytes
 	maxLink  = 2 << 10 // bytes
 )
 
 var errNoFeed = errors.New("not a feed in RSS")
 
-// ParseFeed reads a feed. One that ends in the middle is an error: what it lacks would
-// be taken for what the project withdrew.
+// ParseFeed reads a feed. A truncated feed is an error, because the missing items would be taken
+// for items that the project withdrew.
 func ParseFeed(b []byte) ([]NewsItem, error) {
 	s := bxml.NewScanner(asUTF8(b)).Foreign()
 	if err := s.Find("rss"); err != nil {
@@ -65,13 +65,13 @@ func scanItem(s *bxml.Scanner) (v NewsItem) {
 		case "description":
 			v.Description = s.Text()
 		case "pubDate":
-			v.Date, _ = mail.ParseDate(s.Line(maxText)) // or it is not known
+			v.Date, _ = mail.ParseDate(s.Line(maxText)) // zero if it cannot be read
 		}
 	}
 	return v
 }
 
-// asUTF8 takes a text that is no UTF-8 for Latin-1, as old sites write it.
+// asUTF8 treats a text that is not UTF-8 as Latin-1, which old sites use.
 func asUTF8(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b

@@ -7,25 +7,24 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// maxList bounds every list that a peer can make long. Real messages stay far
-// below it; beyond it entries are dropped, which costs a hostile peer only its
-// own data.
+// maxList bounds every list that a peer can make long. Real messages stay far below it. Further
+// entries are dropped, which only costs a hostile peer its own data.
 const maxList = 100_000
 
-// What is kept of a peer's texts, in bytes. Columns of BOINC's database have 254 for a
-// text and 64 KiB for a blob.
+// Maximum lengths of a peer's texts, in bytes. Columns of BOINC's database have 254 for a text and
+// 64 KiB for a blob.
 const (
 	maxText     = 254
 	maxProse    = 4 << 10 // messages for people
-	maxFeatures = 8 << 10 // of a processor: BOINC's p_features
-	maxLong     = 1 << 10 // of names: longer than any that is valid
+	maxFeatures = 8 << 10 // of a processor's features: BOINC's p_features
+	maxLong     = 1 << 10 // of names: longer than all valid ones
 	maxURL      = 8 << 10
 	maxKey      = 16 << 10 // keys and signatures
 	maxBlob     = 64 << 10
 )
 
-// How many entries of a scheduler request are taken of each kind, beyond maxList for
-// all. Results that do not fit are not acknowledged and come again.
+// Maximum numbers of entries of a scheduler request that are accepted, in addition to maxList for
+// all lists. Results beyond the limit are not acknowledged and are sent again.
 const (
 	maxReports     = 10_000
 	maxFiles       = 20_000 // of the host and of all reported results together
@@ -33,7 +32,7 @@ const (
 	maxPlatforms   = 16
 )
 
-// Bounds on what a task may be said to need, so that sums of them stay numbers.
+// Bounds on the needs that a peer may claim for a task, so that sums of them do not overflow.
 const (
 	maxCPUs  = 10_000
 	maxFpops = 1e30
@@ -43,7 +42,7 @@ const (
 // maxClasses bounds the plan classes of one platform.
 const maxClasses = 1000
 
-// maxSeconds bounds spans of time read from a peer, so that none overflows.
+// maxSeconds bounds durations read from a peer, so that none overflows.
 const maxSeconds = 100 * 365 * 86400
 
 func scanInt(s *bxml.Scanner, v *int) {
@@ -52,7 +51,7 @@ func scanInt(s *bxml.Scanner, v *int) {
 	*v = int(max(math.MinInt32, min(n, math.MaxInt32)))
 }
 
-// scanBytes reads a size that is printed as a float by some peers.
+// scanBytes reads a size, which some peers print as a float.
 func scanBytes(s *bxml.Scanner, v *int64) {
 	f := float64(*v)
 	s.Float(&f)
@@ -80,12 +79,12 @@ func Seconds(f float64) time.Duration {
 	return time.Duration(f * float64(time.Second))
 }
 
-// UnixTime turns BOINC's float time into a time; 0 and below is the zero time.
+// UnixTime turns BOINC's float time into a time. 0 and less is the zero time.
 func UnixTime(f float64) time.Time {
 	if !(f > 0) {
 		return time.Time{}
 	}
-	f = min(f, 221845392000) // the year 9000: a year with five digits, in whatever zone, cannot be saved
+	f = min(f, 221845392000) // the year 9000: a year with five digits, in any time zone, cannot be stored
 	sec, frac := math.Modf(f)
 	return time.Unix(int64(sec), int64(frac*1e9))
 }

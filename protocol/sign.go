@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// BOINC's keys are RSA with a modulus of exactly 1024 bits; the field sizes of
-// its text formats allow nothing else.
+// BOINC's keys are RSA with a modulus of exactly 1024 bits. The field sizes of its text formats do
+// not allow anything else.
 const (
 	keyBits     = 1024
 	modulusSize = keyBits / 8
@@ -29,11 +29,11 @@ const (
 	md5HexLen   = 2 * md5.Size
 )
 
-// ErrSignature says that content and signature do not belong together.
+// ErrSignature means that the signature does not match the content.
 var ErrSignature = errors.New("signature does not match the content")
 
-// A PublicKey verifies what the private half of a project's key pair signed.
-// It is safe for concurrent use.
+// A PublicKey verifies signatures by the private half of a project's key pair. It is safe for
+// concurrent use.
 type PublicKey struct{ n, e *big.Int }
 
 // A PrivateKey signs application files, new keys or upload certificates. It is
@@ -49,8 +49,8 @@ func GenerateKey() (*PrivateKey, error) {
 	return &PrivateKey{k}, nil
 }
 
-// ParsePublicKey reads BOINC's text of a public key. Like BOINC's released
-// clients it takes upper-case digits, CR LF and blank lines around the text.
+// ParsePublicKey reads BOINC's text of a public key. Like BOINC's released clients it accepts
+// upper-case digits, CR LF and blank lines around the text.
 func ParsePublicKey(text string) (*PublicKey, error) {
 	b, err := parseKeyText(text, publicSize)
 	if err != nil {
@@ -66,8 +66,7 @@ func ParsePublicKey(text string) (*PublicKey, error) {
 	return k, nil
 }
 
-// ParsePrivateKey reads BOINC's text of a private key and checks that its parts
-// fit together.
+// ParsePrivateKey reads BOINC's text of a private key and checks that its parts are consistent.
 func ParsePrivateKey(text string) (*PrivateKey, error) {
 	b, err := parseKeyText(text, privateSize)
 	if err != nil {
@@ -126,9 +125,9 @@ func (k *PrivateKey) Public() *PublicKey {
 	return &PublicKey{n: k.key.N, e: big.NewInt(int64(k.key.E))}
 }
 
-// Sign returns the signature text of everything that content yields. The
-// signature covers the 32 hex digits of the content's MD5, padded by PKCS #1
-// v1.5 without a DigestInfo, so it is the same each time.
+// Sign returns the text of the signature over everything that content yields. The signature covers
+// the 32 hex digits of the content's MD5, padded by PKCS #1 v1.5 without a DigestInfo, so it is
+// always the same.
 func (k *PrivateKey) Sign(content io.Reader) (string, error) {
 	digest, err := md5Hex(content)
 	if err != nil {
@@ -141,12 +140,11 @@ func (k *PrivateKey) Sign(content io.Reader) (string, error) {
 	return hexText(sig), nil
 }
 
-// SignText is Sign for a text in memory.
+// SignText signs a text in memory.
 func (k *PrivateKey) SignText(text string) (string, error) { return k.Sign(strings.NewReader(text)) }
 
-// Verify checks that signature was made over everything that content yields.
-// It returns ErrSignature when it was not, and another error when either could
-// not be read.
+// Verify checks that signature was made over everything that content yields. If it was not, Verify
+// returns ErrSignature. If either cannot be read, it returns another error.
 func (k *PublicKey) Verify(content io.Reader, signature string) error {
 	sig, err := parseSignature(signature)
 	if err != nil {
@@ -167,14 +165,13 @@ func (k *PublicKey) Verify(content io.Reader, signature string) error {
 	return nil
 }
 
-// VerifyText is Verify for a text in memory.
+// VerifyText verifies a text in memory.
 func (k *PublicKey) VerifyText(text, signature string) error {
 	return k.Verify(strings.NewReader(text), signature)
 }
 
-// AcceptNewKey decides what to do with a key that a reply brought while
-// current is known: the new text is accepted only with a signature of its
-// stripped form by current.
+// AcceptNewKey decides whether to accept a new key from a reply when current is already known. The
+// new text needs a signature of its trimmed form by current.
 func AcceptNewKey(current, offered, signature string) error {
 	if strings.TrimSpace(signature) == "" {
 		return errors.New("new code signing key: missing signature by the old key")
@@ -192,8 +189,8 @@ func AcceptNewKey(current, offered, signature string) error {
 	return nil
 }
 
-// CertificateText is what an upload certificate signs: that a file called name
-// of at most maxNBytes may be uploaded.
+// CertificateText returns the text that an upload certificate signs: a file called name of at most
+// maxNBytes may be uploaded.
 func CertificateText(name string, maxNBytes int64) string {
 	return "<name>" + name + "</name><max_nbytes>" + strconv.FormatInt(maxNBytes, 10) + "</max_nbytes>"
 }
@@ -231,7 +228,7 @@ func parseSignature(text string) ([]byte, error) {
 	return b, nil
 }
 
-// parseHex reads hex digits up to a dot or the end; white space does not count.
+// parseHex reads hex digits up to a dot or the end. It ignores white space.
 func parseHex(text string, size int) ([]byte, error) {
 	text, rest, _ := strings.Cut(text, ".")
 	if strings.TrimSpace(rest) != "" {

@@ -2,10 +2,10 @@ package protocol
 
 import "strconv"
 
-// ClientState is how far a result had come on its host, as reported.
+// A ClientState is the state that a result has reached on its host.
 type ClientState int32
 
-// The numbers are BOINC's and reach disk and wire.
+// The numbers are BOINC's and are used on disk and on the wire.
 const (
 	ClientNew             ClientState = 0
 	ClientDownloading     ClientState = 1
@@ -29,7 +29,7 @@ func (s ClientState) String() string {
 	return clientStateNames[s]
 }
 
-// Exit statuses that a client makes up when the application did not choose one.
+// Exit statuses that a client reports for ends that the application did not choose.
 const (
 	ExitSignal           = 193
 	ExitAbortedByClient  = 194

@@ -15,8 +15,8 @@ type DailyStatistic struct {
 	HostTotal, HostExpavg float64
 }
 
-// ParseStatistics reads a statistics_*.xml of BOINC's client: the address of its
-// project, and its days in their order.
+// ParseStatistics reads a statistics_*.xml of BOINC's client. It returns the project's address and
+// the days in chronological order.
 func ParseStatistics(b []byte) (masterURL string, days []DailyStatistic, err error) {
 	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("project_statistics"); err != nil {

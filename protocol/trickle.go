@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// parseTrickle splits the raw content of a trickle: lines with the result's
-// name and the time, then the program's own unescaped text.
+// parseTrickle splits the raw content of a trickle into lines with the result's name and the time,
+// and the unescaped text of the program.
 func parseTrickle(raw string) (t Trickle) {
 	rest := raw
 	for {

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// An UploadRequest is the head of a POST to a file upload handler: either the
-// question how much of a file has arrived, or a file's data from Offset on.
+// An UploadRequest is the head of a POST to a file upload handler. It either asks how much of a
+// file has arrived, or announces a file's data from Offset on.
 type UploadRequest struct {
 	Client       Version
 	SizeQuery    bool
@@ -19,8 +19,8 @@ type UploadRequest struct {
 	XMLSignature string // the upload certificate
 	MaxNBytes    int64  // as certified
 	NBytes       int64  // of the whole file
-	Offset       int64  // where the data that follow belong
-	MD5          string // of the whole file; "" if not told
+	Offset       int64  // position of the data that follow
+	MD5          string // of the whole file, or "" if not sent
 }
 
 // Status values of an upload reply.
@@ -30,22 +30,22 @@ const (
 	UploadPermanent = -1
 )
 
-// An UploadReply is a file upload handler's answer.
+// An UploadReply is the reply of a file upload handler.
 type UploadReply struct {
 	Status   int
 	Message  string
-	HasSize  bool // FileSize is an answer to a size query
+	HasSize  bool // FileSize answers a size query
 	FileSize int64
 }
 
-// maxUploadHead bounds what stands before an upload's data.
+// maxUploadHead is the maximum length, in bytes, of the head before an upload's data.
 const maxUploadHead = 16 << 10
 
-// ErrUploadHead says that a body is no upload request.
+// ErrUploadHead means that a body is not an upload request.
 var ErrUploadHead = errors.New("not an upload request")
 
-// Encode returns the request's head; for data, exactly NBytes-Offset bytes of
-// the file must follow it and nothing else.
+// Encode returns the request's head. If the request has data, exactly NBytes-Offset bytes of the
+// file must follow the head.
 func (r UploadRequest) Encode() []byte {
 	var w bxml.Writer
 	w.Open("data_server_request")
@@ -68,9 +68,8 @@ func (r UploadRequest) Encode() []byte {
 	return w.Bytes()
 }
 
-// ReadUploadRequest reads a request's head and leaves body at the first byte of
-// the data. It reads line by line, as the format is defined by lines, and at
-// most 16 KiB.
+// ReadUploadRequest reads a request's head and leaves body at the first byte of the data. It reads
+// line by line, because the format is defined by lines, and at most 16 KiB.
 func ReadUploadRequest(body *bufio.Reader) (UploadRequest, error) {
 	var head []byte
 	data := false
@@ -100,8 +99,8 @@ func parseUploadHead(head []byte, data bool) (UploadRequest, error) {
 	if err := s.Find("data_server_request"); err != nil {
 		return r, fmt.Errorf("%w: %w", ErrUploadHead, err)
 	}
-	// The format is flat for its reader: nesting carries no meaning, and what is
-	// opened before the data is never closed.
+	// The format is flat: nesting is meaningless, and elements opened before the data are never
+	// closed.
 	for name := range s.Children() {
 		switch name {
 		case "core_client_major_version":
@@ -137,8 +136,8 @@ func parseUploadHead(head []byte, data bool) (UploadRequest, error) {
 	return r, nil
 }
 
-// Encode returns the reply's body. It is short, since clients read it into the
-// buffer of their request.
+// Encode returns the reply's body. It is short, because clients read it into the buffer of their
+// request.
 func (r UploadReply) Encode() []byte {
 	var w bxml.Writer
 	w.Open("data_server_reply")
@@ -151,8 +150,8 @@ func (r UploadReply) Encode() []byte {
 	return w.Bytes()
 }
 
-// ParseUploadReply reads a handler's answer. One without a status, such as an
-// error page sent with HTTP 200, is an error; clients treat it as transient.
+// ParseUploadReply reads a handler's reply. A reply without a status, such as an error page sent
+// with HTTP 200, is an error that clients treat as transient.
 func ParseUploadReply(b []byte) (UploadReply, error) {
 	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("data_server_reply"); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// What BOINC's clients on Windows, and what those elsewhere, say about containers and
-// virtual machines.
+// The descriptions of containers and virtual machines by BOINC's clients on Windows and on other
+// systems.
 func TestVirtualMachinesOfAHost(t *testing.T) {
 	for _, tt := range []struct {
 		name, xml string

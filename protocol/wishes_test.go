@@ -6,7 +6,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// What a project wishes for the tasks of an app version is read and written.
+// A project's wishes for the tasks of an app version are read and written.
 func TestWishesOfAnAppVersion(t *testing.T) {
 	for text, want := range map[string]protocol.AppVersion{
 		"<dont_throttle/>":                 {AppName: "a", VersionNum: 1, DontThrottle: true},

@@ -7,13 +7,14 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// WorkEvents offers a host a connection on which it learns at once that there is new work. It is
-// Starling's own element, <starling_work_events>; BOINC's clients pass over it.
+// WorkEvents offers a host a connection on which it is notified at once of new work. It is
+// Starling's own element, <starling_work_events>, which BOINC's clients ignore.
 type WorkEvents struct {
-	URL string // to be asked by GET, with hostid and Mark
-	// Mark is for the server: up to when the host knows of work. The host repeats it.
+	URL string // requested by GET, with hostid and Mark
+	// Mark is a token that the host repeats. It shows the server which work the host has been
+	// notified of.
 	Mark string
-	// Heartbeat is the maximum time in which the server writes nothing.
+	// Heartbeat is the maximum time during which the server writes nothing.
 	Heartbeat time.Duration
 }
 
@@ -22,8 +23,8 @@ const (
 	maxMark       = 64 // bytes
 )
 
-// WorkEvent is what a server writes on the connection when there is work; WorkHeartbeat, when there
-// is none yet. Both are of the format of server-sent events.
+// A server writes WorkEvent on the connection when there is work, and WorkHeartbeat while there is
+// none. Both have the format of server-sent events.
 const (
 	WorkEvent     = "event: work\ndata:\n\n"
 	WorkHeartbeat = ":\n\n"
@@ -34,7 +35,7 @@ func (e WorkEvents) write(w *bxml.Writer) {
 		`" heartbeat="` + strconv.FormatFloat(e.Heartbeat.Seconds(), 'f', -1, 64) + `"/>`)
 }
 
-// scanWorkEvents returns nil if what is offered cannot be used.
+// scanWorkEvents returns nil if the offer cannot be used.
 func scanWorkEvents(s *bxml.Scanner) *WorkEvents {
 	e := &WorkEvents{URL: bxml.Printable(s.Attr("url"), maxText), Mark: bxml.Printable(s.Attr("mark"), maxMark)}
 	seconds, err := strconv.ParseFloat(s.Attr("heartbeat"), 64)

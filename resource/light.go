@@ -22,8 +22,8 @@ const (
 // them count together: a new task or another application is not a fresh start. The zero value is
 // for a project that has had no such task.
 type Light struct {
-	CPUs   float64 `json:"cpus,omitempty"`   // that they used on average of the last minutes in which they ran
-	Belied bool    `json:"belied,omitempty"` // it is much, or was and is not little yet
+	CPUs     float64 `json:"cpus,omitempty"`   // that they used on average of the last minutes in which they ran
+	Overused bool    `json:"belied,omitempty"` // it is much, or was and is not little yet
 }
 
 // Ran adds that one of the tasks ran for so long and used so much CPU time. An interval counts the
@@ -38,9 +38,9 @@ func (l Light) Ran(ran, used time.Duration) Light {
 	l.CPUs = l.CPUs*keep + used.Seconds()*weight
 	switch {
 	case l.CPUs > much:
-		l.Belied = true
+		l.Overused = true
 	case l.CPUs < little:
-		l.Belied = false
+		l.Overused = false
 	}
 	return l
 }

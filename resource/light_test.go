@@ -30,10 +30,10 @@ func TestWhatNeedsLittleCPUTime(t *testing.T) {
 		ever := false
 		for m := range 24 * 60 {
 			l = l.Ran(time.Minute, time.Duration(c.minute(m)*float64(time.Minute)))
-			ever = ever || l.Belied
+			ever = ever || l.Overused
 		}
-		if ever != c.want || l.Belied != c.later {
-			t.Errorf("%s: believed %t, in the end %t (%v CPUs)", c.name, !ever, !l.Belied, l.CPUs)
+		if ever != c.want || l.Overused != c.later {
+			t.Errorf("%s: believed %t, in the end %t (%v CPUs)", c.name, !ever, !l.Overused, l.CPUs)
 		}
 	}
 }
@@ -59,14 +59,14 @@ func TestLightTasksAreJudgedByWhatTheyUse(t *testing.T) {
 			l = l.Ran(dt, used)
 			ran += dt
 			steady = steady && used <= dt/4
-			if !before.Belied && !l.Belied {
+			if !before.Overused && !l.Overused {
 				free += used
 			}
 			if math.IsNaN(l.CPUs) || l.CPUs < 0 || l.CPUs > 4.0001 {
 				t.Fatalf("average %v", l.CPUs)
 			}
 		}
-		if steady && l.Belied {
+		if steady && l.Overused {
 			t.Fatalf("found out at %v CPUs, though it never used more than a quarter", l.CPUs)
 		}
 		// A quarter of the time, and what half-lives of it may hide.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/api"
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/filedeleter"
@@ -31,25 +30,20 @@ func (s *Server) daemons(wake func()) []daemon {
 	st := s.Store.Shard(s.part.Shard)
 	t := &transitioner.Transitioner{
 		Store: st, Log: s.Log.With("part", "transitioner"), Describe: s.describeResult,
-		DeleteDelay: protocol.Seconds(s.Config.DeleteDelayHours * 3600),
-		Affinity:    s.Config.Affinity(),
-
-		PriorityOnOver: s.Config.ReliablePriorityOnOver,
-		OnPriority:     s.Config.ReliableOnPriority,
-		BatchEnd:       s.Config.ReliableBatchEnd,
+		Affinity: s.Config.Affinity, Urgent: s.Config.Urgent, Settings: s.Config.Transitions,
 	}
 	v := &validator.Validator{
 		Store: st, Log: s.Log.With("part", "validator"), Checker: s.checker, Credit: s.creditPolicy,
-		DailyQuota: s.Config.DailyResultQuota, AtOnce: s.Config.ValidatorsAtOnce, Stored: wake,
+		DailyQuota: s.Config.DailyResultQuota, Settings: s.Config.Validation, Stored: wake,
 	}
-	a := &assimilator.Assimilator{Store: st, Log: s.Log.With("part", "assimilator"), Handler: s.assimilation, AtOnce: s.Config.AssimilatorsAtOnce}
+	a := &assimilator.Assimilator{Store: st, Log: s.Log.With("part", "assimilator"), Handler: s.assimilation, Settings: s.Config.Assimilation}
 	m := &trickler.Trickler{Store: st, Log: s.Log.With("part", "trickler"), Handler: s.trickle}
 	d := &filedeleter.Deleter{
 		Store: st, Log: s.Log.With("part", "file_deleter"), Download: s.Download, Upload: s.Upload,
 	}
 	g := &purger.Purger{
 		Store: st, Log: s.Log.With("part", "purger"), Dir: filepath.Join(s.Dir, project.ArchiveDir), Upload: s.Upload,
-		After: protocol.Seconds(s.Config.PurgeAfterDays * 86400),
+		Settings: s.Config.Purging,
 	}
 	rel := &transitioner.Releaser{Store: st, Log: s.Log.With("part", "releaser"), Files: s.Download}
 	pub := &transitioner.Publisher{Store: s.Store, Log: s.Log.With("part", "publisher"), Uploads: s.Upload, Download: s.Download}

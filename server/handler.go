@@ -22,7 +22,6 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/limit"
-	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
@@ -61,7 +60,7 @@ func (s *Server) Handlers(reported func()) (public, private http.Handler, err er
 	}
 	desk := &admin.Desk{
 		Ready: s.ready, Metrics: site.Metrics(), Client: site.Limits.Forwarding.Client, Allowed: readers.Contain,
-		Token: s.Config.MetricsToken, Hosts: s.hosts(), Log: s.Log.With("part", "admin"), Console: s.Console,
+		Settings: s.Config.Operator, Hosts: s.hosts(), Log: s.Log.With("part", "admin"), Console: s.Console,
 	}
 	return public, desk.Handler(), nil
 }
@@ -113,10 +112,6 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 		return nil, errors.New("a rotation of the code signing key was interrupted: run starling-server key rotate to finish it")
 	}
 	c := s.Config
-	least, err := project.CoreVersion(c.MinCoreVersion)
-	if err != nil {
-		return nil, err
-	}
 	post, err := s.Post()
 	if err != nil {
 		return nil, err
@@ -126,8 +121,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.memory.Set(int64(c.MaxRequestMB*1e6), int64(c.MaxRequestMBPerAddress*1e6))
-	s.disk.Set(int64(c.MaxSpoolMB*1e6), int64(c.MaxSpoolMB*1e6/2))
+	s.disk.Set(c.MaxSpoolMB.Bytes(), c.MaxSpoolMB.Bytes()/2)
 	perAddress := 0
 	if c.MaxConnectionsPerAddress > 0 { // the others are for its requests
 		perAddress = max(1, c.MaxConnectionsPerAddress/2)
@@ -142,34 +136,17 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 			DownloadURL: c.MasterURL + "download/", Mirrors: c.DownloadURLs, UploadURL: c.MasterURL + "file_upload_handler", EventsURL: c.MasterURL + "work_events",
 			GUIURLs: guiURLs(c.MasterURL), Feeds: []protocol.Feed{{URL: c.MasterURL + "news.xml", Poll: 24 * time.Hour}}, ConfirmEmail: c.ConfirmEmail,
 			CodeSignKey: s.CodeSign().Text(), OldKeys: s.OldKeys(),
-			MinCoreVersion:      least,
-			MinSendworkInterval: protocol.Seconds(c.MinSendworkInterval),
-			NextRPCDelay:        protocol.Seconds(c.NextRPCDelay),
-			MaxWusToSend:        c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress,
-			MaxWusInProgressGPU: c.MaxWusInProgressGPU, GPUMultiplier: c.GPUMultiplier,
-			DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
-			MaxHostsPerDay:        c.MaxHostsPerUserDay,
-			OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
-			IdleIgnoreDelayBound: c.IdleIgnoreDelayBound, AnonymousPlatform: c.AnonymousPlatform,
-			ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
-			PlanClasses: c.PlanClass, Affinity: c.Affinity(),
-			Urgent: match.Urgent{
-				OnPriority: c.ReliableOnPriority, MaxAvgTurnaround: protocol.Seconds(c.ReliableMaxAvgTurnaround),
-				MaxErrorRate: c.ReliableMaxErrorRate, ReducedDelayBound: c.ReliableReducedDelayBound,
-			},
+			Settings: c.Scheduling, Affinity: c.Affinity,
 		},
 	}
 	return &web.Site{
 		Limits: web.Limits{
 			Forwarding: limit.Forwarding{Proxies: proxies, Header: c.ForwardedHeader}, RequestsPerAddress: c.MaxRequestsPerAddress,
-			Pace: limit.Pace{Window: window, Bytes: int64(c.MinTransferRate * window.Seconds())},
+			Pace: limit.Pace{Window: window, Bytes: int64(minRate * window.Seconds())},
 		},
-		Accounts: account.Rules{
-			MasterURL: c.MasterURL, Closed: c.DisableAccountCreation, Invitations: c.Invitations, ConfirmEmail: c.ConfirmEmail, MinPasswordLength: c.MinPasswdLength,
-			AccountsPerDay: c.MaxAccountsPerAddressDay, WrongPasswords: c.MaxWrongPasswords, Secret: secret[:],
-		},
-		Serves: s.part.has, Roles: slices.DeleteFunc(slices.Clone(Roles), func(r string) bool { return !s.part.has(r) }),
-		Name: c.LongName, Schedulers: c.Schedulers(), Mail: post, Articles: articles.Folder(filepath.Join(s.Dir, project.SiteDir)), Stats: filepath.Join(s.Dir, project.StatsDir), Badges: c.Badges, Once: c.Once(), Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
+		Accounts: account.Rules{MasterURL: c.MasterURL, Secret: secret[:], Settings: c.Accounts},
+		Serves:   s.part.has, Roles: slices.DeleteFunc(slices.Clone(Roles), func(r string) bool { return !s.part.has(r) }),
+		Name: c.LongName, Schedulers: c.Schedulers(), Mail: post, Articles: articles.Folder(filepath.Join(s.Dir, project.SiteDir)), Stats: filepath.Join(s.Dir, project.StatsDir), Badges: c.Badges, Once: c.Once, Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
 		Scheduler: sched, Events: s.room.Handler(sched.Admit),
 		API:    programs(s.api()),
 		Upload: &upload.Handler{Files: s.Upload, Certifier: s.Certifier(), Log: s.Log.With("part", "upload")},
@@ -186,8 +163,8 @@ func programs(a *api.API) map[string]limit.Route {
 func (s *Server) api() *api.API {
 	c := s.Config
 	return &api.API{
-		Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Webhooks: c.WebhookURLs,
-		Fetching: api.Fetching{MaxBytes: int64(c.MaxFetchMB * 1e6), Private: c.FetchPrivate}, Classes: c.PlanClass, Key: s.UploadKey().Text(),
+		Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Settings: c.Submission,
+		Classes: c.PlanClasses, Key: s.UploadKey().Text(),
 		Memory: s.memory, Spool: api.Spool{Dir: filepath.Join(s.Dir, project.IncomingDir), Room: s.disk},
 		Outcome: func(wu store.Workunit) string {
 			return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)

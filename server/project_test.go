@@ -14,6 +14,7 @@ import (
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
+	const last = "max_requests_per_address = 100"
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"an unknown key", "daily_result_quota = 100", "daily_result_qota = 100", "daily_result_qota: unknown key, did you mean daily_result_quota?"},
 		{"the wrong kind", "daily_result_quota = 100", `daily_result_quota = "many"`, `daily_result_quota: "many" is not a whole number`},
@@ -22,25 +23,25 @@ func TestSettings(t *testing.T) {
 		{"a version that is none", `min_core_version = ""`, `min_core_version = "7"`, "is not a version, want MAJOR.MINOR.RELEASE"},
 		{"not canonical", master, strings.TrimSuffix(master, "/"), "master_url: "},
 		{
-			"an unknown key of a plan class", `metrics_token = ""`, "metrics_token = \"\"\n[plan_class.mt]\nmin_cpus = 2",
+			"an unknown key of a plan class", last, last + "\n[plan_class.mt]\nmin_cpus = 2",
 			"plan_class.mt.min_cpus: unknown key, did you mean plan_class.mt.min_ncpus?",
 		},
 		{
-			"a plan class with a bad part of a GPU", `metrics_token = ""`, "metrics_token = \"\"\n[plan_class.cuda]\ngpu_type = \"nvidia\"\nngpus = 1.5",
+			"a plan class with a bad part of a GPU", last, last + "\n[plan_class.cuda]\ngpu_type = \"nvidia\"\nngpus = 1.5",
 			"plan_class.cuda.ngpus: 1.5: want a part of a device",
 		},
 		{
-			"a plan class with a GPU of no kind", `metrics_token = ""`, "metrics_token = \"\"\n[plan_class.cuda]\ncpu_frac = 0.5",
+			"a plan class with a GPU of no kind", last, last + "\n[plan_class.cuda]\ncpu_frac = 0.5",
 			"plan_class.cuda.gpu_type: is missing",
 		},
 		{"a proxy that is none", "trusted_proxies = []", `trusted_proxies = ["proxy"]`, `trusted_proxies: "proxy" is neither an address such as 192.0.2.1`},
-		{"a rate below none", "min_transfer_rate = 500", "min_transfer_rate = -1", "min_transfer_rate: -1 is out of range"},
+		{"a time below 0", "next_rpc_delay = 0", "next_rpc_delay = -1", "next_rpc_delay: -1 is out of range"},
 		{"a token to be guessed", `metrics_token = ""`, `metrics_token = "x"`, "metrics_token: want at least 16 characters"},
 		{"TLS without https", "\ntls = false", "\ntls = true", "tls: master_url does not start with https"},
 		{"half a certificate", `tls_cert = ""`, `tls_cert = "cert.pem"`, "tls_cert and tls_key need each other"},
 		{"an operator's address that is none", `admin_listen = ""`, `admin_listen = "8081"`, "admin_listen: \"8081\" is not an address"},
 		{"a mirror that is none", "download_urls = []", `download_urls = ["https://cdn.example/x"]`, "download_urls: \"https://cdn.example/x\" is not the address of a folder"},
-		{"a header that no proxy writes", `forwarded_header = "X-Forwarded-For"`, `forwarded_header = "X-Real-IP"`, `want "X-Forwarded-For" or "Forwarded"`},
+		{"a header that no proxy writes", `forwarded_header = "X-Forwarded-For"`, `forwarded_header = "X-Real-IP"`, "want one of X-Forwarded-For, Forwarded"},
 		{"an address that is none", `listen = ""`, `listen = "here"`, "want HOST:PORT or :PORT"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,6 +22,9 @@ type generation struct {
 
 // generation returns the generation for the current settings.
 func (s *Server) generation() (*generation, error) {
+	for _, key := range s.Config.Retired {
+		s.Log.Warn("a setting in server.toml no longer has an effect", "setting", key)
+	}
 	g := &generation{s: s, wake: newWakeup()}
 	var err error
 	if g.public, g.private, err = s.Handlers(g.wake.ring); err != nil {

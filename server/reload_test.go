@@ -48,7 +48,7 @@ func TestReload(t *testing.T) {
 	}
 	bad, err := project.ReadConfig(w.dir)
 	w.must(err)
-	bad.LongName, bad.MinCoreVersion = "Bad", "x"
+	bad.LongName, bad.TrustedProxies = "Bad", []string{"x"}
 	fresh <- bad
 	fresh <- bad // when this is taken, the first was looked at
 	if got := config(); !strings.Contains(got, "<name>Changed</name>") || !strings.Contains(got, "<min_passwd_length>9</min_passwd_length>") {
@@ -69,7 +69,7 @@ func TestReloadedSettings(t *testing.T) {
 	fresh := project.DefaultConfig()
 	fresh.Database, fresh.TrustedProxies, fresh.DailyResultQuota, fresh.AdminListen = "postgres://x/y", []string{"192.0.2.1"}, 7, ":1"
 	merged, changed, restart := old.Reload(fresh)
-	if !slices.Equal(changed, []string{"daily_result_quota", "trusted_proxies"}) || !slices.Equal(restart, []string{"admin_listen", "database"}) {
+	if !slices.Equal(changed, []string{"daily_result_quota", "trusted_proxies"}) || !slices.Equal(restart, []string{"database", "admin_listen"}) {
 		t.Errorf("changed %v, restart %v", changed, restart)
 	}
 	if merged.Database != "" || merged.DailyResultQuota != 7 || merged.AdminListen != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/untaken"
+	"github.com/starling-grid/starling/server/unsendable"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -49,10 +49,10 @@ func (w *world) earn(email string) (key protocol.Authenticator) {
 	return key
 }
 
-func (w *world) untaken() (found []untaken.Finding) {
+func (w *world) untaken() (found []unsendable.Finding) {
 	w.t.Helper()
 	w.must(w.p.Store.View(w.t.Context(), func(tx *store.View) (err error) {
-		found, err = untaken.Look(tx, w.p.Config.Once(), w.now())
+		found, err = unsendable.Look(tx, w.p.Config.Once, w.now())
 		return err
 	}))
 	return found
@@ -73,7 +73,7 @@ func TestNobodyCanComputeIt(t *testing.T) {
 		}
 	}
 	st := w.untaken()
-	if len(st) != 1 || st[0].Cause != untaken.Disk || st[0].Results != 1 || st[0].Most != 1e9 {
+	if len(st) != 1 || st[0].Cause != unsendable.Disk || st[0].Results != 1 || st[0].Most != 1e9 {
 		t.Errorf("nobody can have it, and we are told %+v", st)
 	}
 	for page, want := range map[string]string{
@@ -112,7 +112,7 @@ func TestNobodySuitsThePlanClass(t *testing.T) {
 	w.create(workgen.Params{Name: "wu"}, "hello")
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
 	c.fetch()
-	if found := w.untaken(); len(found) != 1 || found[0].Cause != untaken.PlanClass || !strings.Contains(found[0].Text, "(mt)") {
+	if found := w.untaken(); len(found) != 1 || found[0].Cause != unsendable.PlanClass || !strings.Contains(found[0].Text, "(mt)") {
 		t.Errorf("got %+v", found)
 	}
 	c.cpus = 2

@@ -65,7 +65,7 @@ type Server struct {
 
 // New returns a server for a part of an open project. The caller closes the project.
 func New(p *project.Project, part Part) *Server {
-	s := &Server{Project: p, part: part, front: newFront(part.Shard), memory: new(limit.Bodies), disk: new(limit.Bodies), outputs: make(map[string]template)}
+	s := &Server{Project: p, part: part, front: newFront(part.Shard), memory: &limit.Bodies{Total: requestMemory, PerAddress: requestMemoryAddress}, disk: new(limit.Bodies), outputs: make(map[string]template)}
 	s.room = s.newRoom()
 	return s
 }
@@ -84,6 +84,17 @@ const (
 
 // window is the time in which a transfer must have moved, see limit.Pace.
 var window = 30 * time.Second
+
+// minRate is the minimum speed of a transfer, in bytes per second. Connections that are slower are of
+// no use for a project's files.
+const minRate = 500
+
+// The memory for requests, in bytes, in total and for one address. A request takes it only until it
+// is answered, and waits if there is not enough.
+const (
+	requestMemory        = 64e6
+	requestMemoryAddress = 16e6
+)
 
 // RareGC makes the garbage collector of the whole process wait until the heap is five times the
 // live data. A server has little live data, some ten megabytes, but allocates and frees much. GOGC

@@ -17,8 +17,8 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/projectprefs"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/wishes"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -185,10 +185,10 @@ func TestSitePreferences(t *testing.T) {
 	save := url.Values{"what": {"project"}, "venue": {"work"}, "resource_share": {"7"}, "max_tasks": {"1"}, "use": {"CPU", "NVIDIA"}}
 	v.wants(200, "Preferences saved", "Same as for all")(v.do("POST", "preferences", save))
 	u := w.userByEmail("ada@example.org")
-	if p := wishes.For(u.ProjectPrefs, "work"); p.ResourceShare != 7 || p.MaxTasks != 1 || p.Uses("ATI") || !p.Uses("NVIDIA") || !p.Uses("") {
+	if p := projectprefs.For(u.ProjectPrefs, "work"); p.ResourceShare != 7 || p.MaxTasks != 1 || p.Uses("ATI") || !p.Uses("NVIDIA") || !p.Uses("") {
 		t.Errorf("at work %+v in %s", p, u.ProjectPrefs)
 	}
-	if p := wishes.For(u.ProjectPrefs, ""); p.ResourceShare != 100 || len(p.Without) != 0 {
+	if p := projectprefs.For(u.ProjectPrefs, ""); p.ResourceShare != 100 || len(p.Without) != 0 {
 		t.Errorf("elsewhere %+v", p)
 	}
 	for _, wrong := range []url.Values{{"resource_share": {"-1"}}, {"max_tasks": {"many"}}, {"use": nil}} {
@@ -207,7 +207,7 @@ func TestSitePreferences(t *testing.T) {
 	v.wants(200, "Preferences saved")(v.do("POST", "preferences", url.Values{"what": {"project"}, "resource_share": {"8"}, "use": {"CPU"}}))
 	v.wants(404)(v.do("GET", "preferences?venue=moon", nil))
 	v.wants(200, "Preferences saved")(v.do("POST", "preferences", url.Values{"what": {"project"}, "venue": {"work"}, "drop": {"1"}}))
-	if u = w.userByEmail("ada@example.org"); wishes.Has(u.ProjectPrefs, "work") {
+	if u = w.userByEmail("ada@example.org"); projectprefs.Has(u.ProjectPrefs, "work") {
 		t.Errorf("left of work: %s", u.ProjectPrefs)
 	}
 }

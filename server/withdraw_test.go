@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/untaken"
+	"github.com/starling-grid/starling/server/unsendable"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -94,7 +94,7 @@ func TestTheOnlyComputerComputesAgainAfterAWithdrawal(t *testing.T) {
 	}
 	a.rpc(0, protocol.ReportedResult{Name: "failed_0", State: protocol.ClientComputeError, ExitStatus: 1})
 	w.step()
-	if found := w.untaken(); len(found) != 1 || found[0].Cause != untaken.Had || found[0].Results != 1 || !strings.Contains(found[0].Text, "has had a result of the same workunit") || found[0].Cure == "" {
+	if found := w.untaken(); len(found) != 1 || found[0].Cause != unsendable.Had || found[0].Results != 1 || !strings.Contains(found[0].Text, "has had a result of the same workunit") || found[0].Cure == "" {
 		t.Errorf("nothing says why it waits: %+v", found)
 	}
 	w.version("1.01")
@@ -140,7 +140,7 @@ func TestAnApplicationIsStopped(t *testing.T) {
 		t.Errorf("got %d results, %+v, %v", len(reply.Results), reply.Refusals, reply.Messages)
 	}
 	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		found, err := untaken.Look(tx, w.p.Config.Once(), w.now())
+		found, err := unsendable.Look(tx, w.p.Config.Once, w.now())
 		if len(found) != 0 {
 			t.Errorf("what waits on purpose is told as untaken: %+v", found)
 		}

@@ -34,7 +34,7 @@ func fill(t testing.TB, db *state.DB, n int) {
 	}
 }
 
-// content is all that is in a state, but for what a repair may change.
+// content returns everything in a state, except for data that a repair may change.
 func content(t testing.TB, db *state.DB) string {
 	t.Helper()
 	var b strings.Builder
@@ -52,7 +52,7 @@ func content(t testing.TB, db *state.DB) string {
 	return b.String()
 }
 
-// damages are what disks, crashes and people do to files.
+// damages are kinds of damage that disks, crashes and people cause.
 var damages = []struct {
 	name string
 	do   func(b []byte, rng *rand.Rand) []byte
@@ -87,8 +87,8 @@ var damages = []struct {
 	{"gone", func([]byte, *rand.Rand) []byte { return nil }},
 }
 
-// Whatever happens to the file, reading it neither panics nor takes what is wrong
-// for right, and an agent that starts has what the good copy has.
+// Whatever happens to the file, reading it neither panics nor returns wrong data, and an agent that
+// starts has the records of the good copy.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.db")
@@ -176,7 +176,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Without a copy the agent starts anew, and keeps the damaged file.
+// Without a copy the agent starts with an empty state, and keeps the damaged file.
 func TestDamageWithoutACopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
@@ -201,8 +201,7 @@ func TestDamageWithoutACopy(t *testing.T) {
 	}
 }
 
-// A file that is removed, cut off or replaced under a running agent is written again
-// from what the agent knows.
+// A file that is removed, truncated or replaced under a running agent is written again from memory.
 func TestDamageWhileInUse(t *testing.T) {
 	for name, do := range map[string]func(path string) error{
 		"removed": os.Remove,
@@ -265,15 +264,15 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// A copy that is being made when the agent stops, and the one that is made then, do not
-// get in each other's way, nor in that of closing the file.
+// A copy that is in progress when the agent stops, a copy made by the stop itself, and the closing
+// of the file do not disturb each other.
 func TestCopiesBesideTheEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
 	var wg sync.WaitGroup
 	for range 4 {
 		keep := db.Keeper()
-		wg.Go(func() { _ = keep() }) // it may come too late
+		wg.Go(func() { _ = keep() }) // it may be too late
 	}
 	if err := db.Keeper()(); err != nil {
 		t.Error(err)

@@ -1,10 +1,10 @@
-// Package state is the agent's durable memory: projects, files, app versions,
-// workunits and results, in one file that survives a kill at any instruction.
+// Package state is the agent's durable memory: projects, files, app versions, workunits and
+// results, in one file that survives a kill at any instruction.
 //
-// Every change is a transaction on memory and disk alike; it is on disk when
-// Update returns. The history, of tasks that have ended and of what the computer did, is
-// changed in the same transactions and is on disk alone. The package decides nothing and does no other input or
-// output. It is for one goroutine, the agent's loop.
+// Every change is a transaction on both memory and disk. It is on disk when Update returns. The
+// history, of tasks that have ended and of the computer's activity, is changed in the same
+// transactions, but is only on disk. The package makes no decisions and does no other input or
+// output. It must be used by only one goroutine, the agent's loop.
 package state
 
 import (
@@ -20,26 +20,26 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// ErrInUse says that another process, an agent that runs, holds the file.
+// ErrInUse means that another process, a running agent, has the file open.
 var ErrInUse = errors.New("state is in use by a running agent")
 
 // A DB is an open state file.
 type DB struct {
 	bolt   *bbolt.DB
-	handle *os.File // what bolt reads and writes
+	handle *os.File // the file that bolt reads and writes
 	path   string
 	file   os.FileInfo // of the open file
 	digest digest
 
-	copying sync.Mutex // held while a copy is made: two would write to one file
+	copying sync.Mutex // held while a copy is made, because two would write to the same file
 
-	// Repaired is what was done about a damaged file; nil if it was whole.
+	// Repaired describes the repair of a damaged file. It is nil if the file was intact.
 	Repaired *Repair
 
-	changes uint64 // counts them
+	changes uint64 // number of changes
 	wanted  struct {
 		files []WantedFile
-		of    uint64 // changes at the time
+		of    uint64 // value of changes when files was computed
 	}
 
 	Hosts    Table[Host] // one record, Self
@@ -50,17 +50,17 @@ type DB struct {
 	Units    Table[Workunit]
 	Results  Table[Result]
 	Managers Table[Manager] // one record, Self, if an account manager is followed
-	Days     Table[Day]     // what was achieved, by date
-	Notices  Table[Notice]  // what projects announced, see Notice.Key
+	Days     Table[Day]     // achievements, by date
+	Notices  Table[Notice]  // announcements of projects, see Notice.Key
 
-	// The history, of tasks that have ended and of what the computer did, is in the file
-	// alone: see ended.go and span.go.
+	// The history, of tasks that have ended and of the computer's activity, is only in the file:
+	// see ended.go and span.go.
 }
 
-// Self is the key of this computer's record in Hosts, and of its manager's.
+// Self is the key of this computer's record in Hosts, and of its manager's record in Managers.
 const Self = "self"
 
-// tables are those of the state, in the order in which they are read.
+// tables returns the tables of the state in the order in which they are read.
 func (db *DB) tables() []interface {
 	load(stored) error
 	rewrite(*Tx)
@@ -71,9 +71,9 @@ func (db *DB) tables() []interface {
 	}{&db.Hosts, &db.Projects, &db.Files, &db.Apps, &db.Versions, &db.Units, &db.Results, &db.Managers, &db.Days, &db.Notices}
 }
 
-// Open opens or makes the state file and reads all of it but the history. It returns ErrInUse
-// when an agent is running on it. A file that is damaged, or has gone although
-// there is a copy of it, is repaired, see [DB.Repaired].
+// Open opens or creates the state file and reads all of it except the history. It returns ErrInUse
+// if a running agent uses the file. A file that is damaged, or missing although there is a copy of
+// it, is repaired, see [DB.Repaired].
 func Open(path string) (*DB, error) {
 	if missing(path) {
 		return repair(path, fmt.Errorf("%w: %s is gone or empty", ErrDamaged, path))
@@ -85,9 +85,8 @@ func Open(path string) (*DB, error) {
 	return db, err
 }
 
-// OpenReadOnly opens an existing state file to look at it. It returns ErrInUse when
-// an agent is running on it, and ErrDamaged when it cannot be read as it was
-// written.
+// OpenReadOnly opens an existing state file for reading. It returns ErrInUse if a running agent
+// uses the file, and ErrDamaged if its content is not as it was written.
 func OpenReadOnly(path string) (*DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("state: %w", err)
@@ -99,7 +98,7 @@ func OpenReadOnly(path string) (*DB, error) {
 }
 
 func open(path string, readOnly bool) (db *DB, err error) {
-	patience := 3 * time.Second // longer than anybody looks at a stopped agent's state
+	patience := 3 * time.Second // longer than other programs read a stopped agent's state
 	if readOnly {
 		patience = 100 * time.Millisecond
 	}
@@ -133,7 +132,7 @@ func newDB() *DB {
 	}
 }
 
-// Held reports whether an agent has the file.
+// Held reports whether an agent has the file open.
 func Held(path string) bool {
 	unlock, err := lockFile(path, 0)
 	if err == nil {
@@ -142,7 +141,8 @@ func Held(path string) bool {
 	return errors.Is(err, ErrInUse)
 }
 
-// openBolt opens the file, which was verified, and returns what reads and writes it as well.
+// openBolt opens the file, which was verified, and also returns the handle that bolt reads and
+// writes.
 func openBolt(path string, patience time.Duration, readOnly bool) (b *bbolt.DB, handle *os.File, err error) {
 	open := func(name string, flag int, perm os.FileMode) (*os.File, error) {
 		handle, err = os.OpenFile(name, flag, perm)
@@ -164,7 +164,7 @@ func openBolt(path string, patience time.Duration, readOnly bool) (b *bbolt.DB, 
 func verifyAlone(path string, patience time.Duration) error {
 	unlock, err := lockFile(path, patience)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // it is made
+		return nil // it will be created
 	}
 	if err != nil {
 		return err
@@ -176,8 +176,8 @@ func verifyAlone(path string, patience time.Duration) error {
 	return nil
 }
 
-// load reads all records. Those of an older format are brought to today's, and
-// written so unless the file is only looked at.
+// load reads all records. Records of an older format are converted to the current one, and also
+// written in it unless the file is read-only.
 func (db *DB) load(path string, readOnly bool) error {
 	var all stored
 	err := db.bolt.View(func(b *bbolt.Tx) (err error) {
@@ -210,15 +210,15 @@ func (db *DB) load(path string, readOnly bool) error {
 	return nil
 }
 
-// Update runs fn and makes what it put and deleted durable. When that fails,
-// a full disk say, memory is as before and the error says why.
+// Update runs fn and makes its changes durable. If that fails, for example because the disk is
+// full, memory is as before and the error contains the reason.
 func (db *DB) Update(fn func(tx *Tx)) error {
 	tx := newTx(db.digest)
 	fn(tx)
 	if len(tx.writes)+len(tx.onDisk) == 0 {
 		return nil
 	}
-	db.changes++ // also when all is taken back
+	db.changes++ // even if everything is rolled back
 	err := db.displaced()
 	if err == nil {
 		err = guard(func() error { return db.bolt.Update(tx.write) })
@@ -236,8 +236,8 @@ func (db *DB) Update(fn func(tx *Tx)) error {
 	return nil
 }
 
-// displaced reports, as an ErrDamaged, that the open file is not the one that the
-// next start will find, or was cut off.
+// displaced returns an ErrDamaged if the open file is not the one that the next start will find, or
+// was truncated.
 func (db *DB) displaced() error {
 	now, err := os.Stat(db.path)
 	switch {
@@ -253,8 +253,8 @@ func (db *DB) displaced() error {
 	return nil
 }
 
-// rebuild writes all that is in memory to a new file, when the file was damaged
-// while it was in use, and with it the history, as far as it can be had.
+// rebuild writes everything in memory to a new file, after the file was damaged while it was in
+// use, and adds as much of the history as can be recovered.
 func (db *DB) rebuild(cause error, tx *Tx) error {
 	path := db.path
 	history := append(db.salvage(), tx.onDisk...)
@@ -273,8 +273,8 @@ func (db *DB) rebuild(cause error, tx *Tx) error {
 	return err
 }
 
-// writeAll writes all that is in memory, in today's format, in the place of all that is
-// in the file but the history, and then makes the given changes.
+// writeAll replaces everything in the file except the history by everything in memory, in the
+// current format, and then makes the given changes.
 func (db *DB) writeAll(history ...onDiskChange) error {
 	tx := newTx(0)
 	tx.onDisk = history
@@ -294,7 +294,7 @@ func (db *DB) writeAll(history ...onDiskChange) error {
 	return err
 }
 
-// empty removes all records but the history, whose digest it returns.
+// empty removes all records except the history, and returns the history's digest.
 func empty(b *bbolt.Tx) (history digest, err error) {
 	var names [][]byte
 	if err := b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
@@ -317,12 +317,12 @@ func empty(b *bbolt.Tx) (history digest, err error) {
 	return history, nil
 }
 
-// Changes counts the changes since Open: while it stays, all records do.
+// Changes returns the number of changes since Open. While it stays the same, so do all records.
 func (db *DB) Changes() uint64 { return db.changes }
 
-// Close closes the file, once no copy of it is being made any more.
+// Close closes the file, once no copy of it is being made anymore.
 func (db *DB) Close() error {
-	if db.bolt == nil { // the zero value, which holds nothing
+	if db.bolt == nil { // the zero value, which is empty
 		return nil
 	}
 	db.copying.Lock()

@@ -10,19 +10,19 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A digest is of all records, in any order: the sum of a hash of each. It changes
-// with each change of a record, in the same transaction, so that one that is lost,
-// altered or from another time is noticed when the file is read.
+// A digest is the sum of a hash of each record, in any order. It changes with each change of a
+// record, in the same transaction, so a record that is lost, altered or from another time is
+// noticed when the file is read.
 type digest uint64
 
-// The bucket of what a file says of itself, and its keys.
+// The bucket and keys of a file's records about itself.
 const (
 	metaBucket = "meta"
-	digestKey  = "digest" // it is no part of itself
+	digestKey  = "digest" // not included in the digest
 	formatKey  = "format"
 )
 
-// of returns the hash of one record; 0 for none.
+// of returns the hash of one record, or 0 without a value.
 func (digest) of(bucket, key string, value []byte) digest {
 	if value == nil {
 		return 0
@@ -37,8 +37,8 @@ func (digest) of(bucket, key string, value []byte) digest {
 	return digest(h.Sum64())
 }
 
-// digestOf returns the digest of all records in a file, and the one that it says
-// it has; known is false if an older version wrote it, without one.
+// digestOf returns the digest of all records in a file, and the digest that the file contains.
+// known is false if an older version wrote the file, without a digest.
 func digestOf(b *bbolt.Tx) (d, said digest, known bool, err error) {
 	err = b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
 		return bucket.ForEach(func(k, v []byte) error {
@@ -53,7 +53,7 @@ func digestOf(b *bbolt.Tx) (d, said digest, known bool, err error) {
 	return d, said, known, err
 }
 
-// check compares the digest of what is read with the one that was written.
+// check compares the digest of the records that were read with the one that was written.
 func (db *DB) check(b *bbolt.Tx) error {
 	d, said, known, err := digestOf(b)
 	if err != nil {

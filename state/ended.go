@@ -8,11 +8,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// An EndedTask is a result that is over on this host, as it is remembered when the result
-// itself is forgotten.
+// An EndedTask is the record of a result that has ended on this host. It remains when the result
+// itself is deleted.
 type EndedTask struct {
 	Project     string `json:"project,omitzero"`      // master URL
-	ProjectName string `json:"project_name,omitzero"` // as it called itself then
+	ProjectName string `json:"project_name,omitzero"` // the project's name at that time
 	Name        string `json:"name,omitzero"`
 	Workunit    string `json:"workunit,omitzero"`
 	App         string `json:"app,omitzero"`
@@ -20,16 +20,16 @@ type EndedTask struct {
 	PlanClass   string `json:"plan_class,omitzero"`
 
 	Outcome    Outcome `json:"outcome,omitzero"`
-	By         Actor   `json:"by,omitzero"`          // who aborted it; "" unless Outcome is TaskAborted
-	Code       string  `json:"code,omitzero"`        // of workfetch.Failure; "" if it finished
-	Text       string  `json:"text,omitzero"`        // the same in words
+	By         Actor   `json:"by,omitzero"`          // who aborted it, or "" unless Outcome is TaskAborted
+	Code       string  `json:"code,omitzero"`        // of workfetch.Failure, or "" if it finished
+	Text       string  `json:"text,omitzero"`        // Code in words
 	ExitStatus int     `json:"exit_status,omitzero"` // BOINC's number
 	Stderr     string  `json:"stderr,omitzero"`      // the last lines that its application wrote
 
 	Received time.Time `json:"received,omitzero"`
-	Started  time.Time `json:"started,omitzero"` // zero: never
+	Started  time.Time `json:"started,omitzero"` // zero if never
 	Finished time.Time `json:"finished,omitzero"`
-	Reported time.Time `json:"reported,omitzero"` // zero: not yet, or never
+	Reported time.Time `json:"reported,omitzero"` // zero if not yet, or never
 	Deadline time.Time `json:"deadline,omitzero"`
 
 	Elapsed time.Duration `json:"elapsed,omitzero"`
@@ -37,7 +37,7 @@ type EndedTask struct {
 	PeakRSS int64         `json:"peak_rss,omitzero"` // bytes
 }
 
-// An Outcome is what became of a task.
+// An Outcome is the way in which a task ended.
 type Outcome string
 
 // The outcomes.
@@ -47,7 +47,7 @@ const (
 	TaskAborted  Outcome = "aborted"
 )
 
-// An Actor is who had something done.
+// An Actor is the person or program that caused something.
 type Actor string
 
 // The actors.
@@ -58,7 +58,7 @@ const (
 	ByManager Actor = "account_manager"
 )
 
-// Bounds of the history: a copy of the file is made every hour, so it stays small.
+// Limits of the history. A copy of the file is made every hour, so it must stay small.
 const (
 	MaxEnded      = 10_000
 	MaxEndedBytes = 8 << 20
@@ -66,9 +66,9 @@ const (
 
 var ended = logbook{bucket: endedBucket, most: MaxEnded, mostBytes: MaxEndedBytes}
 
-// End adds a task to the history, and to what the day achieved, as part of tx. Of a result
-// that is in the history already the record is replaced: it is told from others by its
-// project, its name and when it was received.
+// End adds a task to the history, and to the day's achievements, as part of tx. If the result is
+// already in the history, its record is replaced. A result is identified by its project, its name
+// and the time when it was received.
 func (db *DB) End(tx *Tx, t EndedTask) {
 	db.achieve(tx, t)
 	tx.onDisk = append(tx.onDisk, func(d *disk) error { return putEnded(d, t) })
@@ -99,14 +99,14 @@ func putEnded(d *disk, t EndedTask) error {
 			return fmt.Errorf("%s %d: %w", endedBucket, n, err)
 		}
 		key := Key(t.Project, t.Name)
-		if numberOf(d.get(indexBucket, key)) != n { // another result of that name came later
+		if numberOf(d.get(indexBucket, key)) != n { // a later result has the same name
 			return nil
 		}
 		return d.set(indexBucket, key, nil)
 	})
 }
 
-// findEnded returns the last record of a result of that name; 0 if there is none.
+// findEnded returns the last record of a result of that name. n is 0 if there is none.
 func findEnded(d *disk, project, name string) (n uint64, t EndedTask, err error) {
 	n = numberOf(d.get(indexBucket, Key(project, name)))
 	if n == 0 {
@@ -122,8 +122,8 @@ func findEnded(d *disk, project, name string) (n uint64, t EndedTask, err error)
 	return n, t, nil
 }
 
-// Report notes in the history, as part of tx, when a task was reported. One that is not
-// there, as it ended before there was a history, is added.
+// Report records in the history, as part of tx, when a task was reported. If the task is missing
+// because it ended before there was a history, it is added.
 func (db *DB) Report(tx *Tx, t EndedTask, at time.Time) {
 	tx.onDisk = append(tx.onDisk, func(d *disk) error {
 		n, held, err := findEnded(d, t.Project, t.Name)
@@ -138,9 +138,9 @@ func (db *DB) Report(tx *Tx, t EndedTask, at time.Time) {
 	})
 }
 
-// Ended reads the history of tasks from the file, the last that ended first, from the one
-// before number before on; 0: from the last. It ends when yield returns false. Only the
-// goroutine that owns the DB may call it.
+// Ended reads the history of tasks from the file, starting with the last that ended, and with
+// before set, only those before that number. It stops when yield returns false. Only the goroutine
+// that owns the DB may call it.
 func (db *DB) Ended(before uint64, yield func(n uint64, t EndedTask) bool) error {
 	return db.view(func(b *bbolt.Tx) error {
 		return ended.backwards(b, before, func(n uint64, value []byte) (bool, error) {
@@ -153,16 +153,15 @@ func (db *DB) Ended(before uint64, yield func(n uint64, t EndedTask) bool) error
 	})
 }
 
-// A Day is what was achieved on one day, UTC, by the tasks that ended then. Its key is the
-// date.
+// A Day contains the achievements of one day, UTC: the tasks that ended on it. Its key is the date.
 type Day struct {
 	Finished int           `json:"finished,omitzero"`
 	Failed   int           `json:"failed,omitzero"`
 	Aborted  int           `json:"aborted,omitzero"`
-	CPUTime  time.Duration `json:"cpu_time,omitzero"` // of all of them
+	CPUTime  time.Duration `json:"cpu_time,omitzero"` // of all tasks
 }
 
-// maxDays is for how many days it is remembered what they achieved.
+// maxDays is the number of days whose achievements are kept.
 const maxDays = 366
 
 func (db *DB) achieve(tx *Tx, t EndedTask) {
@@ -186,7 +185,8 @@ func (db *DB) achieve(tx *Tx, t EndedTask) {
 	}
 }
 
-// Achieved adds up what the last days achieved; the one of now, UTC, counts as one.
+// Achieved returns the sum of the achievements of the last days, where the day of now, UTC, counts
+// as one.
 func (db *DB) Achieved(now time.Time, days int) (sum Day) {
 	for i := range days {
 		d, _ := db.Days.Get(now.UTC().AddDate(0, 0, -i).Format(time.DateOnly))

@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// end adds a task to the history that took a minute of CPU time.
+// end adds a task that took a minute of CPU time to the history.
 func end(t testing.TB, db *state.DB, name string, at time.Time) {
 	t.Helper()
 	if err := db.Update(func(tx *state.Tx) {
@@ -30,7 +30,7 @@ func end(t testing.TB, db *state.DB, name string, at time.Time) {
 	}
 }
 
-// names are those of the tasks in the history, the last that ended first.
+// names returns the names of the tasks in the history, starting with the last that ended.
 func names(t testing.TB, db *state.DB, before uint64) (all []string) {
 	t.Helper()
 	if err := db.Ended(before, func(_ uint64, e state.EndedTask) bool {
@@ -73,8 +73,8 @@ func TestEachFieldOfTheHistoryIsKept(t *testing.T) {
 	}
 }
 
-// A result is in the history once, however often it is said to have ended, and with when
-// it was reported; another one of the same name is another one.
+// A result is in the history once, even if it is added repeatedly, and with the time when it was
+// reported. Another result of the same name is a separate task.
 func TestATaskIsInTheHistoryOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
@@ -126,7 +126,8 @@ func TestTheHistoryIsReadInPages(t *testing.T) {
 	}
 }
 
-// The oldest go first, by number and by size, and another start finds the same.
+// The oldest records are removed first, by number and by size, and another start finds the same
+// records.
 func TestTheHistoryIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
@@ -176,7 +177,7 @@ func TestTheTimelineIsBounded(t *testing.T) {
 		}
 		return n
 	}
-	add(true, state.Span{Activity: state.Computing, Start: noon, Open: true}) // there is none to replace
+	add(true, state.Span{Activity: state.Computing, Start: noon, Open: true}) // there is nothing to replace
 	add(true, state.Span{Activity: state.Computing, Start: noon, End: noon.Add(time.Hour)}, state.Span{Activity: state.Off, Start: noon.Add(time.Hour), Open: true})
 	if last, _, err := db.LastSpan(); err != nil || last.Activity != state.Off || count() != 2 {
 		t.Errorf("%d spans, last %+v, %v", count(), last, err)
@@ -217,8 +218,8 @@ func TestWhatDaysAchieved(t *testing.T) {
 	}
 }
 
-// A file that an older version wrote has no history; it gets one and keeps it, and keeps
-// it too when its other records are brought to another format.
+// A file that an older version wrote does not have a history. It gets one and keeps it, even when
+// its other records are converted to another format.
 func TestAnOlderFileGetsAHistory(t *testing.T) {
 	for n := 1; n <= state.Format; n++ {
 		path := unpack(t, fmt.Sprintf("testdata/v%d.db.gz", n))
@@ -249,7 +250,7 @@ func TestAnOlderFileGetsAHistory(t *testing.T) {
 	}
 }
 
-// What a damaged file is replaced by has the history of the copy.
+// A file that replaces a damaged one has the history of the copy.
 func TestTheHistoryAfterARepair(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
@@ -270,7 +271,7 @@ func TestTheHistoryAfterARepair(t *testing.T) {
 	}
 }
 
-// A bit of the history that is altered is noticed like any other.
+// An altered bit of the history is noticed like any other.
 func TestDamageOfTheHistoryIsNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
@@ -287,9 +288,9 @@ func TestDamageOfTheHistoryIsNoticed(t *testing.T) {
 	}
 }
 
-// A file that something happens to while it is in use is written again with its history:
-// all of it if the old one can still be read, else that of the copy; what has just ended is
-// in it in any case.
+// A file that is damaged while it is in use is written again with its history: all of it if the old
+// file can still be read, or else the history of the copy. A task that has just ended is always in
+// it.
 func TestTheHistoryWhenTheFileIsDamagedInUse(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do   func(path string) error
@@ -325,8 +326,8 @@ func TestTheHistoryWhenTheFileIsDamagedInUse(t *testing.T) {
 	}
 }
 
-// endless ends one task after the other, each in the transaction that forgets its result,
-// until the process is killed.
+// endless ends one task after another, each in the transaction that deletes its result, until the
+// process is killed.
 func endless(path string) {
 	db, err := state.Open(path)
 	if err != nil {
@@ -349,7 +350,7 @@ func endless(path string) {
 	}
 }
 
-// Whenever the plug is pulled, each task is either still there or in the history, once.
+// Whenever the process is killed, each task is either still a result or in the history, once.
 func TestAKillLosesAndDoublesNothing(t *testing.T) {
 	if path := os.Getenv("STATE_ENDLESS"); path != "" {
 		endless(path)

@@ -8,7 +8,7 @@ import (
 // Format is the format that this version writes.
 const Format = format
 
-// SetFormat has a file say that it is of another format.
+// SetFormat changes the format recorded in a file.
 func SetFormat(t testing.TB, db *DB, n int) {
 	t.Helper()
 	if err := db.Update(func(tx *Tx) {

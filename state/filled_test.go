@@ -6,15 +6,14 @@ import (
 	"time"
 )
 
-// filled returns a record all of whose fields hold a value of their own, other than
-// the zero value.
+// filled returns a record in which every field has a different value, other than the zero value.
 func filled[V any]() (v V) {
 	n := 0
 	setAll(reflect.ValueOf(&v).Elem(), reflect.TypeFor[V]().Name(), &n)
 	return v
 }
 
-// setAll sets v, which is called name, and counts in n what it set.
+// setAll sets v, which is called name, and counts in n the values that it has set.
 func setAll(v reflect.Value, name string, n *int) {
 	*n++
 	switch v.Kind() {

@@ -37,7 +37,7 @@ func fillAll(t *testing.T, db *state.DB) {
 	}
 }
 
-// TestEachFieldIsKept finds a field that has no place on disk.
+// TestEachFieldIsKept finds fields that are not stored on disk.
 func TestEachFieldIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
@@ -69,8 +69,8 @@ func kept[V any](t *testing.T, table *state.Table[V]) {
 	t.Errorf("there is no %T", *new(V))
 }
 
-// TestFormats opens a file of every format there ever was, to look at it and to use it:
-// all that was in it is there.
+// TestFormats opens a file of every format that ever existed, both to read it and to use it, and
+// expects all of its content.
 func TestFormats(t *testing.T) {
 	if *writeGolden {
 		writeFormat(t)
@@ -109,7 +109,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// dump is all that is in a state, a field a line.
+// dump returns everything in a state, one field a line.
 func dump(db *state.DB) string {
 	var b strings.Builder
 	table(&b, "host", db.Hosts.All())
@@ -132,7 +132,7 @@ func table[V any](b *strings.Builder, name string, all func(yield func(string, V
 
 func fields(b *strings.Builder, path string, v reflect.Value) {
 	switch s, ok := reflect.TypeAssert[fmt.Stringer](v); {
-	case v.IsZero(): // of a field that this format did not have
+	case v.IsZero(): // a field that this format did not have
 	case ok:
 		fmt.Fprintf(b, "%s: %s\n", path, s)
 	case v.Kind() == reflect.Struct:
@@ -162,7 +162,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// writeFormat keeps a file of the current format, unless there is one.
+// writeFormat stores a file of the current format, unless there is one.
 func writeFormat(t *testing.T) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -216,7 +216,7 @@ func readAll(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestANewerFormat is left alone, whole and unread.
+// TestANewerFormat checks that a file of a newer format is neither read nor changed.
 func TestANewerFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)

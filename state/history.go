@@ -2,21 +2,21 @@ package state
 
 import "time"
 
-// historyDays is for how many days credit and traffic are remembered.
+// historyDays is the number of days for which credit and traffic are kept.
 //
 // Source: BOINC's save_stats_days.
 const historyDays = 60
 
-// A DailyCredit is the credit as of the last reply of a day.
+// A DailyCredit is the credit as of the last reply on a day.
 type DailyCredit struct {
-	Day        time.Time `json:"day,omitzero"` // its begin, UTC
+	Day        time.Time `json:"day,omitzero"` // its start, UTC
 	UserTotal  float64   `json:"user_total,omitzero"`
 	UserExpavg float64   `json:"user_expavg,omitzero"`
 	HostTotal  float64   `json:"host_total,omitzero"`
 	HostExpavg float64   `json:"host_expavg,omitzero"`
 }
 
-// AddCredit returns a history with the credit as of now.
+// AddCredit returns a history to which the current credit has been added.
 func AddCredit(h []DailyCredit, now time.Time, c DailyCredit) []DailyCredit {
 	c.Day = now.UTC().Truncate(24 * time.Hour)
 	out := make([]DailyCredit, 0, len(h)+1)
@@ -28,14 +28,14 @@ func AddCredit(h []DailyCredit, now time.Time, c DailyCredit) []DailyCredit {
 	return append(out, c)
 }
 
-// Traffic is what was transferred in a day.
+// Traffic is the amount of data transferred in a day.
 type Traffic struct {
-	Day  int     `json:"day,omitzero"` // since 1970, UTC
+	Day  int     `json:"day,omitzero"` // days since 1970, UTC
 	Up   float64 `json:"up,omitzero"`  // bytes
 	Down float64 `json:"down,omitzero"`
 }
 
-// AddTraffic returns a history with some more bytes today.
+// AddTraffic returns a history to which some bytes of today have been added.
 func AddTraffic(h []Traffic, now time.Time, bytes float64, upload bool) []Traffic {
 	day := int(now.Unix() / 86400)
 	out := make([]Traffic, 0, len(h)+1)
@@ -56,7 +56,7 @@ func AddTraffic(h []Traffic, now time.Time, bytes float64, upload bool) []Traffi
 	return append(out, today)
 }
 
-// TrafficSince adds up the bytes of the last days, today counting as one.
+// TrafficSince returns the number of bytes of the last days, where today counts as one.
 func TrafficSince(h []Traffic, now time.Time, days int) (bytes float64) {
 	day := int(now.Unix() / 86400)
 	for _, t := range h {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile waits for the lock by which an agent keeps others from its file, and
-// returns what gives it back. It returns ErrInUse when it cannot be had in time.
+// lockFile waits for the lock with which an agent keeps others from its file, and returns a
+// function that releases it. It returns ErrInUse if it does not get the lock in time.
 func lockFile(path string, patience time.Duration) (unlock func(), err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -8,20 +8,19 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A logbook is a bucket whose records are numbered in the order in which they came, and
-// of which only the last are kept. Unlike those of a Table they are not held in memory:
-// a change of one is an operation that is carried out within the transaction, and reading
-// one reads the file.
+// A logbook is a bucket whose records are numbered in the order in which they were added, and of
+// which only the last are kept. Unlike the records of a Table they are not in memory: a change is
+// an operation that is carried out within the transaction, and reading accesses the file.
 //
-// The oldest record goes first and the others stay, so the numbers have no gaps and tell
-// how many there are.
+// Only the oldest record is ever removed, so the numbers have no gaps and show how many records
+// there are.
 type logbook struct {
 	bucket    string
 	most      int   // records
-	mostBytes int64 // of all of them
+	mostBytes int64 // of all records
 }
 
-// The buckets of the history, see ended.go and span.go. Whatever is in them stays on disk.
+// The buckets of the history, see ended.go and span.go. Their records stay on disk.
 const (
 	endedBucket = "history_task"
 	indexBucket = "history_index" // key of a result → number of its last record in endedBucket
@@ -29,7 +28,7 @@ const (
 	sizeBucket  = "history_size" // bucket → bytes of its records
 )
 
-// onDisk reports whether the records of a bucket are not held in memory.
+// onDisk reports whether the records of a bucket are only on disk, not in memory.
 func onDisk(bucket string) bool {
 	switch bucket {
 	case endedBucket, indexBucket, spanBucket, sizeBucket:
@@ -44,10 +43,10 @@ type disk struct {
 	digest digest
 }
 
-// An onDiskChange is a change of what is not held in memory.
+// An onDiskChange is a change of records that are only on disk.
 type onDiskChange func(d *disk) error
 
-// get returns a record, which is valid until the next change; nil if there is none.
+// get returns a record, or nil if there is none. It is valid until the next change.
 func (d *disk) get(bucket, key string) []byte {
 	b := d.Bucket([]byte(bucket))
 	if b == nil {
@@ -56,7 +55,7 @@ func (d *disk) get(bucket, key string) []byte {
 	return b.Get([]byte(key))
 }
 
-// set writes a record; nil deletes it.
+// set writes a record, or deletes it if value is nil.
 func (d *disk) set(bucket, key string, value []byte) error {
 	b, err := d.CreateBucketIfNotExists([]byte(bucket))
 	if err != nil {
@@ -78,7 +77,7 @@ func (d *disk) set(bucket, key string, value []byte) error {
 	return nil
 }
 
-// numbered is the key of the record with a number.
+// numbered returns the key of the record with a number.
 func numbered(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
 
 func numberOf(key []byte) uint64 {
@@ -88,7 +87,7 @@ func numberOf(key []byte) uint64 {
 	return binary.BigEndian.Uint64(key)
 }
 
-// last returns the last record and its number; 0 if there is none.
+// last returns the last record and its number, or 0 if there is none.
 func (l logbook) last(b *bbolt.Tx) (n uint64, value []byte) {
 	bucket := b.Bucket([]byte(l.bucket))
 	if bucket == nil {
@@ -98,7 +97,7 @@ func (l logbook) last(b *bbolt.Tx) (n uint64, value []byte) {
 	return numberOf(k), v
 }
 
-// first is likewise the oldest.
+// first returns the oldest record and its number, or 0 if there is none.
 func (l logbook) first(b *bbolt.Tx) (n uint64, value []byte) {
 	bucket := b.Bucket([]byte(l.bucket))
 	if bucket == nil {
@@ -108,7 +107,7 @@ func (l logbook) first(b *bbolt.Tx) (n uint64, value []byte) {
 	return numberOf(k), v
 }
 
-// put writes record n and keeps count of the bytes.
+// put writes record n and updates the number of bytes.
 func (l logbook) put(d *disk, n uint64, value []byte) error {
 	size := l.size(d) + int64(len(value)) - int64(len(d.get(l.bucket, numbered(n))))
 	if err := d.set(l.bucket, numbered(n), value); err != nil {
@@ -117,7 +116,7 @@ func (l logbook) put(d *disk, n uint64, value []byte) error {
 	return d.set(sizeBucket, l.bucket, strconv.AppendInt(nil, size, 10))
 }
 
-// size is how many bytes all records have.
+// size returns the number of bytes of all records.
 func (l logbook) size(d *disk) int64 {
 	n, err := strconv.ParseInt(string(d.get(sizeBucket, l.bucket)), 10, 64)
 	if err != nil {
@@ -126,8 +125,8 @@ func (l logbook) size(d *disk) int64 {
 	return n
 }
 
-// trim removes the oldest records while there are too many or old says that they are too
-// old, but never the last. gone, which may be nil, is called with each of them.
+// trim removes the oldest records while there are too many or old reports that they are too old,
+// but never the last one. gone, which may be nil, is called with each removed record.
 func (l logbook) trim(d *disk, old func(value []byte) bool, gone func(n uint64, value []byte) error) error {
 	for {
 		first, value := l.first(d.Tx)
@@ -154,8 +153,8 @@ func (l logbook) trim(d *disk, old func(value []byte) bool, gone func(n uint64, 
 	}
 }
 
-// backwards yields the records, the last one first, from the one before number before on;
-// 0: from the last.
+// backwards yields the records, the last one first, and with before set only those before that
+// number.
 func (l logbook) backwards(b *bbolt.Tx, before uint64, yield func(n uint64, value []byte) (more bool, err error)) error {
 	bucket := b.Bucket([]byte(l.bucket))
 	if bucket == nil {
@@ -178,7 +177,7 @@ func (l logbook) backwards(b *bbolt.Tx, before uint64, yield func(n uint64, valu
 	return nil
 }
 
-// view reads what is not held in memory. A DB without a file has nothing of the kind.
+// view reads data that is only on disk. For a DB without a file it does nothing.
 func (db *DB) view(read func(b *bbolt.Tx) error) error {
 	if db.bolt == nil {
 		return nil

@@ -35,7 +35,7 @@ func (e Event) String() string {
 	return eventNames[e]
 }
 
-// transitions are the legal moves; what is not here changes nothing.
+// transitions are the legal moves. All other events are ignored.
 var transitions = map[protocol.ClientState]map[Event]protocol.ClientState{
 	protocol.ClientNew: {
 		FilesNeeded:    protocol.ClientDownloading,
@@ -63,8 +63,7 @@ var transitions = map[protocol.ClientState]map[Event]protocol.ClientState{
 	protocol.ClientUploadFailed: {},
 }
 
-// Next returns the state that follows from s when e happens; ok is false when
-// e changes nothing there.
+// Next returns the state that follows from s when e happens. ok is false if e is ignored in s.
 func Next(s protocol.ClientState, e Event) (next protocol.ClientState, ok bool) {
 	next, ok = transitions[s][e]
 	return next, ok

@@ -6,25 +6,26 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A Manager is the account manager that this host follows. The zero value is none.
+// A Manager is the account manager that this host follows. The zero value means that it follows
+// none.
 type Manager struct {
 	URL           string                 `json:"url,omitzero"`
-	Name          string                 `json:"name,omitzero"`          // as it calls itself
-	Login         string                 `json:"login,omitzero"`         // the account there
+	Name          string                 `json:"name,omitzero"`          // the manager's name for itself
+	Login         string                 `json:"login,omitzero"`         // the account at the manager
 	PasswordHash  string                 `json:"password_hash,omitzero"` // see protocol.PasswordHash
 	Authenticator protocol.Authenticator `json:"authenticator,omitzero"`
 	UserName      string                 `json:"user_name,omitzero"`
 	TeamName      string                 `json:"team_name,omitzero"`
-	SigningKey    string                 `json:"signing_key,omitzero"`   // of its first reply; no other is taken
-	Opaque        string                 `json:"opaque,omitzero"`        // it wants back
-	PreviousCPID  string                 `json:"previous_cpid,omitzero"` // this host's id when it was last told
-	Venue         string                 `json:"venue,omitzero"`         // where it says that this host stands
-	Dynamic       bool                   `json:"dynamic,omitzero"`       // its preferences hold over the projects'
-	NoNotices     bool                   `json:"no_notices,omitzero"`    // it wants no notices of projects shown
+	SigningKey    string                 `json:"signing_key,omitzero"`   // from its first reply, and never replaced
+	Opaque        string                 `json:"opaque,omitzero"`        // returned to the manager with each request
+	PreviousCPID  string                 `json:"previous_cpid,omitzero"` // this host's ID in the last request
+	Venue         string                 `json:"venue,omitzero"`         // the venue that it assigns to this host
+	Dynamic       bool                   `json:"dynamic,omitzero"`       // its preferences override the projects' preferences
+	NoNotices     bool                   `json:"no_notices,omitzero"`    // it does not want notices of projects to be shown
 
-	Retry                   // after failures, and otherwise when it wants to be asked again
-	Last          time.Time `json:"last,omitzero"`           // last usable answer; zero: none
-	Trouble       string    `json:"trouble,omitzero"`        // why the last contact failed; "" if it did not
-	WrongPassword bool      `json:"wrong_password,omitzero"` // that is why
+	Retry                   // after failures, and otherwise when it wants to be contacted again
+	Last          time.Time `json:"last,omitzero"`           // last usable reply, or zero for none
+	Trouble       string    `json:"trouble,omitzero"`        // why the last contact failed, or "" if it did not
+	WrongPassword bool      `json:"wrong_password,omitzero"` // whether a wrong password is the reason
 	Messages      []string  `json:"messages,omitzero"`       // of the last reply, for people
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Feed is where a project announces news: see notices.Feed.
+// A Feed is a project's news feed: see notices.Feed.
 type Feed struct {
 	URL      string        `json:"url,omitzero"`
 	Poll     time.Duration `json:"poll,omitzero"`
@@ -13,7 +13,7 @@ type Feed struct {
 	Failures int           `json:"failures,omitzero"`
 }
 
-// A GUIURL is a link to a page of a project, of http or https.
+// A GUIURL is a link, http or https, to a page of a project.
 type GUIURL struct {
 	Name        string `json:"name,omitzero"`
 	Description string `json:"description,omitzero"`
@@ -34,10 +34,10 @@ type Notice struct {
 	Arrived time.Time `json:"arrived,omitzero"`
 }
 
-// Key is the notice's key.
+// Key returns the notice's key.
 func (n Notice) Key() string { return Key(n.Project, fmt.Sprintf("%010d", n.Seqno)) }
 
-// NextNotice is the number of the next notice.
+// NextNotice returns the number of the next notice.
 func (db *DB) NextNotice() int {
 	last := 0
 	for _, n := range db.Notices.All() {

@@ -8,17 +8,16 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// What records hold of other packages has a form of its own on disk, so that those may
-// call their fields as they like. Each form has the fields of its original, in their
-// order: converting one into the other does not compile when one of them gets a field
-// that the other lacks.
+// Types of other packages that records contain have a separate form on disk, so that those packages
+// may rename their fields. Each form has the fields of its original, in the same order. A
+// conversion between them does not compile if one has a field that the other lacks.
 
-// A form is a record as it is stored.
+// A form is a record in the form in which it is stored.
 type form[V any] interface {
 	record() V
 }
 
-// formed returns a table whose records are stored in a form of their own.
+// formed returns a table whose records are stored in a separate form.
 func formed[V any, F form[V]](bucket string, of func(V) F) Table[V] {
 	return Table[V]{
 		bucket: bucket,
@@ -125,7 +124,8 @@ type fileRef struct {
 	NoValidate  bool   `json:"no_validate,omitzero"`
 }
 
-// refs are stored outside of what has them: only then can that be converted as a whole.
+// refs are stored outside of the types that contain them, so that those can be converted as a
+// whole.
 type refs []fileRef
 
 func formOfRefs(list []protocol.FileRef) refs {

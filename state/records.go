@@ -11,33 +11,33 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// Key is the key of a record that belongs to a project: the master URL and the
-// record's name within the project.
+// Key returns the key of a record that belongs to a project: the master URL and the record's name
+// within the project.
 func Key(project string, name ...string) string {
 	return project + "\x00" + strings.Join(name, "\x00")
 }
 
-// The names in tags are those of the file's format: they stay what they are, whatever
-// a field is called here. A change of what they mean is a new format, see upgrade.go.
-// Durations are stored in nanoseconds.
+// The names in tags belong to the file's format. They never change, even if a field is renamed. A
+// change of their meaning requires a new format, see upgrade.go. Durations are stored in
+// nanoseconds.
 
-// A Host is what the agent remembers of its own computer.
+// A Host is the agent's record of the computer that it runs on.
 type Host struct {
-	CPID         string    `json:"cpid,omitzero"`          // random, 32 hex digits; tells this installation from others
-	Machine      string    `json:"machine,omitzero"`       // tells the computer from others, as of the last start; "" not known
-	Fpops        float64   `json:"fpops,omitzero"`         // measured, operations a second and CPU; 0 not yet
-	Iops         float64   `json:"iops,omitzero"`          // likewise
-	Measured     time.Time `json:"measured,omitzero"`      // when
+	CPID         string    `json:"cpid,omitzero"`          // random, 32 hex digits, identifies this installation
+	Machine      string    `json:"machine,omitzero"`       // identifies the computer, as of the last start, or "" if unknown
+	Fpops        float64   `json:"fpops,omitzero"`         // measured, operations a second and CPU, or 0 if not yet
+	Iops         float64   `json:"iops,omitzero"`          // same as Fpops
+	Measured     time.Time `json:"measured,omitzero"`      // when Fpops and Iops were measured
 	InstalledAt  time.Time `json:"installed_at,omitzero"`  // first start with this data directory
-	LastSeen     time.Time `json:"last_seen,omitzero"`     // the agent was alive then; kept to know how long it was not
-	CrossProject string    `json:"cross_project,omitzero"` // the user's cross-project id, if a project told one
-	Product      string    `json:"product,omitzero"`       // what the computer is, if a tool told
-	Language     string    `json:"language,omitzero"`      // in which projects are asked to answer, as de or pt-BR; "" none
+	LastSeen     time.Time `json:"last_seen,omitzero"`     // last time the agent was running, from which the time that it was not is computed
+	CrossProject string    `json:"cross_project,omitzero"` // the user's cross-project ID, if a project sent one
+	Product      string    `json:"product,omitzero"`       // the computer's model, if a tool reported it
+	Language     string    `json:"language,omitzero"`      // of projects' replies, such as de or pt-BR, or "" for none
 
 	Prefs   AccountPrefs `json:"prefs,omitzero"`
 	Times   Times        `json:"times,omitzero"`
 	Habit   Habit        `json:"habit,omitzero"`
-	RunMode prefs.Mode   `json:"-"` // what a person wants for now
+	RunMode prefs.Mode   `json:"-"` // a person's current choice
 	NetMode prefs.Mode   `json:"-"`
 	GPUMode prefs.Mode   `json:"-"`
 	Traffic []Traffic    `json:"traffic,omitzero"` // of the last days
@@ -45,46 +45,46 @@ type Host struct {
 	Down    Line         `json:"down,omitzero"`    // downloads
 }
 
-// A Line is how fast files were transferred in one direction.
+// A Line contains the speeds of file transfers in one direction.
 type Line struct {
-	Pace  float64   `json:"pace,omitzero"`  // bytes a second while files moved, averaged over transfers; 0 not known
+	Pace  float64   `json:"pace,omitzero"`  // bytes a second while files were transferred, averaged over transfers, or 0 if unknown
 	Daily float64   `json:"daily,omitzero"` // bytes a day, averaged over some weeks
-	At    time.Time `json:"at,omitzero"`    // of that average
+	At    time.Time `json:"at,omitzero"`    // when Daily was computed
 }
 
 // AccountPrefs are computing preferences from a project's web site.
 type AccountPrefs struct {
-	Project string    `json:"project,omitzero"` // that sent them
-	Changed time.Time `json:"changed,omitzero"` // last, there
+	Project string    `json:"project,omitzero"` // the project that sent them
+	Changed time.Time `json:"changed,omitzero"` // last change, according to the project
 	XML     string    `json:"xml,omitzero"`     // content of <global_preferences>
 }
 
-// Times are parts of the time, from 0 to 1, averaged over some ten days.
+// Times are fractions of the time, from 0 to 1, averaged over some ten days.
 type Times struct {
-	On        float64 `json:"on,omitzero"`        // the agent ran
-	Active    float64 `json:"active,omitzero"`    // of that, computing was allowed
-	Connected float64 `json:"connected,omitzero"` // of that, the network could be used
+	On        float64 `json:"on,omitzero"`        // while the agent ran
+	Active    float64 `json:"active,omitzero"`    // of On, while computing was allowed
+	Connected float64 `json:"connected,omitzero"` // of On, while the network could be used
 }
 
-// A Habit is what was seen of when the computer computes, by the hours of jobsched.Habit, in
-// seconds of which older ones count less.
+// A Habit is a record of the times when the computer computes, by the hours of jobsched.Habit, in
+// seconds. Older seconds count less.
 type Habit struct {
-	Seen     []float64 `json:"seen,omitempty"`     // of each hour
-	Computed []float64 `json:"computed,omitempty"` // of that, tasks were allowed to compute
-	Total    float64   `json:"total,omitzero"`     // seen in all; it counts in full
+	Seen     []float64 `json:"seen,omitempty"`     // of each hour, seconds that were observed
+	Computed []float64 `json:"computed,omitempty"` // of those, seconds in which tasks were allowed to compute
+	Total    float64   `json:"total,omitzero"`     // seconds that were observed, without reducing older ones
 }
 
-// A Project is what the agent knows of a project it is attached to. What the
-// volunteer chose for it stands in the account file, not here.
+// A Project is the agent's record of a project that it is attached to. The volunteer's choices for
+// it are not here but in the account file.
 type Project struct {
 	MasterURL     string    `json:"master_url,omitzero"`
-	Name          string    `json:"name,omitzero"` // as the project calls itself; "" until the first reply
+	Name          string    `json:"name,omitzero"` // the project's name for itself, or "" until the first reply
 	AttachedAt    time.Time `json:"attached_at,omitzero"`
 	SchedulerURLs []string  `json:"scheduler_urls,omitzero"`
 	CodeSignKey   string    `json:"code_sign_key,omitzero"`
 
 	HostID   int64 `json:"host_id,omitzero"`
-	RPCSeqno int64 `json:"rpc_seqno,omitzero"` // of the next request
+	RPCSeqno int64 `json:"rpc_seqno,omitzero"` // number of the next request
 
 	UserID           int64    `json:"user_id,omitzero"`
 	UserName         string   `json:"user_name,omitzero"`
@@ -96,33 +96,35 @@ type Project struct {
 	EmailHash        string   `json:"email_hash,omitzero"`
 	Venue            string   `json:"venue,omitzero"`
 	ProjectPrefs     string   `json:"project_prefs,omitzero"`     // raw XML from the server
-	NoRscApps        []string `json:"no_rsc_apps,omitzero"`       // resources for which it has no applications
-	StrictMemory     bool     `json:"strict_memory,omitzero"`     // a task of it may need rsc_memory_bound at any time, however little it uses now
-	NonCPUIntensive  bool     `json:"non_cpu_intensive,omitzero"` // all its tasks need little CPU time, by its word
-	Anonymous        bool     `json:"anonymous,omitzero"`         // its tasks are computed by programs of the volunteer's own (app_info.xml), which are its versions
+	NoRscApps        []string `json:"no_rsc_apps,omitzero"`       // resources that none of its applications use
+	StrictMemory     bool     `json:"strict_memory,omitzero"`     // its tasks may need rsc_memory_bound at any time, even if they use little now
+	NonCPUIntensive  bool     `json:"non_cpu_intensive,omitzero"` // all its tasks need little CPU time, according to the project
+	Anonymous        bool     `json:"anonymous,omitzero"`         // its tasks are computed by the volunteer's own programs (app_info.xml), which are its versions
 
-	// Debt is the CPU time that the project is owed, in seconds; below 0 it owes.
+	// Debt is the CPU time that the project is owed, in seconds. Below 0 the project owes time.
 	Debt float64 `json:"debt,omitzero"`
-	// Light is what was measured of its tasks that need little CPU time, by its word.
+	// Light contains the measurements of its tasks that need little CPU time according to the
+	// project.
 	Light resource.Light `json:"light,omitzero"`
-	// JobFpops and Latency are those of the results it sent last; zero: none yet.
+	// JobFpops and Latency describe the results that it sent last, or are zero if it has sent none.
 	JobFpops   float64       `json:"job_fpops,omitzero"`   // as stated by the server
 	JobVersion string        `json:"job_version,omitzero"` // key of their app version
 	Latency    time.Duration `json:"latency,omitzero"`
 	Estimates  Estimates     `json:"estimates,omitzero"`
 
-	// Streams are the same, and the rest of a Stream, of its work for coprocessors, by kind.
+	// Streams contains the same values, and the rest of a Stream, for its work for coprocessors, by
+	// kind.
 	Streams map[string]Stream `json:"streams,omitzero"`
 
-	CPUTime time.Duration `json:"cpu_time,omitzero"` // that its reported results took here
+	CPUTime time.Duration `json:"cpu_time,omitzero"` // that its reported results used here
 
 	Ending Ending `json:"ending,omitzero"`
 
-	Contact  Contact   `json:"contact,omitzero"`
-	Fetch    WorkFetch `json:"fetch,omitzero"`
-	Messages []Message `json:"notices,omitzero"`  // of the last reply, for people
-	LeftOut  string    `json:"left_out,omitzero"` // what of the last reply was not taken and why, for people; "" nothing
-	LetGo    []LetGo   `json:"let_go,omitzero"`   // the last sticky files that were removed, oldest first
+	Contact  Contact       `json:"contact,omitzero"`
+	Fetch    WorkFetch     `json:"fetch,omitzero"`
+	Messages []Message     `json:"notices,omitzero"`  // of the last reply, for people
+	LeftOut  string        `json:"left_out,omitzero"` // parts of the last reply that were not accepted, and why, for people, or ""
+	Removed  []RemovedFile `json:"let_go,omitzero"`   // the last sticky files that were removed, oldest first
 
 	Statistics []DailyCredit `json:"statistics,omitzero"` // of the last days
 
@@ -130,18 +132,18 @@ type Project struct {
 	GUIURLs []GUIURL `json:"gui_urls,omitzero"` // to its pages, for people
 }
 
-// A Stream is what is known of a project's work for one kind of processor.
+// A Stream is the agent's record of a project's work for one kind of processor.
 type Stream struct {
-	JobFpops   float64       `json:"job_fpops,omitzero"` // of the results it sent last; 0: none yet
+	JobFpops   float64       `json:"job_fpops,omitzero"` // of the results that it sent last, or 0 if none
 	JobVersion string        `json:"job_version,omitzero"`
 	Latency    time.Duration `json:"latency,omitzero"`
 	Estimates  Estimates     `json:"estimates,omitzero"`
-	Retry                    // no request for work before
-	Why        string        `json:"why,omitzero"` // as of WorkFetch
+	Retry                    // for requests for work
+	Why        string        `json:"why,omitzero"` // see WorkFetch
 	Refused    []Refused     `json:"refused,omitzero"`
 }
 
-// Stream is what is known of the project's work for a kind of processor.
+// Stream returns the record of the project's work for a kind of processor.
 func (p Project) Stream(k resource.Kind) Stream {
 	if k != resource.CPU {
 		return p.Streams[string(k)]
@@ -149,7 +151,7 @@ func (p Project) Stream(k resource.Kind) Stream {
 	return Stream{p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry, p.Fetch.Why, p.Fetch.Refused}
 }
 
-// SetStream takes over what is known of its work for a kind of processor. Other copies of the
+// SetStream sets the record of the project's work for a kind of processor. Other copies of the
 // project do not change.
 func (p *Project) SetStream(k resource.Kind, s Stream) {
 	if k != resource.CPU {
@@ -165,7 +167,7 @@ func (p *Project) SetStream(k resource.Kind, s Stream) {
 	p.Fetch.Why, p.Fetch.Refused = s.Why, s.Refused
 }
 
-// Retries changes the waits between requests for work of every kind.
+// Retries changes the waiting times before requests for work of every kind.
 func (p *Project) Retries(change func(*Retry)) {
 	change(&p.Fetch.Retry)
 	for k := range p.Streams {
@@ -175,51 +177,51 @@ func (p *Project) Retries(change func(*Retry)) {
 	}
 }
 
-// Estimates are what has been learnt of how long results really take.
+// Estimates describe how long results really take, as learned from finished results.
 type Estimates struct {
-	Results int     `json:"results,omitzero"` // finished results it was learnt from
-	Ratio   float64 `json:"ratio,omitzero"`   // actual over stated computing time
+	Results int     `json:"results,omitzero"` // number of finished results
+	Ratio   float64 `json:"ratio,omitzero"`   // actual computing time divided by stated computing time
 }
 
-// Contact is the state of the conversation with a project's servers. All of it
-// survives a restart: a server that asked to be left alone is.
+// Contact is the state of the communication with a project's servers. It survives a restart, so a
+// server that asked for a delay gets it.
 type Contact struct {
 	NRPCFailures   int       `json:"nrpc_failures,omitzero"`
 	MasterFailures int       `json:"master_failures,omitzero"`
 	FetchMaster    bool      `json:"fetch_master,omitzero"`
-	MinRPCTime     time.Time `json:"min_rpc_time,omitzero"`  // no contact before, unless the user asks
-	NextRPCTime    time.Time `json:"next_rpc_time,omitzero"` // contact then even with nothing to do; zero: none
-	LastRPC        time.Time `json:"last_rpc,omitzero"`      // last answer
-	LastError      string    `json:"last_error,omitzero"`    // why the last contact failed, as the program met it; "" if it did not
-	Trouble        Trouble   `json:"trouble,omitzero"`       // what that means; zero: nothing is wrong
-	Initialized    bool      `json:"initialized,omitzero"`   // a scheduler has answered since the attach
+	MinRPCTime     time.Time `json:"min_rpc_time,omitzero"`  // no contact before, unless the user requests it
+	NextRPCTime    time.Time `json:"next_rpc_time,omitzero"` // contact then even without a reason, or zero for none
+	LastRPC        time.Time `json:"last_rpc,omitzero"`      // last reply
+	LastError      string    `json:"last_error,omitzero"`    // why the last contact failed, as an error of the program, or "" if it did not
+	Trouble        Trouble   `json:"trouble,omitzero"`       // the problem behind LastError, or zero without one
+	Initialized    bool      `json:"initialized,omitzero"`   // a scheduler has replied since the attachment
 }
 
-// Trouble is what is wrong between this computer and a project: see contact.Trouble.
+// Trouble is a problem between this computer and a project: see contact.Trouble.
 type Trouble struct {
 	Code  string    `json:"code,omitzero"`
 	About string    `json:"about,omitzero"`
 	Since time.Time `json:"since,omitzero"`
 }
 
-// Retry is a failure count and the time before which nothing is tried again.
+// A Retry is a number of failures and the time before which the next attempt is not made.
 type Retry struct {
 	Failures int       `json:"failures,omitzero"`
 	NextTry  time.Time `json:"next_try,omitzero"`
 }
 
-// WorkFetch is what the last work requests brought.
+// WorkFetch contains the outcome of the last requests for work.
 type WorkFetch struct {
 	Retry
-	AskedAt time.Time `json:"asked_at,omitzero"` // last answered request for work
-	Got     int       `json:"got,omitzero"`      // results it brought
-	Why     string    `json:"why,omitzero"`      // the server's words when it brought none, or what else is wrong
-	Refused []Refused `json:"refused,omitzero"`  // why it sent none, by code; nil: its server gives sentences only
-	Errors  int       `json:"errors,omitzero"`   // results that failed since one was good
-	Failure Failure   `json:"failure,omitzero"`  // the last of them
+	AskedAt time.Time `json:"asked_at,omitzero"` // last request for work that got a reply
+	Got     int       `json:"got,omitzero"`      // number of results that it brought
+	Why     string    `json:"why,omitzero"`      // the server's text when it sent no work, or another problem
+	Refused []Refused `json:"refused,omitzero"`  // why it sent no work, by code, or nil if its server gives only sentences
+	Errors  int       `json:"errors,omitzero"`   // results that failed since the last good one
+	Failure Failure   `json:"failure,omitzero"`  // the last failure
 }
 
-// Refused is a reason for which a project sent no work: see workfetch.Refused.
+// Refused is a reason why a project sent no work: see workfetch.Refused.
 type Refused struct {
 	Code   string    `json:"code,omitzero"`
 	App    string    `json:"app,omitzero"`
@@ -230,7 +232,7 @@ type Refused struct {
 	Detail string    `json:"detail,omitzero"`
 }
 
-// Failure is how a result failed: see workfetch.Failure.
+// Failure describes how a result failed: see workfetch.Failure.
 type Failure struct {
 	Task   string    `json:"task,omitzero"`
 	Code   string    `json:"code,omitzero"`
@@ -239,14 +241,14 @@ type Failure struct {
 	At     time.Time `json:"at,omitzero"`
 }
 
-// A Cause is why something is not so: see obstacle.Obstacle and workfetch.Failure.
+// A Cause is the reason why something did not happen: see obstacle.Obstacle and workfetch.Failure.
 type Cause struct {
 	Code  string `json:"code,omitzero"`
 	About string `json:"about,omitzero"`
 }
 
-// LetGo is that a sticky file was removed.
-type LetGo struct {
+// RemovedFile records that a sticky file was removed.
+type RemovedFile struct {
 	Name   string    `json:"name,omitzero"`
 	NBytes int64     `json:"nbytes,omitzero"`
 	At     time.Time `json:"at,omitzero"`
@@ -254,17 +256,17 @@ type LetGo struct {
 	Why    string    `json:"why,omitzero"`  // for people
 }
 
-// A Message is one from a project's scheduler to a person.
+// A Message is a message from a project's scheduler to people.
 type Message struct {
 	Time     time.Time `json:"time,omitzero"`
 	Priority string    `json:"priority,omitzero"`
 	Text     string    `json:"text,omitzero"`
 }
 
-// FileStatus is where a file stands on this host.
+// FileStatus is the state of a file on this host.
 type FileStatus int
 
-// The numbers reach disk.
+// The numbers are used on disk.
 const (
 	FileAbsent  FileStatus = 0
 	FilePresent FileStatus = 1
@@ -275,29 +277,30 @@ const (
 type File struct {
 	Project           string     `json:"project,omitzero"`
 	protocol.FileInfo `json:"-"` // on disk: see ondisk.go
-	AppFile           bool       `json:"app_file,omitzero"` // belongs to an app version: nothing but a good signature will do
-	Output            bool       `json:"output,omitzero"`   // made here and uploaded, rather than downloaded
-	Own               bool       `json:"own,omitzero"`      // the volunteer's, named in app_info.xml: it is never fetched, checked or removed
+	AppFile           bool       `json:"app_file,omitzero"` // belongs to an app version, so it needs a valid signature
+	Output            bool       `json:"output,omitzero"`   // created here and uploaded, rather than downloaded
+	Own               bool       `json:"own,omitzero"`      // the volunteer's, named in app_info.xml, and never downloaded, checked or removed
 	Local             FileStatus `json:"local,omitzero"`
-	Done              bool       `json:"done,omitzero"`     // an output: uploaded
-	ErrNum            int        `json:"err_num,omitzero"`  // of BOINC's numbers, when Local is FileFailed
-	Error             string     `json:"error,omitzero"`    // as the program met it, or for people why it is not stored here
-	Obstacle          Cause      `json:"obstacle,omitzero"` // why the last attempt to move it failed; zero: it did not, or it is not known
+	Done              bool       `json:"done,omitzero"`     // an output that has been uploaded
+	ErrNum            int        `json:"err_num,omitzero"`  // one of BOINC's numbers, if Local is FileFailed
+	Error             string     `json:"error,omitzero"`    // the program's error, or the reason, for people, why it is not stored here
+	Obstacle          Cause      `json:"obstacle,omitzero"` // why the last attempt to transfer it failed, or zero if it did not or the reason is unknown
 	Retry
 	FirstTry time.Time `json:"first_try,omitzero"`
 
-	// Used is when a task last had it, or else when it came or was ordered; zero: not known.
+	// Used is the time when a task last had it or, without one, when it arrived or was ordered.
+	// Zero means unknown.
 	Used time.Time `json:"used,omitzero"`
-	// Send: its project wants it uploaded, though it is no output that waits for that.
+	// Send means that its project wants it uploaded, although it is not an output waiting for that.
 	Send bool `json:"send,omitzero"`
 }
 
-// Upload reports whether f, which is among those wanted, is to be sent rather than
-// fetched.
+// Upload reports whether f, which is among the wanted files, is to be uploaded rather than
+// downloaded.
 func (f File) Upload() bool { return f.Local == FilePresent }
 
-// Fetched reports whether a file that is not here is fetched though no task needs it: its
-// project wants it stored.
+// Fetched reports whether a missing file is downloaded although no task needs it, because its
+// project wants it stored here.
 func (f File) Fetched() bool {
 	return f.Sticky && !f.Output && !f.GeneratedLocally && f.Local == FileAbsent && len(f.DownloadURLs)+len(f.GzippedURLs) > 0
 }
@@ -317,7 +320,7 @@ type AppVersion struct {
 // ID returns the version's key.
 func (v AppVersion) ID() string { return VersionKey(v.Project, v.AppVersion) }
 
-// Kind is the kind of processor that the version computes on.
+// Kind returns the kind of processor that the version computes on.
 func (v AppVersion) Kind() resource.Kind {
 	if v.Coproc != "" {
 		return resource.Kind(v.Coproc)
@@ -325,7 +328,7 @@ func (v AppVersion) Kind() resource.Kind {
 	return resource.CPU
 }
 
-// Usage is what a task of the version uses of the processors.
+// Usage returns the processors that a task of the version uses.
 func (v AppVersion) Usage() resource.Usage {
 	u := resource.Usage{CPUs: v.AvgNCPUs}
 	if v.Coproc != "" {
@@ -335,26 +338,26 @@ func (v AppVersion) Usage() resource.Usage {
 	return u
 }
 
-// Speed is how many operations a second the version is expected to do on a
-// computer of which one CPU does so many.
+// Speed returns the number of operations a second that the version is expected to do on a computer
+// with the given speed of one CPU.
 func (v AppVersion) Speed(cpu float64) float64 {
 	flops := v.Flops
 	if flops <= 0 {
 		flops = cpu * max(v.AvgNCPUs, 1)
 		if u := v.Usage(); u.Coproc != nil {
-			flops += cpu * 10 * u.Devices() // as BOINC's client takes it
+			flops += cpu * 10 * u.Devices() // the same assumption as in BOINC's client
 		}
 	}
 	return max(flops, 1e6)
 }
 
-// Stated is how long the version computes so many operations there, by the
-// server's word.
+// Stated returns the time that the version needs for so many operations there, according to the
+// server.
 func (v AppVersion) Stated(fpops, cpu float64) time.Duration {
 	return protocol.Seconds(fpops / v.Speed(cpu))
 }
 
-// VersionKey is the key of an app version: those four tell it from any other.
+// VersionKey returns the key of an app version. These values identify it.
 func VersionKey(project string, v protocol.AppVersion) string {
 	return Key(project, v.AppName, v.Platform, itoa(v.VersionNum), v.PlanClass)
 }
@@ -365,21 +368,21 @@ type Workunit struct {
 	protocol.Workunit `json:"-"` // on disk: see ondisk.go
 }
 
-// A Result is a workunit's instance on this host.
+// A Result is an instance of a workunit on this host.
 type Result struct {
 	Project         string               `json:"project,omitzero"`
 	protocol.Result `json:"-"`           // on disk: see ondisk.go
 	State           protocol.ClientState `json:"state,omitzero"`
 	Version         string               `json:"version,omitzero"` // key of its app version
-	Slot            int                  `json:"slot,omitzero"`    // NoSlot, or the folder it runs in or will resume in
+	Slot            int                  `json:"slot,omitzero"`    // NoSlot, or the slot in which it runs or will resume
 
 	Received  time.Time `json:"received,omitzero"`
-	Started   time.Time `json:"started,omitzero"`   // first start; zero: never started
-	Completed time.Time `json:"completed,omitzero"` // nothing left to compute; zero: not yet
+	Started   time.Time `json:"started,omitzero"`   // first start, or zero if never started
+	Completed time.Time `json:"completed,omitzero"` // when everything was computed, or zero if not yet
 
 	ExitStatus int           `json:"exit_status,omitzero"`
-	Message    string        `json:"message,omitzero"` // what went wrong, in one line, as its project is told
-	Cause      Cause         `json:"cause,omitzero"`   // how it failed, if that cannot be told by Message
+	Message    string        `json:"message,omitzero"` // the error in one line, which is reported to its project
+	Cause      Cause         `json:"cause,omitzero"`   // how it failed, if Message does not show that
 	Stderr     string        `json:"stderr,omitzero"`
 	CPUTime    time.Duration `json:"cpu_time,omitzero"`
 	Elapsed    time.Duration `json:"elapsed,omitzero"`
@@ -389,23 +392,23 @@ type Result struct {
 
 	Checkpoint Checkpoint `json:"checkpoint,omitzero"`
 	Suspended  bool       `json:"suspended,omitzero"`  // by the volunteer
-	AbortAt    time.Time  `json:"abort_at,omitzero"`   // it is aborted then, unless that is taken back; zero: not at all
-	Urgent     bool       `json:"urgent,omitzero"`     // its deadline was in danger when last looked at
-	NotBefore  time.Time  `json:"not_before,omitzero"` // it is started again no earlier: its application asked, it could not be started, or it is a suspect
-	Obstacle   Cause      `json:"obstacle,omitzero"`   // why NotBefore; zero: not known
+	AbortAt    time.Time  `json:"abort_at,omitzero"`   // when it will be aborted, unless that is canceled, or zero for not at all
+	Urgent     bool       `json:"urgent,omitzero"`     // its deadline was in danger at the last check
+	NotBefore  time.Time  `json:"not_before,omitzero"` // it is not started before: its application asked for a delay, it could not be started, or it is a suspect
+	Obstacle   Cause      `json:"obstacle,omitzero"`   // the reason for NotBefore, or zero if unknown
 
 	Live      bool      `json:"live,omitzero"`       // it may have a process
 	LastStart time.Time `json:"last_start,omitzero"` // of its process
-	Crashes   int       `json:"crashes,omitzero"`    // of the agent while it ran, since it last ran for long
-	SetAside  bool      `json:"set_aside,omitzero"`  // until a person resumes it: it may bring the agent down
+	Crashes   int       `json:"crashes,omitzero"`    // of the agent while it ran, since it last ran for a long time
+	SetAside  bool      `json:"set_aside,omitzero"`  // until a person resumes it: it may crash the agent
 
 	ReadyToReport bool `json:"ready_to_report,omitzero"`
 }
 
-// NoSlot says that a result has no slot.
+// NoSlot means that a result does not have a slot.
 const NoSlot = -1
 
-// A Checkpoint is how far a result is certain to be.
+// A Checkpoint is the saved progress of a result.
 type Checkpoint struct {
 	CPUTime  time.Duration `json:"cpu_time,omitzero"`
 	Elapsed  time.Duration `json:"elapsed,omitzero"`
@@ -415,7 +418,7 @@ type Checkpoint struct {
 // Computing reports whether there is still something to compute.
 func (r *Result) Computing() bool { return r.State <= protocol.ClientDownloaded }
 
-// Ready marks the result as over on this host: it is reported as it is now.
+// Ready marks the result as ended on this host. It is reported in its current state.
 func (r *Result) Ready(now time.Time) {
 	r.ReadyToReport = true
 	if r.Completed.IsZero() {

@@ -8,5 +8,6 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// removeOpen removes the damaged file that is open. It stays open: closing it might never end.
+// removeOpen removes the damaged open file. The handle stays open, because closing it might never
+// return.
 func removeOpen(path string, _ *bbolt.DB, _ *os.File) error { return os.Remove(path) }

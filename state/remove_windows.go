@@ -7,9 +7,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// removeOpen removes the damaged file that is open. Windows lets no file go that is open or
-// mapped. Closing it might never end; what is mapped still then can at least be renamed, and
-// is left aside.
+// removeOpen removes the damaged open file. Windows does not remove files that are open or mapped.
+// Closing it might never return. A file that is still mapped then can be renamed, and is left
+// there.
 func removeOpen(path string, b *bbolt.DB, f *os.File) error {
 	closed := make(chan struct{})
 	go func() {
@@ -20,7 +20,7 @@ func removeOpen(path string, b *bbolt.DB, f *os.File) error {
 	case <-closed:
 	case <-time.After(time.Second):
 	}
-	_ = f.Close() // or another could not lock its successor
+	_ = f.Close() // otherwise a later handle could not lock its successor
 	if err := os.Remove(path); err == nil || os.IsNotExist(err) {
 		return nil
 	}

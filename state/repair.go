@@ -12,21 +12,21 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// ErrDamaged says that a state file is not as it was written.
+// ErrDamaged means that the content of a state file is not as it was written.
 var ErrDamaged = errors.New("state is damaged")
 
-// A Repair is what Open did about a damaged file.
+// A Repair describes how Open repaired a damaged file.
 type Repair struct {
-	Cause error     // what was wrong
-	Aside string    // where the damaged file is now; "" if there was none
-	Copy  time.Time // when the copy was made that took its place; zero: there was none
+	Cause error     // the damage
+	Aside string    // where the damaged file is now, or "" if there was none
+	Copy  time.Time // when the copy that replaced it was made, or zero if there was none
 }
 
-// copyName is where a good copy of a state file lies.
+// copyName returns the path of the good copy of a state file.
 func copyName(path string) string { return path + ".good" }
 
-// guard runs f and turns a panic into an error: whatever a disk makes of a file,
-// even pages that cannot be read, concerns the file alone.
+// guard runs f and turns a panic into an error. So damage to a file, even pages that cannot be
+// read, affects only that file.
 func guard(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -37,9 +37,9 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// repair puts a damaged file aside and takes the last good copy in its place, or
-// begins anew: the agent still has its accounts, files are known by their checksums,
-// and servers send again what a host does not list.
+// repair moves a damaged file aside and replaces it by the last good copy, or starts with an empty
+// state: the agent still has its accounts, files are recognized by their checksums, and servers
+// send results again that a host does not list.
 func repair(path string, cause error) (*DB, error) {
 	r := &Repair{Cause: cause}
 	if info, err := os.Lstat(path); err == nil && info.Size() > 0 {
@@ -60,7 +60,7 @@ func repair(path string, cause error) (*DB, error) {
 		r.Copy = info.ModTime()
 	}
 	db, err := open(path, false)
-	if errors.Is(err, ErrDamaged) && !r.Copy.IsZero() { // so is the copy
+	if errors.Is(err, ErrDamaged) && !r.Copy.IsZero() { // the copy is damaged, too
 		if err := os.Rename(good, good+".damaged"); err != nil {
 			return nil, err
 		}
@@ -76,9 +76,8 @@ func repair(path string, cause error) (*DB, error) {
 	return db, nil
 }
 
-// seqnoAhead is by how much a host's count of requests goes ahead after it was set
-// back: a server takes a host whose count is behind for a copy of another, and gives
-// it a new id.
+// seqnoAhead is added to a host's request number after it was set back. A server takes a host with
+// a number that is too low for a copy of another host, and gives it a new ID.
 const seqnoAhead = 1000
 
 func (db *DB) afterRepair() error {
@@ -90,9 +89,9 @@ func (db *DB) afterRepair() error {
 	})
 }
 
-// Keeper returns a function that makes a copy of the state, which takes its place
-// should it be damaged. The copy before is replaced in one step. Unlike the rest of
-// the DB it may be called from another goroutine.
+// Keeper returns a function that makes a copy of the state, which replaces the state if that is
+// damaged. The previous copy is replaced in one step. Unlike the rest of the DB, the function may
+// be called from another goroutine.
 func (db *DB) Keeper() func() error {
 	bolt, path := db.bolt, copyName(db.bolt.Path())
 	return func() error {
@@ -119,7 +118,7 @@ func keep(bolt *bbolt.DB, path string) error {
 	return nil
 }
 
-// missing reports whether a state file was here and is not any more.
+// missing reports whether a state file existed but does not anymore.
 func missing(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() > 0 {

@@ -9,11 +9,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// salvage returns changes that write the history again, when the file was damaged while
-// it was in use: memory has all of the state but that. A file that was removed or replaced
-// is still whole, to whoever has it open. Of another the last good copy is taken, which
-// lacks what has ended since it was made, an hour at the most. If that cannot be read
-// either, there are none: the state counts for more than its history.
+// salvage returns changes that write the history again, after the file was damaged while it was in
+// use: memory contains the whole state except the history. A file that was removed or replaced is
+// still intact for a process that has it open. For other damage the last good copy is used, which
+// lacks the events since it was made, at most an hour ago. If that cannot be read either, there are
+// no changes: the state is more important than its history.
 func (db *DB) salvage() []onDiskChange {
 	now, err := os.Stat(db.path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(now, db.file) {
@@ -38,7 +38,7 @@ func (db *DB) salvage() []onDiskChange {
 	return all
 }
 
-// readHistory returns changes that write all that a file has and memory has not.
+// readHistory returns changes that write everything that is in a file but not in memory.
 func readHistory(bolt *bbolt.DB) (all []onDiskChange, err error) {
 	err = guard(func() error {
 		return bolt.View(func(b *bbolt.Tx) error {

@@ -8,35 +8,36 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A Span is a time during which the computer did one thing, as far as computing goes.
+// A Span is a time during which the computer had the same activity, as far as computing is
+// concerned.
 type Span struct {
 	Activity Activity  `json:"activity,omitzero"`
-	Code     string    `json:"code,omitzero"` // why it was suspended or off
-	Why      string    `json:"why,omitzero"`  // the same in words, as they were when it started
+	Code     string    `json:"code,omitzero"` // the reason why it was suspended or off
+	Why      string    `json:"why,omitzero"`  // Code in words, as they were when the span started
 	Start    time.Time `json:"start,omitzero"`
 	End      time.Time `json:"end,omitzero"`  // zero while Open
-	Open     bool      `json:"open,omitzero"` // it lasts; after a crash until Host.LastSeen
+	Open     bool      `json:"open,omitzero"` // it continues, or after a crash it lasted until Host.LastSeen
 }
 
-// An Activity is what a computer does.
+// An Activity is a state of a computer.
 type Activity string
 
 // The activities.
 const (
 	Computing Activity = "computing"
-	Waiting   Activity = "waiting"   // computing was allowed, and there was no task to run
+	Waiting   Activity = "waiting"   // computing was allowed, but no task was ready to run
 	Suspended Activity = "suspended" // computing was not allowed
 	Off       Activity = "off"       // no agent ran, or the computer was asleep
 )
 
-// Why a computer was off.
+// Reasons why a computer was off.
 const (
 	OffStopped = "stopped" // the agent was stopped, as when the computer is shut down
-	OffKilled  = "killed"  // it ended without a word: it was killed, or there was no power
-	OffAsleep  = "asleep"  // its clock went ahead while the agent ran
+	OffKilled  = "killed"  // it ended without notice: it was killed, or the power failed
+	OffAsleep  = "asleep"  // its clock jumped ahead while the agent ran
 )
 
-// Bounds of the timeline.
+// Limits of the timeline.
 const (
 	MaxSpans      = 20_000
 	MaxSpanBytes  = 4 << 20
@@ -45,8 +46,8 @@ const (
 
 var spans = logbook{bucket: spanBucket, most: MaxSpans, mostBytes: MaxSpanBytes}
 
-// AddSpans adds to the timeline as part of tx. With replace set, the first of them takes
-// the place of the last one that is there.
+// AddSpans adds spans to the timeline as part of tx. With replace set, the first of them replaces
+// the last one of the timeline.
 func (db *DB) AddSpans(tx *Tx, replace bool, list ...Span) {
 	tx.onDisk = append(tx.onDisk, func(d *disk) error {
 		n, _ := spans.last(d.Tx)
@@ -71,9 +72,9 @@ func (db *DB) AddSpans(tx *Tx, replace bool, list ...Span) {
 	})
 }
 
-// Spans reads the timeline from the file, the last span first, from the one before number
-// before on; 0: from the last. It ends when yield returns false. Only the goroutine that
-// owns the DB may call it.
+// Spans reads the timeline from the file, starting with the last span, and with before set, only
+// spans before that number. It stops when yield returns false. Only the goroutine that owns the DB
+// may call it.
 func (db *DB) Spans(before uint64, yield func(n uint64, s Span) bool) error {
 	return db.view(func(b *bbolt.Tx) error {
 		return spans.backwards(b, before, func(n uint64, value []byte) (bool, error) {
@@ -86,7 +87,8 @@ func (db *DB) Spans(before uint64, yield func(n uint64, s Span) bool) error {
 	})
 }
 
-// Certain is until when a span lasted that no agent closed: as far as one was seen alive.
+// Certain returns the time until which a span that no agent closed certainly lasted: until an agent
+// was last running.
 func (db *DB) Certain(s Span) time.Time {
 	h, _ := db.Hosts.Get(Self)
 	if h.LastSeen.Before(s.Start) {
@@ -95,7 +97,7 @@ func (db *DB) Certain(s Span) time.Time {
 	return h.LastSeen
 }
 
-// LastSpan returns the span that the timeline ends with; ok is false if there is none.
+// LastSpan returns the last span of the timeline. ok is false if there is none.
 func (db *DB) LastSpan() (s Span, ok bool, err error) {
 	err = db.Spans(0, func(_ uint64, last Span) bool {
 		s, ok = last, true

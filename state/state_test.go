@@ -68,7 +68,7 @@ func TestAFailedSaveChangesNothing(t *testing.T) {
 	if err := db.Update(func(tx *state.Tx) { db.Results.Put(tx, key, state.Result{ExitStatus: 1}) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil { // from here on nothing can be written
+	if err := db.Close(); err != nil { // from now on nothing can be written
 		t.Fatal(err)
 	}
 	err := db.Update(func(tx *state.Tx) {
@@ -84,8 +84,8 @@ func TestAFailedSaveChangesNothing(t *testing.T) {
 	}
 }
 
-// TestKill ends a writing process by SIGKILL again and again: each time the
-// last number that it announced as saved, or a later one, must be there.
+// TestKill ends a writing process by SIGKILL repeatedly. Each time, the last number that it
+// announced as saved, or a later one, must be there.
 func TestKill(t *testing.T) {
 	if path := os.Getenv("STATE_TEST_FILE"); path != "" {
 		writeForever(path)

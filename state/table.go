@@ -11,15 +11,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A Table holds the records of one kind, in memory and on disk. Records are
-// values: what Get returns is the caller's own, and only Put changes the table.
+// A Table contains the records of one kind, in memory and on disk. Records are values: the caller
+// may change a record returned by Get, and only Put changes the table.
 type Table[V any] struct {
 	bucket string
 	encode func(V) ([]byte, error) // the form of a record on disk
 	decode func([]byte) (V, error)
 	rows   map[string]V
-	// keys of rows in their order; nil: to be made anew, since a record came or
-	// went. What is there is never changed, so that loops may go on over it.
+	// keys are the sorted keys of rows, or nil if they must be computed again because a record was
+	// added or removed. The slice itself is never changed, so that loops over it can continue.
 	keys []string
 }
 
@@ -32,8 +32,8 @@ func (t *Table[V]) Get(key string) (V, bool) {
 // Len returns the number of records.
 func (t *Table[V]) Len() int { return len(t.rows) }
 
-// All yields the records in the order of their keys. The body may change the
-// table; it sees the records that were there when the loop began.
+// All yields the records in the order of their keys. The body may change the table. The loop covers
+// the records that existed when it started.
 func (t *Table[V]) All() iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) { t.each(t.sorted(), yield) }
 }
@@ -79,12 +79,12 @@ func (t *Table[V]) Put(tx *Tx, key string, v V) {
 // Delete removes a record, if it is there, as part of tx.
 func (t *Table[V]) Delete(tx *Tx, key string) {
 	t.remember(tx, key)
-	delete(t.rows, key) // its key may stay among the others: each finds no record for it
+	delete(t.rows, key) // its key may stay in keys: loops skip keys without a record
 	tx.writes[change{t.bucket, key}] = nil
 }
 
-// remember notes how to undo what tx does to a record, and reports whether there
-// is one.
+// remember records how to undo the change that tx makes to a record, and reports whether the record
+// exists.
 func (t *Table[V]) remember(tx *Tx, key string) (had bool) {
 	old, had := t.rows[key]
 	tx.undo = append(tx.undo, func() {
@@ -98,14 +98,14 @@ func (t *Table[V]) remember(tx *Tx, key string) (had bool) {
 	return had
 }
 
-// rewrite has tx write all records, as they are.
+// rewrite makes tx write all records unchanged.
 func (t *Table[V]) rewrite(tx *Tx) {
 	for k, v := range t.rows {
 		tx.writes[change{t.bucket, k}] = func() ([]byte, error) { return t.encode(v) }
 	}
 }
 
-// load takes the records of a file.
+// load replaces the records by the records of a file.
 func (t *Table[V]) load(all stored) error {
 	t.rows, t.keys = make(map[string]V, len(all[t.bucket])), nil
 	for k, data := range all[t.bucket] {
@@ -121,9 +121,9 @@ func (t *Table[V]) load(all stored) error {
 // A Tx is one change of the state: all of it happens or nothing does.
 type Tx struct {
 	writes map[change]func() ([]byte, error) // nil: delete
-	onDisk []onDiskChange                    // of what is not held in memory, in their order
+	onDisk []onDiskChange                    // changes of records that are only on disk, in their order
 	undo   []func()
-	digest digest // of all records, with what was written
+	digest digest // of all records, including the changes
 }
 
 type change struct{ bucket, key string }

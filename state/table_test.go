@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// TestOrder checks that loops meet the records that are there, in the order of
-// their keys, whatever was put, deleted and taken back before.
+// TestOrder checks that loops visit the existing records in the order of their keys, whatever was
+// put, deleted and rolled back before.
 func TestOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	projects := []string{"http://p.example/", "http://p.example/x/", "http://q.example/"}
@@ -79,7 +79,7 @@ func TestOrder(t *testing.T) {
 			if fails {
 				want = before
 				check()
-				return // nothing can be written any more
+				return // nothing can be written anymore
 			}
 			check()
 		}

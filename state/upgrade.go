@@ -10,20 +10,20 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// format is that of the records which this version writes. A file of a later one was
-// written by a newer agent and is left alone.
+// format is the format of the records that this version writes. A file of a later format was
+// written by a newer agent and is not changed.
 const format = 2
 
-// upgrades leads from each format to the one after it: upgrades[0] makes 2 of 1. A step
-// knows the names of its two formats and nothing of today's records, so that it stays
-// as it is for good. testdata holds a file of every format.
+// upgrades convert each format to the next: upgrades[0] converts 1 to 2. A step uses only the names
+// of its two formats, not the current record types, so that it never needs to change. testdata
+// contains a file of every format.
 var upgrades = [format - 1]func(stored) error{
 	namesOfTheirOwn,
 }
 
-// stored are the records of a file as they stand in it, by bucket and key, but for the
-// history: that stays as it is when a file is upgraded, and a change of what its records
-// mean is a field of another name.
+// stored are the unchanged records of a file, by bucket and key, except the history. The history is
+// not changed when a file is upgraded: if the meaning of its records changes, they get a field of
+// another name.
 type stored map[string]map[string][]byte
 
 func readStored(b *bbolt.Tx) (stored, error) {
@@ -42,7 +42,7 @@ func readStored(b *bbolt.Tx) (stored, error) {
 	return all, err
 }
 
-// format returns that of the records; 0 if there is none yet.
+// format returns the format of the records, or 0 if there is none yet.
 func (all stored) format() (int, error) {
 	text, ok := all[metaBucket][formatKey]
 	if !ok {
@@ -55,7 +55,7 @@ func (all stored) format() (int, error) {
 	return n, nil
 }
 
-// upgrade brings the records to today's format, and returns which they had.
+// upgrade converts the records to the current format, and returns their previous format.
 func (all stored) upgrade() (old int, err error) {
 	old, err = all.format()
 	switch {
@@ -72,8 +72,8 @@ func (all stored) upgrade() (old int, err error) {
 	return old, nil
 }
 
-// adopt writes the records, which were upgraded, in one step. The file as it was is
-// kept beside it, for whoever goes back to the version that wrote it.
+// adopt writes the upgraded records in one step. A copy of the previous file is kept next to it, in
+// case somebody returns to the version that wrote it.
 func (db *DB) adopt(path string, old int) error {
 	if old > 0 {
 		if err := keep(db.bolt, fmt.Sprintf("%s.format-%d", path, old)); err != nil {
@@ -83,12 +83,12 @@ func (db *DB) adopt(path string, old int) error {
 	return db.writeAll()
 }
 
-// each has change work on all records of some buckets.
+// each applies change to all records of some buckets.
 func (all stored) each(change func(record map[string]any) map[string]any, buckets ...string) error {
 	for _, bucket := range buckets {
 		for key, text := range all[bucket] {
 			d := json.NewDecoder(bytes.NewReader(text))
-			d.UseNumber() // each digit counts
+			d.UseNumber() // keeps all digits
 			var record map[string]any
 			err := d.Decode(&record)
 			if err == nil {
@@ -102,13 +102,14 @@ func (all stored) each(change func(record map[string]any) map[string]any, bucket
 	return nil
 }
 
-// namesOfTheirOwn makes format 2. Format 1 stored each field by its name in the program.
+// namesOfTheirOwn converts records to format 2. Format 1 stored each field under its name in the
+// program.
 func namesOfTheirOwn(all stored) error {
 	return all.each(func(record map[string]any) map[string]any { return renamed(record).(map[string]any) },
 		"host", "project", "file", "app", "app_version", "workunit", "result", "account_manager")
 }
 
-// renamed returns a value whose keys are those of format 2.
+// renamed returns a value with the keys of format 2.
 func renamed(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -125,13 +126,13 @@ func renamed(v any) any {
 	return v
 }
 
-// irregular are the names that snake would not take apart as they are read.
+// irregular are names that snake would not split at the right places.
 var irregular = map[string]string{
 	"AvgNCPUs": "avg_ncpus", "NBytes": "nbytes", "GzippedNBytes": "gzipped_nbytes", "MaxNBytes": "max_nbytes",
 	"DownloadURLs": "download_urls", "UploadURLs": "upload_urls", "GzippedURLs": "gzipped_urls", "SchedulerURLs": "scheduler_urls",
 }
 
-// snake writes LikeThis like_this; HostID and RPCSeqno are host_id and rpc_seqno.
+// snake converts LikeThis to like_this. HostID and RPCSeqno become host_id and rpc_seqno.
 func snake(name string) string {
 	if s, ok := irregular[name]; ok {
 		return s

@@ -10,10 +10,9 @@ import (
 	"os"
 )
 
-// bbolt trusts its file: a damaged page makes it panic, run for ever or read what
-// was never written. So the file is looked at first, with nothing but bounded
-// reads: each page is used once, lies within the file, and its keys are in order.
-// What the records say is for the digest.
+// bbolt trusts its file: a damaged page makes it panic, run forever or return data that was never
+// written. So the file is checked first, with bounded reads only: each page is used once and is
+// within the file, and its keys are in order. The digest protects the content of the records.
 //
 // Source: go.etcd.io/bbolt internal/common, page.go, meta.go, bucket.go.
 const (
@@ -35,17 +34,17 @@ const (
 
 var order = binary.NativeEndian
 
-// A boltMeta is where the pages of the last transaction begin.
+// A boltMeta contains the positions of the pages of the last transaction.
 type boltMeta struct{ pageSize, root, freelist, pages, tx uint64 }
 
-// A verifier walks over the pages of a file.
+// A verifier examines the pages of a file.
 type verifier struct {
 	f    io.ReaderAt
 	meta boltMeta
 	seen map[uint64]bool
 }
 
-// verify returns what is wrong with a state file; an empty one is fine.
+// verify returns an error if a state file is damaged. An empty one is valid.
 func verify(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -70,7 +69,7 @@ func verify(path string) error {
 	return v.free(m.freelist)
 }
 
-// lastMeta returns the newer of the two that is whole.
+// lastMeta returns the newer one of the two meta pages that are intact.
 func lastMeta(f io.ReaderAt, size int64) (best boltMeta, err error) {
 	found := false
 	read := func(at int64) (boltMeta, bool) {
@@ -129,8 +128,8 @@ func (v *verifier) load(id uint64) (b []byte, err error) {
 	return b, err
 }
 
-// page checks a page and what is below it. Its keys must be at least from and less
-// than to, if those are not nil.
+// page checks a page and the pages below it. Its keys must be at least from and less than to, if
+// those are not nil.
 func (v *verifier) page(id uint64, from, to []byte) error {
 	b, err := v.load(id)
 	if err != nil {
@@ -139,8 +138,8 @@ func (v *verifier) page(id uint64, from, to []byte) error {
 	return v.elements(b, fmt.Sprint("page ", id), from, to)
 }
 
-// elements checks what is in a page, or in a bucket that is small enough to lie in
-// its parent's.
+// elements checks the content of a page, or of a bucket that is small enough to be stored in its
+// parent's.
 func (v *verifier) elements(b []byte, name string, from, to []byte) error {
 	flags, count := order.Uint16(b[8:]), int(order.Uint16(b[10:]))
 	if flags != branchPage && flags != leafPage || pageHeader+count*elementSize > len(b) || flags == branchPage && count == 0 {
@@ -203,7 +202,7 @@ func (v *verifier) bucket(b []byte) error {
 	return v.elements(b, "a small bucket", nil, nil)
 }
 
-// free checks the list of free pages: what is in use must not be in it.
+// free checks the list of free pages, which must not contain pages in use.
 func (v *verifier) free(id uint64) error {
 	if id == noFreelist {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Inputs lists the files without which a result cannot run.
+// Inputs returns the files without which a result cannot run.
 func (db *DB) Inputs(r Result) []protocol.FileRef {
 	v, _ := db.Versions.Get(r.Version)
 	u, _ := db.Units.Get(Key(r.Project, r.WorkunitName))
@@ -22,16 +22,15 @@ func (db *DB) Inputs(r Result) []protocol.FileRef {
 	return refs
 }
 
-// A WantedFile is a file that is to be fetched or sent.
+// A WantedFile is a file that is to be downloaded or uploaded.
 type WantedFile struct {
 	Key string
 	File
 }
 
-// Wanted lists the files that some result waits for, and those that their projects want
-// stored here or uploaded, in the order of their keys: those to be fetched, and those to
-// be sent. An output of a result that still runs is to be sent when its application
-// asked for that. The list is not to be changed.
+// Wanted returns the files that a result waits for, and those that their projects want stored here
+// or uploaded, in the order of their keys. An output of a result that is still running is included
+// if its application has asked to upload it. Callers must not change the list.
 func (db *DB) Wanted() []WantedFile {
 	if db.wanted.of != db.changes || db.wanted.files == nil {
 		db.wanted.of, db.wanted.files = db.changes, db.findWanted()

@@ -16,7 +16,7 @@ var ErrNoTask = errors.New("no such task")
 // An Agent has the methods of the agent that the control interface needs. They may be called
 // concurrently. Errors are sentences for people.
 type Agent interface {
-	Shower
+	Viewer
 	Reloader
 	Steerer
 	Drainer
@@ -26,8 +26,8 @@ type Agent interface {
 	ManagerFollower
 }
 
-// A Shower shows the agent's activities and their reasons.
-type Shower interface {
+// A Viewer shows the agent's activities and their reasons.
+type Viewer interface {
 	Status(ctx context.Context) (Status, error)
 	// Decision makes a pass of the policies now and returns it, with all reasons.
 	Decision(ctx context.Context) (decide.Record, error)

@@ -150,15 +150,15 @@ type GUIURL struct {
 
 // Storage describes the files that a project stores here between its tasks: its sticky files.
 type Storage struct {
-	Files    int      `json:"files"`
-	Bytes    int64    `json:"bytes"`
-	Limit    int64    `json:"limit_bytes,omitempty"` // of this project (0: no separate limit)
-	Problems []string `json:"problems,omitempty"`    // files that it wants stored or uploaded and that are not, each with the reason
-	LetGo    []LetGo  `json:"removed,omitempty"`     // the last that were removed, oldest first
+	Files    int           `json:"files"`
+	Bytes    int64         `json:"bytes"`
+	Limit    int64         `json:"limit_bytes,omitempty"` // of this project (0: no separate limit)
+	Problems []string      `json:"problems,omitempty"`    // files that it wants stored or uploaded and that are not, each with the reason
+	Removed  []RemovedFile `json:"removed,omitempty"`     // the last that were removed, oldest first
 }
 
-// LetGo is a stored file that was removed.
-type LetGo struct {
+// RemovedFile is a stored file that was removed.
+type RemovedFile struct {
 	Name  string    `json:"name"`
 	Bytes int64     `json:"bytes"`
 	At    time.Time `json:"at"`

@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// Speeds are one CPU's, in operations a second.
+// Speeds are the speeds of one CPU, in operations a second.
 type Speeds struct{ Fpops, Iops float64 }
 
-// Measure finds out how fast one CPU computes, in about half a second. The
-// loops hold several independent chains of dependent operations, so that they
-// measure throughput as applications see it, neither latency nor vector units.
-// Servers use the numbers for estimates only.
+// Measure measures the speed of one CPU, in about half a second. The loops contain several
+// independent chains of dependent operations, so they measure throughput as applications get it,
+// not latency or vector units. Servers use the numbers only for estimates.
 func Measure() Speeds {
 	return Speeds{Fpops: best(floats), Iops: best(integers)}
 }
 
-// best runs a loop for a while and returns its best rate: what disturbs a
-// measurement only ever makes it slower.
+// best runs a loop for a while and returns its best rate, since disturbances only make a
+// measurement slower.
 func best(loop func(rounds int) (operations int, keep float64)) float64 {
 	const rounds, spell = 200_000, 250 * time.Millisecond
 	rate, kept := 0.0, 0.0
@@ -29,7 +28,7 @@ func best(loop func(rounds int) (operations int, keep float64)) float64 {
 		}
 		kept += keep
 	}
-	runtime.KeepAlive(kept) // or the compiler may leave the loops out
+	runtime.KeepAlive(kept) // otherwise the compiler may remove the loops
 	return rate
 }
 

@@ -16,7 +16,7 @@ type mutter struct{}
 // GetIdletime answers in milliseconds.
 func (mutter) GetIdletime() (uint64, *dbus.Error) { return 61_000, nil }
 
-// What the desktop and the system tell over a real bus.
+// The reports of the desktop and the system over a real bus.
 func TestBusesTellOfUse(t *testing.T) {
 	session, system := testbus.Start(t), testbus.Start(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session.Address)
@@ -36,27 +36,27 @@ func TestBusesTellOfUse(t *testing.T) {
 			}
 		}
 	}
-	expect(nil) // nobody is there
+	expect(nil) // no source has an answer
 	session.Serve("org.gnome.Mutter.IdleMonitor", "/org/gnome/Mutter/IdleMonitor/Core", "org.gnome.Mutter.IdleMonitor", mutter{})
 	set := system.Properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", map[string]any{
 		"IdleHint": false, "IdleSinceHint": uint64(0),
 	})
 	want := map[string]time.Duration{gnome: 61 * time.Second}
-	expect(want) // nothing was ever idle
+	expect(want) // nothing has ever been idle
 	set("IdleSinceHint", uint64(now.Add(-time.Minute).UnixMicro()))
 	want[logind] = 0
-	expect(want) // it was, and is no longer
+	expect(want) // it was idle and is in use again
 	set("IdleSinceHint", uint64(now.Add(-time.Hour).UnixMicro()))
 	set("IdleHint", true)
 	want[logind] = time.Hour
 	expect(want)
-	set("IdleSinceHint", uint64(0)) // nobody is logged in
+	set("IdleSinceHint", uint64(0)) // no user is logged in
 	delete(want, logind)
 	expect(want)
 }
 
-// A logind whose sessions have never said that they are idle knows nothing: its hint does not
-// count as use, whatever else keeps it from being idle.
+// A logind whose sessions have never reported whether they are idle has no information: its hint
+// does not count as use, even if a program prevents it from being idle.
 func TestAMuteDesktopIsNotInUse(t *testing.T) {
 	hostinfo.ForgetIdle()
 	system := testbus.Start(t)
@@ -78,7 +78,7 @@ func TestAMuteDesktopIsNotInUse(t *testing.T) {
 	}
 	expect(false, true)
 	set("IdleSinceHint", uint64(now.UnixMicro()))
-	set("BlockInhibited", "handle-lid-switch:idle") // a film
+	set("BlockInhibited", "handle-lid-switch:idle") // a video is playing
 	expect(false, true)
 	set("IdleHint", true)
 	expect(true, false)
@@ -86,16 +86,16 @@ func TestAMuteDesktopIsNotInUse(t *testing.T) {
 	expect(true, false)
 }
 
-// helpers are those of a desktop that tells logind nothing.
+// helpers are the helpers of a desktop that does not report to logind.
 type helpers struct{ idle time.Duration }
 
-// Idle is that of the test.
+// Idle returns the time that the test has set.
 func (h helpers) Idle(time.Time) (time.Duration, string, bool) { return h.idle, "a helper", true }
 
-// Lines are of one session.
+// Lines returns one session.
 func (helpers) Lines(time.Time) []string { return []string{"a session"} }
 
-// A helper makes a computer look used that looks idle otherwise, and never the other way round.
+// A helper can make a computer that otherwise looks idle look used, but never the other way round.
 func TestHelpersCountIfTheyHaveSeenInput(t *testing.T) {
 	hostinfo.ForgetIdle()
 	system := testbus.Start(t)

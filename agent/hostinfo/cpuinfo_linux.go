@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A processor is what Linux says of the first CPU.
+// A processor is Linux's description of the first CPU.
 type processor struct {
 	vendor, model, features string
 	cache                   float64 // bytes
-	board                   string  // what the CPU is part of; ARM only
+	board                   string  // the board or system on a chip, ARM only
 }
 
 func firstProcessor() (processor, bool) {
@@ -18,10 +18,9 @@ func firstProcessor() (processor, bool) {
 	return parseCPUInfo(string(b)), err == nil
 }
 
-// parseCPUInfo reads /proc/cpuinfo. The model is followed by what tells it from its
-// relatives, as BOINC's client writes it: "AMD EPYC [Family 25 Model 17 Stepping 1]", or
-// for ARM "[Impl 0x41 Arch 8 Variant 0x3 Part 0xd0c Rev 1]". Of each key the first
-// line counts.
+// parseCPUInfo reads /proc/cpuinfo. The model is followed by details in the format of BOINC's
+// client: "AMD EPYC [Family 25 Model 17 Stepping 1]", or for ARM "[Impl 0x41 Arch 8 Variant 0x3
+// Part 0xd0c Rev 1]". If a key has several lines, the first one counts.
 //
 // Source: BOINC client/hostinfo_unix.cpp, parse_cpuinfo_linux.
 func parseCPUInfo(text string) processor {

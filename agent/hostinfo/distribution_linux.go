@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// asking bounds how long a program that says what the system is may take.
+// asking is the maximum time that a program may take to report facts about the system.
 const asking = 5 * time.Second
 
-// A distribution is what a Linux system calls itself.
+// A distribution is a Linux system's name for itself.
 type distribution struct {
-	name    string // as lsb_release's "Distributor ID", or NAME of os-release
+	name    string // lsb_release's "Distributor ID", or NAME of os-release
 	version string // for people: "Debian GNU/Linux 12 (bookworm)"
 }
 
-// osNames returns the system's name and version as BOINC's client sends them: "Linux
-// Debian" and "Debian GNU/Linux 12 (bookworm) [6.1.0-31-amd64|libc 2.36]". Servers
-// read the version of the C library in it to choose applications.
+// osNames returns the system's name and version as BOINC's client sends them: "Linux Debian" and
+// "Debian GNU/Linux 12 (bookworm) [6.1.0-31-amd64|libc 2.36]". Servers use the version of the C
+// library in it to choose applications.
 //
 // Source: BOINC client/hostinfo_unix.cpp, HOST_INFO::get_os_info.
 func osNames() (name, version string) {
@@ -33,7 +33,7 @@ func osNames() (name, version string) {
 	return describeOS(kernel, thisDistribution(), libcVersion())
 }
 
-// describeOS joins what is known; each part may be missing.
+// describeOS joins the parts, each of which may be missing.
 func describeOS(kernel string, d distribution, libc string) (name, version string) {
 	name = strings.TrimSpace("Linux " + d.name)
 	version, details := d.version, kernel
@@ -49,7 +49,7 @@ func describeOS(kernel string, d distribution, libc string) (name, version strin
 	return name, strings.TrimSpace(version)
 }
 
-// thisDistribution looks where BOINC's client does, in the same order.
+// thisDistribution reads the same sources as BOINC's client, in the same order.
 func thisDistribution() distribution {
 	if d := parseLSBRelease(output("lsb_release", "-a")); d != (distribution{}) {
 		return d
@@ -63,7 +63,7 @@ func thisDistribution() distribution {
 	return distribution{version: strings.TrimSpace(first)}
 }
 
-// parseLSBRelease reads what "lsb_release -a" prints.
+// parseLSBRelease reads the output of "lsb_release -a".
 func parseLSBRelease(text string) distribution {
 	var d distribution
 	var release, codename string
@@ -84,7 +84,7 @@ func parseLSBRelease(text string) distribution {
 	return d.completed(release, codename)
 }
 
-// parseOSRelease reads a file as os-release(5) describes it.
+// parseOSRelease reads a file in the format of os-release(5).
 func parseOSRelease(text string) distribution {
 	var d distribution
 	var release, codename string
@@ -105,13 +105,13 @@ func parseOSRelease(text string) distribution {
 	return d.completed(release, codename)
 }
 
-// completed makes the version of its parts where the system has no words for it.
+// completed builds the version from its parts if the system does not provide a description.
 func (d distribution) completed(release, codename string) distribution {
 	d.version = cmp.Or(d.version, strings.Join(strings.Fields(d.name+" "+release+" "+codename), " "))
 	return d
 }
 
-// unquote takes a shell's quotes and backslashes off.
+// unquote removes a shell's quotes and backslashes.
 func unquote(s string) string {
 	if n := len(s); n >= 2 && s[0] == s[n-1] && (s[0] == '"' || s[0] == '\'') {
 		s = s[1 : n-1]
@@ -119,8 +119,8 @@ func unquote(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\$`, `$`, "\\`", "`").Replace(s)
 }
 
-// libcVersion returns the version of the GNU C library that applications find here, as
-// 2.36; "" if there is none. This program is linked to none, so others are asked.
+// libcVersion returns the version of the GNU C library that applications find here, such as 2.36,
+// or "" if there is none. This program is statically linked, so it asks other programs.
 func libcVersion() string {
 	if _, version, ok := strings.Cut(strings.TrimSpace(output("getconf", "GNU_LIBC_VERSION")), "glibc "); ok {
 		return version
@@ -128,8 +128,8 @@ func libcVersion() string {
 	return parseLdd(output("ldd", "--version"))
 }
 
-// parseLdd reads the first line of what "ldd --version" prints, as
-// "ldd (Debian GLIBC 2.36-9+deb12u14) 2.36".
+// parseLdd reads the first line of the output of "ldd --version", such as "ldd (Debian GLIBC
+// 2.36-9+deb12u14) 2.36".
 func parseLdd(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	words := strings.Fields(first)
@@ -139,8 +139,8 @@ func parseLdd(text string) string {
 	return words[len(words)-1]
 }
 
-// output returns what a program prints; "" if it fails. Only those that the system
-// itself has installed are run.
+// output returns the output of a program, or "" if it fails. It only runs programs that the system
+// itself has installed.
 func output(program string, args ...string) string {
 	for _, dir := range []string{"/usr/bin/", "/bin/"} {
 		if _, err := os.Stat(dir + program); err != nil {

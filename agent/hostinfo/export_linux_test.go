@@ -11,7 +11,7 @@ import (
 // AskIdle is for tests.
 var AskIdle = askIdle
 
-// ForgetFailures has sources that failed be asked again.
+// ForgetFailures makes sources that failed be asked again.
 func ForgetFailures() {
 	own.Retry()
 	for _, s := range sources {
@@ -22,7 +22,7 @@ func ForgetFailures() {
 // ForgetIdle forgets that logind has called the computer idle.
 func ForgetIdle() { everIdle = false }
 
-// PowerSupplies tells what is made of such files.
+// PowerSupplies returns the result of powerSupplies for such files.
 func PowerSupplies(t *testing.T, supplies map[string]map[string]string) prefs.Sense {
 	dir := t.TempDir()
 	for name, files := range supplies {

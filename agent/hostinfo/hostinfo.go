@@ -1,5 +1,5 @@
-// Package hostinfo tells what the computer is: processors, memory, disk,
-// operating system, and how fast it computes. It observes and decides nothing.
+// Package hostinfo describes the computer: processors, memory, disk, operating system, and speed.
+// It only observes, and makes no decisions.
 package hostinfo
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Probe describes the computer. dataDir says which disk counts. What cannot be
-// found out is left at its zero value; speeds are not measured here.
+// Probe describes the computer. The disk is the one that contains dataDir. Unknown values are zero.
+// Speeds are not measured here.
 func Probe(dataDir string) protocol.HostInfo {
 	_, offset := time.Now().Zone()
 	h := protocol.HostInfo{Timezone: int64(offset), NCPUs: runtime.NumCPU()}
@@ -32,7 +32,7 @@ func Probe(dataDir string) protocol.HostInfo {
 	return h
 }
 
-// DiskFree returns how many bytes the agent could still write.
+// DiskFree returns the number of bytes that the agent can still write.
 func DiskFree(dataDir string) (bytes float64, ok bool) {
 	d, err := disk.Usage(dataDir)
 	if err != nil {
@@ -41,8 +41,8 @@ func DiskFree(dataDir string) (bytes float64, ok bool) {
 	return float64(d.Free), true
 }
 
-// Platform returns BOINC's name for the platform this program runs on, and
-// further ones whose programs it can run, in order of preference.
+// Platform returns BOINC's name for the platform that this program runs on, and further platforms
+// whose programs it can run, in order of preference.
 //
 // Source: BOINC client/cs_platforms.cpp.
 func Platform() (primary string, alternatives []string) {

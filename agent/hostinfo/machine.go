@@ -10,12 +10,12 @@ import (
 	"github.com/shirou/gopsutil/v3/host"
 )
 
-// Machine tells this computer, as it was installed, from all others; "" if nothing
-// here does. It is made of the system's own id, which it does not give away.
+// Machine returns a string that identifies this installation of this computer, or "" if that is not
+// possible. It is derived from the system's own ID, but does not reveal it.
 func Machine() string {
 	id := ""
 	if runtime.GOOS == "linux" {
-		// Not gopsutil's, which is another one for root.
+		// gopsutil's ID is a different one for root.
 		for _, name := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
 			if b, err := os.ReadFile(name); err == nil && id == "" {
 				id = strings.TrimSpace(string(b))
@@ -24,7 +24,7 @@ func Machine() string {
 	} else {
 		id, _ = host.HostID()
 	}
-	if len(id) < 8 || id == "uninitialized" { // systemd's word before the first boot
+	if len(id) < 8 || id == "uninitialized" { // systemd's value before the first boot
 		return ""
 	}
 	sum := sha256.Sum256([]byte("starling\x00" + id))

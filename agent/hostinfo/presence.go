@@ -12,23 +12,24 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// smoothing is how fast the average of other programs' use of the CPUs follows:
-// a short burst must not stop tasks.
+// smoothing is the time constant of the average CPU use by other programs. A short burst must not
+// stop tasks.
 const smoothing = 10 * time.Second
 
-// slowly is how often what costs more to find out is looked at.
+// slowly is the interval between measurements that are more expensive.
 const slowly = 10 * time.Second
 
 // Helpers are programs in desktop sessions that report their input.
 type Helpers interface {
-	// Idle returns the least time without input, and its source; ok is false if none reports.
+	// Idle returns the shortest time without input, and its source. ok is false if no helper
+	// reports.
 	Idle(now time.Time) (idle time.Duration, by string, ok bool)
 	// Lines describes each session.
 	Lines(now time.Time) []string
 }
 
-// A Presence senses what the computer is like just now. Not for concurrent use;
-// the zero value is ready.
+// A Presence observes the current state of the computer. It is not safe for concurrent use. The
+// zero value is ready to use.
 type Presence struct {
 	Helpers Helpers // nil: none
 
@@ -42,7 +43,7 @@ type Presence struct {
 	metered     sensed[prefs.Sense]
 }
 
-// sensed is a value that is found out now and then.
+// sensed is a value that is determined now and then.
 type sensed[T any] struct {
 	v  T
 	at time.Time
@@ -55,8 +56,8 @@ func (s *sensed[T]) get(now time.Time, find func() T) T {
 	return s.v
 }
 
-// Sample senses. Programs are those whose running asks for the whole computer, and onGPU
-// those that want the GPUs.
+// Sample observes the computer. programs are programs that need the whole computer while they run,
+// and onGPU programs that need the GPUs.
 func (p *Presence) Sample(now time.Time, programs, onGPU []string) prefs.Conditions {
 	c := prefs.Conditions{Now: now.Round(0), OtherCPU: p.sampleCPU(now)}
 	p.senseInput(now, &c)
@@ -70,7 +71,8 @@ func (p *Presence) Sample(now time.Time, programs, onGPU []string) prefs.Conditi
 	return c
 }
 
-// senseInput combines what this process senses with what helpers report: the least counts.
+// senseInput combines the observation of this process with the helpers' reports. The shortest time
+// counts.
 func (p *Presence) senseInput(now time.Time, c *prefs.Conditions) {
 	c.Idle, c.IdleBy, c.IdleKnown = Idle(now)
 	c.Unseen = Unseen()
@@ -87,9 +89,9 @@ func (p *Presence) senseInput(now time.Time, c *prefs.Conditions) {
 	c.Unseen, c.Helpers = false, p.Helpers.Lines(now)
 }
 
-// sampleCPU returns how much of the CPUs programs of normal priority use, in
-// percent, averaged; below 0: not known yet. Tasks run with the lowest priority and
-// so do not count, whoever started them: they give way anyhow.
+// sampleCPU returns the average CPU use of programs of normal priority, in percent, or a value
+// below 0 if it is not known yet. Tasks of any agent have the lowest priority, so they do not
+// count: they give way anyway.
 func (p *Presence) sampleCPU(now time.Time) float64 {
 	all, err := cpu.Times(false)
 	if err != nil || len(all) == 0 {
@@ -117,14 +119,14 @@ func (p *Presence) sampleCPU(now time.Time) float64 {
 	return p.otherCPU
 }
 
-// sum is all the time that was counted; that of guests is part of User.
+// sum returns all time that was counted. The time of guests is part of User.
 func sum(t cpu.TimesStat) float64 {
 	return t.User + t.System + t.Nice + t.Iowait + t.Irq + t.Softirq + t.Steal + t.Idle
 }
 
-// temperature returns what the hottest CPU sensor shows, in °C; 0 without one.
+// temperature returns the temperature at the hottest CPU sensor in °C, or 0 without one.
 func temperature() float64 {
-	sensors, _ := host.SensorsTemperatures() // some may fail, others tell
+	sensors, _ := host.SensorsTemperatures() // some sensors may fail, others work
 	hottest := 0.0
 	for _, s := range sensors {
 		key := strings.ToLower(s.SensorKey)
@@ -135,7 +137,7 @@ func temperature() float64 {
 	return hottest
 }
 
-// running returns the names of all programs that run.
+// running returns the names of all running programs.
 func running() (names []string) {
 	all, err := process.Processes()
 	if err != nil {
@@ -149,7 +151,7 @@ func running() (names []string) {
 	return names
 }
 
-// oneOf returns the first name of a program that is wanted, "" if there is none.
+// oneOf returns the first of names that is also in programs, or "" if there is none.
 func oneOf(names, programs []string) string {
 	i := slices.IndexFunc(names, func(name string) bool {
 		return slices.ContainsFunc(programs, func(want string) bool {

@@ -13,7 +13,7 @@ import (
 
 var hidIdle = regexp.MustCompile(`"HIDIdleTime" = (\d+)`)
 
-// Idle returns for how long nobody has used the computer, and the source of that.
+// Idle returns the time since the computer was last used, and the source of that information.
 func Idle(time.Time) (idle time.Duration, by string, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -29,10 +29,11 @@ func Idle(time.Time) (idle time.Duration, by string, ok bool) {
 	return time.Duration(ns), "IOHIDSystem", err == nil
 }
 
-// Unseen reports whether somebody uses the computer where that cannot be seen: never, here.
+// Unseen reports whether somebody may be using the computer without being noticed. That is never
+// the case on macOS.
 func Unseen() bool { return false }
 
-// IdleSources lists what tells here whether the computer is in use.
+// IdleSources lists the sources that report whether the computer is in use.
 func IdleSources() []string {
 	if _, by, ok := Idle(time.Now()); ok {
 		return []string{by}
@@ -40,10 +41,10 @@ func IdleSources() []string {
 	return nil
 }
 
-// metered is not known on macOS.
+// metered returns Unknown: this cannot be determined on macOS.
 func metered() prefs.Sense { return prefs.Unknown }
 
-// onBattery tells whether the computer runs on its battery.
+// onBattery reports whether the computer runs on its battery.
 func onBattery() prefs.Sense {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

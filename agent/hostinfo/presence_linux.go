@@ -16,22 +16,22 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// retry is how long a source that failed is left alone.
+// retry is the time for which a source that failed is not asked again.
 const retry = time.Minute
 
-// A source tells for how long there was no input.
+// A source reports the time since the last input.
 type source struct {
 	name string
 	idle func(now time.Time) (time.Duration, error)
 
-	terminal bool // it tells of terminals only, not of desktops
+	terminal bool // it reports only terminals, not desktops
 
 	failed time.Time
 }
 
 var (
 	sourcesMu sync.Mutex
-	unseen    bool // see Unseen; as of the last question
+	unseen    bool // the last answer of Unseen
 	own       = desktop.New()
 	sources   = []*source{
 		{name: "logind", idle: idleLogind},
@@ -39,8 +39,8 @@ var (
 	}
 )
 
-// Idle returns for how long nobody has used the computer: the least that any of
-// the sources that work here tells, and its name. ok is false when none does.
+// Idle returns the time since the computer was last used: the shortest time that any working source
+// reports, with its name. ok is false if no source works.
 func Idle(now time.Time) (idle time.Duration, by string, ok bool) {
 	for name, d := range askIdle(now) {
 		if !ok || d < idle || d == idle && name < by {
@@ -50,8 +50,8 @@ func Idle(now time.Time) (idle time.Duration, by string, ok bool) {
 	return idle, by, ok
 }
 
-// IdleSources lists what tells here whether the computer is in use. All are asked, those too that
-// have just failed.
+// IdleSources lists the sources that report whether the computer is in use. It asks all of them,
+// including those that have just failed.
 func IdleSources() []string {
 	sourcesMu.Lock()
 	own.Retry()
@@ -62,8 +62,8 @@ func IdleSources() []string {
 	return slices.Sorted(maps.Keys(askIdle(time.Now())))
 }
 
-// Unseen reports whether somebody is logged in at a desktop that does not tell when it is
-// used, as of the last question: then Idle is of terminals only.
+// Unseen reports whether somebody is logged in at a desktop that does not report when it is used,
+// as of the last call of Idle. In that case Idle covers only terminals.
 func Unseen() bool {
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()
@@ -74,7 +74,7 @@ func askIdle(now time.Time) map[string]time.Duration {
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()
 	told := make(map[string]time.Duration)
-	mute, seen := false, false // desktops
+	mute, seen := false, false // about desktops
 	if r := own.Idle(now); r.Err == nil {
 		seen, told[r.Source] = true, r.Idle
 	}
@@ -83,7 +83,7 @@ func askIdle(now time.Time) map[string]time.Duration {
 			continue
 		}
 		d, err := s.idle(now)
-		if errors.Is(err, errMute) { // it works, and may know more at the next question
+		if errors.Is(err, errMute) { // the source works, and may have an answer next time
 			mute = true
 			continue
 		}
@@ -99,16 +99,16 @@ func askIdle(now time.Time) map[string]time.Duration {
 	return told
 }
 
-// errMute says that logind has sessions that have never told it whether they are idle.
+// errMute means that logind has sessions that have never reported whether they are idle.
 var errMute = errors.New("a desktop does not tell logind when it is used")
 
-// everIdle notes that logind has called the computer idle since this process began.
+// everIdle reports whether logind has called the computer idle since this process started.
 var everIdle bool // guarded by sourcesMu
 
-// idleLogind asks the system's log-in manager, which knows the sessions of all
-// users and so serves a service as well. It knows of a desktop what that tells it, and many
-// never do: then its hint is "in use" from the log-in on, since when is 0, and it means nothing.
-// Likewise a program that keeps the screen on makes it "in use".
+// idleLogind asks the system's login manager. That has the sessions of all users, so it also works
+// for a service. It only has the reports of desktops, and many never report: then its hint is "in
+// use" since 0, from the login on, which is meaningless. The hint is also "in use" while a program
+// keeps the screen on.
 func idleLogind(now time.Time) (time.Duration, error) {
 	get := func(name string, into any) error {
 		return bus.System.Property("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", name, into)
@@ -138,7 +138,7 @@ func idleLogind(now time.Time) (time.Duration, error) {
 	return 0, nil
 }
 
-// idleTerminals looks at when a terminal was last typed into.
+// idleTerminals returns the time since the last input at a terminal.
 func idleTerminals(now time.Time) (time.Duration, error) {
 	newest := time.Time{}
 	for _, pattern := range []string{"/dev/tty[0-9]*", "/dev/pts/[0-9]*"} {
@@ -161,7 +161,7 @@ func idleTerminals(now time.Time) (time.Duration, error) {
 	return now.Sub(newest), nil
 }
 
-// metered asks NetworkManager whether the network costs by the byte.
+// metered asks NetworkManager whether the network is billed by volume.
 //
 // Source: NetworkManager D-Bus API, NMMetered.
 func metered() prefs.Sense {
@@ -170,7 +170,7 @@ func metered() prefs.Sense {
 		return prefs.Unknown
 	}
 	switch n {
-	case 1, 3: // yes, and a guess that says yes
+	case 1, 3: // yes, and probably yes
 		return prefs.Yes
 	case 2, 4:
 		return prefs.No
@@ -178,8 +178,8 @@ func metered() prefs.Sense {
 	return prefs.Unknown
 }
 
-// onBattery tells whether the computer runs on its battery. Without one there is
-// no sensor.
+// onBattery reports whether the computer runs on its battery. A computer without a battery has no
+// sensor.
 //
 // Source: Linux Documentation/ABI/testing/sysfs-class-power.
 func onBattery() prefs.Sense { return powerSupplies("/sys/class/power_supply") }

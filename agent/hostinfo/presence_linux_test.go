@@ -21,7 +21,7 @@ func computed(pid int) string {
 	return strings.Join(fields[11:13], " ")
 }
 
-// Programs of normal priority count, those that give way do not.
+// Programs of normal priority count, but those that give way do not.
 func TestOtherCPU(t *testing.T) {
 	var p hostinfo.Presence
 	now := time.Now()

@@ -18,8 +18,9 @@ var (
 	getPowerStatus   = kernel32.NewProc("GetSystemPowerStatus")
 )
 
-// Idle returns for how long nobody has used the computer. A service looks at the sessions of
-// all people, other agents at their own; by is the source, and ok is false if Windows does not say.
+// Idle returns the time since the computer was last used. A service examines the sessions of all
+// users, other agents only their own. by is the source, and ok is false if Windows does not report
+// a time.
 func Idle(time.Time) (idle time.Duration, by string, ok bool) {
 	if isService() {
 		all, err := sessions()
@@ -37,10 +38,11 @@ func Idle(time.Time) (idle time.Duration, by string, ok bool) {
 	return time.Duration(uint32(now)-info.at) * time.Millisecond, "GetLastInputInfo", true //nolint:gosec // wraps every 49 days, on purpose
 }
 
-// Unseen reports whether somebody uses the computer where that cannot be seen: never, here.
+// Unseen reports whether somebody may be using the computer without being noticed. That is never
+// the case on Windows.
 func Unseen() bool { return false }
 
-// IdleSources lists what tells here whether the computer is in use.
+// IdleSources lists the sources that report whether the computer is in use.
 func IdleSources() []string {
 	if _, by, ok := Idle(time.Now()); ok {
 		return []string{by}
@@ -48,10 +50,10 @@ func IdleSources() []string {
 	return nil
 }
 
-// metered is not asked for on Windows.
+// metered returns Unknown: this is not determined on Windows.
 func metered() prefs.Sense { return prefs.Unknown }
 
-// onBattery tells whether the computer runs on its battery.
+// onBattery reports whether the computer runs on its battery.
 func onBattery() prefs.Sense {
 	var s struct {
 		line, battery, percent, saver byte

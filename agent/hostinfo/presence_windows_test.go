@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/agent/hostinfo"
 )
 
-// TestSessions asks for the sessions of people. Wine does not know when they had input; a
+// TestSessions lists the sessions of people. Wine does not have the times of their input, but
 // Windows does.
 func TestSessions(t *testing.T) {
 	all, err := hostinfo.Sessions()

@@ -11,8 +11,8 @@ import (
 
 var querySession = windows.NewLazySystemDLL("wtsapi32.dll").NewProc("WTSQuerySessionInformationW")
 
-// services is the session of all services, which has neither keyboard nor mouse. Asked
-// there, Windows says that the last input was when the computer started.
+// services is the session of all services, which has neither keyboard nor mouse. A process in it
+// only learns that the last input was when the computer started.
 const services = 0
 
 func isService() bool {
@@ -20,7 +20,7 @@ func isService() bool {
 	return windows.ProcessIdToSessionId(windows.GetCurrentProcessId(), &session) != nil || session == services
 }
 
-// sessions are those of people, at the screen and by Remote Desktop.
+// sessions returns the sessions of people, at the screen and by Remote Desktop.
 func sessions() (all []winsession.Session, err error) {
 	var list *windows.WTS_SESSION_INFO
 	var n uint32
@@ -41,7 +41,7 @@ func sessions() (all []winsession.Session, err error) {
 	return all, nil
 }
 
-// session asks about one of them.
+// session returns one session.
 func session(id uint32) (s winsession.Session, err error) {
 	const sessionInfo = 24 // WTSSessionInfo
 	var info *byte

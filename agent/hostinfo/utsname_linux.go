@@ -1,7 +1,7 @@
 package hostinfo
 
-// utsname makes a string of one of the kernel's, whose characters are signed on some
-// processors and not on others.
+// utsname converts one of the kernel's strings, whose characters are signed on some processors and
+// unsigned on others.
 func utsname[C int8 | uint8](field []C) string {
 	var b []byte
 	for _, c := range field {

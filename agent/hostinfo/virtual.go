@@ -13,24 +13,24 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A Virtualization is what can run virtual machines and containers for tasks here.
+// A Virtualization lists the programs that can run virtual machines and containers for tasks here.
 type Virtualization struct {
-	VirtualBox string // its version; "" if there is none
-	Docker     string // the version of DockerType; "" if nothing runs containers
+	VirtualBox string // its version, or "" if it is not usable
+	Docker     string // the version of DockerType, or "" if containers cannot be run
 	DockerType protocol.DockerType
-	// Unusable says of each program that is installed and does not work why that is.
+	// Unusable contains, for each program that is installed but does not work, the reason.
 	Unusable []string
 }
 
-// probing bounds how long it may take to run a container.
+// probing is the maximum time of all the checks.
 const probing = time.Minute
 
-// FindVirtualization looks for VirtualBox, Podman and Docker, by what their commands say. Of
-// Podman a container is started, which has this program say its version; it is made in
-// dataDir, and nothing is downloaded.
+// FindVirtualization looks for VirtualBox, Podman and Docker by running their commands. With Podman
+// it starts a container in which this program prints its version. The container is made in dataDir,
+// without downloading anything.
 //
-// Source: BOINC client/hostinfo_unix.cpp, HOST_INFO::get_virtualbox_version and
-// get_docker_version. BOINC's client downloads an image to try containers.
+// Source: BOINC client/hostinfo_unix.cpp, HOST_INFO::get_virtualbox_version and get_docker_version.
+// BOINC's client downloads an image to try containers.
 func FindVirtualization(ctx context.Context, dataDir string) (v Virtualization) {
 	ctx, cancel := context.WithTimeout(ctx, probing)
 	defer cancel()
@@ -41,14 +41,14 @@ func FindVirtualization(ctx context.Context, dataDir string) (v Virtualization) 
 		text, err := says(ctx, path, "--version")
 		if version := firstLine(text); err == nil && dotted(version) {
 			v.VirtualBox = version
-		} else if err == nil { // a warning comes first
+		} else if err == nil { // a warning is printed first
 			unusable("VirtualBox", fmt.Errorf("%.200s", version))
 		} else {
 			unusable("VirtualBox", err)
 		}
 	}
 	if runtime.GOOS == "windows" {
-		return v // there they run within Linux systems
+		return v // on Windows they run inside Linux systems
 	}
 	if path, err := exec.LookPath("podman"); err == nil {
 		text, err := says(ctx, path, "--version")
@@ -63,7 +63,7 @@ func FindVirtualization(ctx context.Context, dataDir string) (v Virtualization) 
 	}
 	if path, err := exec.LookPath("docker"); err == nil {
 		if text, _ := says(ctx, path, "--version"); strings.Contains(strings.ToLower(text), "podman") {
-			return v // Podman's stand-in
+			return v // Podman under the name docker
 		}
 		text, err := says(ctx, path, "version", "--format", "{{.Server.Version}}")
 		if version := firstLine(text); err == nil && dotted(version) {
@@ -75,8 +75,8 @@ func FindVirtualization(ctx context.Context, dataDir string) (v Virtualization) 
 	return v
 }
 
-// tryPodman runs this program in a container that has nothing else. Its network is Podman's
-// usual one, which programs of projects use, too.
+// tryPodman runs this program in a container that contains nothing else. It uses Podman's default
+// network, because projects' programs use it, too.
 func tryPodman(ctx context.Context, podman, dataDir string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -88,7 +88,7 @@ func tryPodman(ctx context.Context, podman, dataDir string) error {
 	}
 	defer func() { _ = os.RemoveAll(root) }()
 	args := []string{"run", "--rm", "--security-opt", "label=disable", "--volume", self + ":/program:ro"}
-	for _, dir := range []string{"/lib", "/lib64", "/usr/lib"} { // where this program was built for itself, and not for all
+	for _, dir := range []string{"/lib", "/lib64", "/usr/lib"} { // needed if this program was built for this computer and is linked dynamically
 		if _, err := os.Stat(dir); err == nil {
 			args = append(args, "--volume", dir+":"+dir+":ro")
 		}
@@ -97,7 +97,7 @@ func tryPodman(ctx context.Context, podman, dataDir string) error {
 	return err
 }
 
-// vboxManage is the path of VirtualBox's command; "" if it is not installed.
+// vboxManage returns the path of VirtualBox's command, or "" if it is not installed.
 func vboxManage() string {
 	places := []string{"/usr/bin/VBoxManage", "/usr/local/bin/VBoxManage"}
 	if runtime.GOOS == "windows" {
@@ -111,12 +111,13 @@ func vboxManage() string {
 	return ""
 }
 
-// says runs a program and returns what it writes. The error is its own last line.
+// says runs a program and returns its output. The error is the last line that the program wrote to
+// stderr.
 func says(ctx context.Context, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	var errors strings.Builder
 	cmd.Stderr = &errors
-	cmd.WaitDelay = time.Second // its children may hold the pipe
+	cmd.WaitDelay = time.Second // its children may keep the pipe open
 	out, err := cmd.Output()
 	if lines := strings.Split(strings.TrimSpace(errors.String()), "\n"); err != nil && lines[0] != "" {
 		err = fmt.Errorf("%.300s", lines[len(lines)-1])
@@ -138,7 +139,7 @@ func versionIn(text string) string {
 	return ""
 }
 
-// dotted reports whether a text begins with a version of three numbers.
+// dotted reports whether a text starts with a version of three numbers.
 func dotted(text string) bool {
 	var a, b, c int
 	n, _ := fmt.Sscanf(text, "%d.%d.%d", &a, &b, &c)

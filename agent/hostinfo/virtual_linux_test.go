@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// What runs containers is told by programs that answer as the real ones do; these
-// are tried in package e2e.
+// The programs that run containers are replaced by scripts that answer like the real ones. The real
+// ones are tried in package e2e.
 func TestContainersAreFound(t *testing.T) {
 	const podman = `#!/bin/sh
 [ "$1" = --version ] && echo "podman version 4.9.3" && exit

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/storage"
 )
 
-// maxLetGo is the number of a project's removed stored files that are remembered.
-const maxLetGo = 10
+// maxRemoved is the number of a project's removed stored files that are remembered.
+const maxRemoved = 10
 
 // judged has the decisions of package storage about files.
 type judged struct {
@@ -128,8 +128,8 @@ func (j *judged) put(l *Life, tx *state.Tx) {
 		if !ok || of.code == storage.Unneeded {
 			continue // as its project wanted
 		}
-		list := append(slices.Clip(p.LetGo), state.LetGo{Name: of.file.Name, NBytes: of.file.NBytes, At: j.now, Code: string(of.code), Why: of.text})
-		p.LetGo = list[max(0, len(list)-maxLetGo):]
+		list := append(slices.Clip(p.Removed), state.RemovedFile{Name: of.file.Name, NBytes: of.file.NBytes, At: j.now, Code: string(of.code), Why: of.text})
+		p.Removed = list[max(0, len(list)-maxRemoved):]
 		l.DB.Projects.Put(tx, of.file.Project, p)
 	}
 }

@@ -118,9 +118,9 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 	}()
 }
 
-// hasty is the time after a contact during which another one is hasty: servers refuse work to a
+// tooSoon is the time after a contact during which another one comes too soon: servers refuse work to a
 // client that returns within seconds.
-const hasty = time.Minute
+const tooSoon = time.Minute
 
 // answered makes a session's outcome durable, all of it at once.
 func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, err error, now time.Time) {
@@ -142,7 +142,7 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 	t.Log.Debug("scheduler replied", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
 		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
 	kept, left := bounded(t.DB, u, *reply)
-	r := replier{t: t, project: p, req: req, reply: &kept, now: now, along: was.along, woken: was.woken, hasty: asked && now.Sub(p.Contact.LastRPC) < hasty}
+	r := replier{t: t, project: p, req: req, reply: &kept, now: now, along: was.along, woken: was.woken, tooSoon: asked && now.Sub(p.Contact.LastRPC) < tooSoon}
 	if r.project.LeftOut = left; left != "" {
 		t.Log.Warn("part of the project's reply was rejected", "project", u, "why", left)
 	}

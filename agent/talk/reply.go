@@ -24,7 +24,7 @@ type replier struct {
 	acked   int
 	along   map[resource.Kind]bool // asked for during its wait, along with other things
 	woken   bool                   // the project had announced new work
-	hasty   bool                   // a person had the project contacted again right after a contact
+	tooSoon bool                   // a person had the project contacted again right after a contact
 	added   int
 	usable  map[resource.Kind]int // of these, by the processor they compute on
 	done    []state.Result        // acknowledged
@@ -236,7 +236,7 @@ func (r *replier) fetched() {
 
 func (r *replier) fetchedFor(k resource.Kind) {
 	s, refused := r.project.Stream(k), r.refusals(k)
-	if r.hasty && r.usable[k] == 0 && len(refused) == 0 {
+	if r.tooSoon && r.usable[k] == 0 && len(refused) == 0 {
 		return // no information about the project's work: it is asked again after the pause that it wants
 	}
 	if r.usable[k] == 0 && (r.along[k] || r.woken && r.now.Before(s.NextTry)) {

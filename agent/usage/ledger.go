@@ -72,7 +72,7 @@ func (g *Ledger) Account(now time.Time, runs []Run) (changed bool) {
 		if r.Light {
 			before := g.light[r.Project]
 			g.light[r.Project] = before.Ran(ran, c.Used)
-			changed = changed || g.light[r.Project].Belied != before.Belied
+			changed = changed || g.light[r.Project].Overused != before.Overused
 		}
 	}
 	g.accounted = now

@@ -69,7 +69,7 @@ func TestWhatIsMeasuredIsCharged(t *testing.T) {
 		}
 	}
 	p, _ := db.Projects.Get(light)
-	if changes != 1 || !p.Light.Belied {
+	if changes != 1 || !p.Light.Overused {
 		t.Errorf("after 20 minutes of computing: %d changes, %+v", changes, p.Light)
 	}
 	g.Open(now) // the agent starts again
@@ -78,7 +78,7 @@ func TestWhatIsMeasuredIsCharged(t *testing.T) {
 			changes++
 		}
 	}
-	if p, _ = db.Projects.Get(light); changes != 2 || p.Light.Belied {
+	if p, _ = db.Projects.Get(light); changes != 2 || p.Light.Overused {
 		t.Errorf("after an hour with little: %d changes, %+v", changes, p.Light)
 	}
 }

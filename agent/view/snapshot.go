@@ -105,7 +105,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
 		Refused: refused(p.Fetch.Refused),
-		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive && !p.Light.Belied,
+		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive && !p.Light.Overused,
 	}
 	v.Others = f.streams(p)
 	if c, talks := f.Sessions[u]; talks {
@@ -175,7 +175,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	version, _ := f.DB.Versions.Get(r.Version)
 	v.NeedsNetwork, v.Unthrottled = version.NeedsNetwork, version.DontThrottle || v.Coproc != nil || v.NonCPUIntensive
 	v.Failed = Failure(f.DB, r)
-	v.Belied = f.belied(version)
+	v.Overuse = f.overuse(version)
 	if f.Now.Before(r.NotBefore) {
 		v.Obstacle = obstacleOf(r.Obstacle)
 	}

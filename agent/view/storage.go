@@ -20,8 +20,8 @@ func (f *Facts) storage(p state.Project) control.Storage {
 			s.Problems = append(s.Problems, file.Name+": "+why)
 		}
 	}
-	for _, g := range p.LetGo {
-		s.LetGo = append(s.LetGo, control.LetGo{Name: g.Name, Bytes: g.NBytes, At: g.At, Code: g.Code, Why: g.Why})
+	for _, g := range p.Removed {
+		s.Removed = append(s.Removed, control.RemovedFile{Name: g.Name, Bytes: g.NBytes, At: g.At, Code: g.Code, Why: g.Why})
 	}
 	return s
 }

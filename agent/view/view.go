@@ -126,11 +126,11 @@ func Usage(v state.AppVersion, acc settings.Account) resource.Usage {
 	return u
 }
 
-// belied returns the number of CPUs used on average by tasks of a version, if its project falsely
+// overuse returns the number of CPUs used on average by tasks of a version, if its project falsely
 // claims that they need little CPU time. It returns 0 if the project makes no such claim, or the
 // claim is true.
-func (f *Facts) belied(v state.AppVersion) float64 {
-	if said, light := f.DB.SaidToBeLight(v); said && light.Belied {
+func (f *Facts) overuse(v state.AppVersion) float64 {
+	if said, light := f.DB.SaidToBeLight(v); said && light.Overused {
 		return light.CPUs
 	}
 	return 0
@@ -143,7 +143,7 @@ func (f *Facts) usage(key string, r state.Result) resource.Usage {
 	u := Usage(v, acc)
 	u.Memory = int64(f.unit(r).RscMemoryBound)
 	if said, light := f.DB.SaidToBeLight(v); said {
-		if u.NonCPUIntensive = !light.Belied; light.Belied {
+		if u.NonCPUIntensive = !light.Overused; light.Overused {
 			u.CPUs = max(u.CPUs, 1) // its project's number of CPUs is no more reliable than its claim
 		}
 	}

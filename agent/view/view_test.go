@@ -161,14 +161,14 @@ func TestATaskThatNeedsLittleCPUTime(t *testing.T) {
 		coproc       string
 		light        resource.Light
 		want         bool
-		belied       float64
+		overuse      float64
 	}{
 		{"an ordinary one", false, false, "", resource.Light{}, false, 0},
 		{"by its application", true, false, "", resource.Light{CPUs: 0.2}, true, 0},
 		{"by its project", false, true, "", resource.Light{}, true, 0},
 		{"on a coprocessor", true, true, "NVIDIA", resource.Light{}, false, 0},
-		{"that does not", false, true, "", resource.Light{CPUs: 0.9, Belied: true}, false, 0.9},
-		{"an ordinary one beside that", false, false, "", resource.Light{CPUs: 0.9, Belied: true}, false, 0},
+		{"that does not", false, true, "", resource.Light{CPUs: 0.9, Overused: true}, false, 0.9},
+		{"an ordinary one beside that", false, false, "", resource.Light{CPUs: 0.9, Overused: true}, false, 0},
 	} {
 		f := facts(t, state.Result{State: protocol.ClientDownloaded, Version: "v"}, state.File{Local: state.FilePresent})
 		if err := f.DB.Update(func(tx *state.Tx) {
@@ -179,7 +179,7 @@ func TestATaskThatNeedsLittleCPUTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := f.Snapshot()
-		if got := s.Results[0]; got.NonCPUIntensive != c.want || got.Belied != c.belied || (got.CPUs >= 1) != (c.belied > 0) || s.Projects[0].NonCPUIntensive != (c.project && c.belied == 0) {
+		if got := s.Results[0]; got.NonCPUIntensive != c.want || got.Overuse != c.overuse || (got.CPUs >= 1) != (c.overuse > 0) || s.Projects[0].NonCPUIntensive != (c.project && c.overuse == 0) {
 			t.Errorf("%s: got %+v", c.name, s)
 		}
 	}

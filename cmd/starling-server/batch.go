@@ -29,7 +29,7 @@ func batchCmd() *cobra.Command {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				var s view.Batch
 				err := p.Store.View(ctx, func(tx *store.View) (err error) {
-					s, err = view.BatchBy(tx, id, p.Config.PlanClass, time.Now())
+					s, err = view.BatchBy(tx, id, p.Config.PlanClasses, time.Now())
 					return err
 				})
 				switch {

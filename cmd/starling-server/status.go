@@ -75,7 +75,7 @@ has changed, until it is interrupted or, with --wait as well, all work is done.`
 func takeStatus(ctx context.Context, p *project.Project, list bool) (projectStatus, error) {
 	st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
 	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		if st.Status, err = counts.Take(tx, p.Config.Once(), time.Now()); err == nil && list {
+		if st.Status, err = counts.Take(tx, p.Config.Once, time.Now()); err == nil && list {
 			st.List, err = allSummaries(tx)
 		}
 		return err

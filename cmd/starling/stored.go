@@ -39,7 +39,7 @@ func explainStored(w io.Writer, projects []control.Project, about string) {
 		for _, problem := range p.Storage.Problems {
 			fmt.Fprintf(w, "%s: not stored or uploaded: %s.\n", name(p), printable(problem))
 		}
-		for _, f := range slices.Backward(p.Storage.LetGo) {
+		for _, f := range slices.Backward(p.Storage.Removed) {
 			fmt.Fprintf(w, "%s: stored file %s (%s) was removed %s: %s.\n", name(p), printable(f.Name), words.Bytes(f.Bytes), words.When(f.At, time.Now()), printable(f.Why))
 		}
 	}

@@ -23,7 +23,7 @@ func TestStored(t *testing.T) {
 func TestExplainStored(t *testing.T) {
 	p := control.Project{MasterURL: "http://p.example/", Name: "P", Storage: control.Storage{
 		Files: 1, Bytes: 5, Problems: []string{"x: no room"},
-		LetGo: []control.LetGo{{Name: "old", Bytes: 7, At: time.Now(), Why: "first"}, {Name: "new", Bytes: 9, At: time.Now(), Why: "second\x1b[2J"}},
+		Removed: []control.RemovedFile{{Name: "old", Bytes: 7, At: time.Now(), Why: "first"}, {Name: "new", Bytes: 9, At: time.Now(), Why: "second\x1b[2J"}},
 	}}
 	other := p
 	other.MasterURL = "http://q.example/"

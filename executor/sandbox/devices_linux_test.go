@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 )
 
-// A terminal stands for a GPU: to use it, a program opens it and controls it by ioctl.
+// A terminal is used instead of a GPU: to use it, a program opens it and controls it by ioctl.
 const device = "/dev/ptmx"
 
 func TestADeviceThatWasGiven(t *testing.T) {
@@ -53,8 +53,8 @@ func TestAFolderThatIsOnlyListed(t *testing.T) {
 	}
 }
 
-// Root's tasks are users of their own, who are in the group of a device that they were
-// given and in no other.
+// Tasks of a root agent run as separate users. Each is a member of the group of its device and of
+// no other.
 func TestADeviceOfAGroup(t *testing.T) {
 	user, err := sandbox.TaskUser(0)
 	if err != nil || user == 0 {

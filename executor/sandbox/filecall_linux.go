@@ -14,19 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A fileRequest is a change of a file's permissions or times that a program has
-// asked for.
+// A fileRequest is a program's request to change a file's permissions or times.
 type fileRequest struct {
 	pid    uint32
-	at     int32 // file descriptor of the folder that path starts from, or of the file itself
+	at     int32 // file descriptor of the folder where path starts, or of the file itself
 	path   string
-	follow bool // a link at the path's end
+	follow bool // whether to follow a link at the path's end
 	mode   uint32
-	times  []unix.Timespec // of the last access and change; nil: now
-	timing bool            // it is about times
+	times  []unix.Timespec // of the last access and change, or nil for now
+	timing bool            // the request is about times
 }
 
-// fileCall reads what a call asks for.
+// fileCall reads the request from a call's arguments.
 func fileCall(n *notification, valid func() bool) (r fileRequest, err error) {
 	r = fileRequest{pid: n.pid, at: unix.AT_FDCWD, follow: true}
 	a := n.args
@@ -76,29 +75,29 @@ func fileCall(n *notification, valid func() bool) (r fileRequest, err error) {
 		}
 	}
 	if !valid() {
-		return r, unix.EINTR // its memory may have been another's
+		return r, unix.EINTR // its memory may have been another process's
 	}
 	return r, nil
 }
 
-// nanoseconds are two of struct timespec.
+// nanoseconds decodes two struct timespec.
 func nanoseconds(b []byte) []unix.Timespec { return pairs(b, 1) }
 
-// pairs are two times of a second and a part of it, which unit turns into
-// nanoseconds.
+// pairs decodes two times of seconds and fractions. unit is the number of nanoseconds in the
+// fraction's unit.
 func pairs(b []byte, unit int64) []unix.Timespec {
 	word := func(i int) int64 { return int64(binary.NativeEndian.Uint64(b[8*i:])) } //nolint:gosec // as the kernel takes it
 	return []unix.Timespec{{Sec: word(0), Nsec: word(1) * unit}, {Sec: word(2), Nsec: word(3) * unit}}
 }
 
-// memory returns up to n bytes of a process; fewer if they end before.
+// memory returns up to n bytes of a process's memory, or fewer if they end before.
 func memory(pid uint32, addr uint64, n int) ([]byte, error) {
 	b := make([]byte, n)
 	page := uint64(unix.Getpagesize())                                   //nolint:gosec // some thousand
 	first := min(uint64(n), page-addr%page)                              //nolint:gosec // some thousand
 	remote := []unix.RemoteIovec{{Base: uintptr(addr), Len: int(first)}} //nolint:gosec // at most a page
 	if rest := n - int(first); rest > 0 {                                //nolint:gosec // at most a page
-		remote = append(remote, unix.RemoteIovec{Base: uintptr(addr + first), Len: rest}) // may not be there
+		remote = append(remote, unix.RemoteIovec{Base: uintptr(addr + first), Len: rest}) // this part may not be mapped
 	}
 	local := []unix.Iovec{{Base: unsafe.SliceData(b)}} //nolint:gosec // as the call wants it
 	local[0].SetLen(n)
@@ -109,12 +108,12 @@ func memory(pid uint32, addr uint64, n int) ([]byte, error) {
 	return b[:got], nil
 }
 
-// below reports whether a path is a folder or lies in it.
+// below reports whether a path is the folder or in it.
 func below(path, folder string) bool {
 	return folder != "" && (path == folder || strings.HasPrefix(path, folder+"/"))
 }
 
-// carryOut makes the change if the file is the program's own.
+// carryOut makes the change if the file belongs to the program.
 func (r fileRequest) carryOut(p Policy) error {
 	fd, err := r.open()
 	if err != nil {
@@ -122,7 +121,7 @@ func (r fileRequest) carryOut(p Policy) error {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	self := "/proc/self/fd/" + strconv.Itoa(fd)
-	// The kernel knows where the file lies; names on the way may have changed.
+	// The kernel provides the file's real path. Names in the requested path may have changed.
 	target := make([]byte, unix.PathMax)
 	n, err := unix.Readlink(self, target)
 	if err != nil {
@@ -141,16 +140,16 @@ func (r fileRequest) carryOut(p Policy) error {
 	}
 	switch link := st.Mode&unix.S_IFMT == unix.S_IFLNK; {
 	case r.timing && link:
-		return nil // nothing looks at those
+		return nil // times of links are not used anywhere
 	case r.timing:
 		return unix.UtimesNanoAt(unix.AT_FDCWD, self, r.times, 0)
 	case link:
-		return unix.EOPNOTSUPP // as the kernel
+		return unix.EOPNOTSUPP // the same as the kernel
 	}
-	return unix.Chmod(self, r.mode&0o1777) // and no other rights for who runs it
+	return unix.Chmod(self, r.mode&0o1777) // never setuid or setgid
 }
 
-// open returns a descriptor of the file that changes nothing and can do nothing.
+// open returns a descriptor with which the file can neither be read nor changed.
 func (r fileRequest) open() (int, error) {
 	proc := "/proc/" + strconv.FormatUint(uint64(r.pid), 10)
 	flags := unix.O_PATH | unix.O_CLOEXEC
@@ -160,7 +159,7 @@ func (r fileRequest) open() (int, error) {
 	}
 	path := r.path
 	for _, own := range []string{"/proc/self", "/proc/thread-self"} {
-		if rest, ok := strings.CutPrefix(path, own+"/"); ok { // that is not us
+		if rest, ok := strings.CutPrefix(path, own+"/"); ok { // in the request, this means the calling program, not this process
 			path = proc + "/" + rest
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// oldFileCalls are those that newer kinds of computers do without.
+// oldFileCalls are system calls that newer architectures do not have.
 var oldFileCalls = []uint32{unix.SYS_CHMOD, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT}
 
-// oldFileCall completes the request of one of them, and returns where its path and
-// its times lie, and how those are read.
+// oldFileCall completes the request of one of them. It returns the addresses of its path and its
+// times, and a function that decodes the times.
 func oldFileCall(n *notification, r *fileRequest) (path, times uint64, decode func([]byte) []unix.Timespec, err error) {
 	a := n.args
 	r.timing = true
@@ -31,5 +31,5 @@ func oldFileCall(n *notification, r *fileRequest) (path, times uint64, decode fu
 	return 0, 0, nil, unix.ENOSYS
 }
 
-// microseconds are two of struct timeval.
+// microseconds decodes two struct timeval.
 func microseconds(b []byte) []unix.Timespec { return pairs(b, 1000) }

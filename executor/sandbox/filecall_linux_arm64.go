@@ -2,7 +2,7 @@ package sandbox
 
 import "golang.org/x/sys/unix"
 
-// oldFileCalls: there are none here.
+// oldFileCalls is empty on this architecture.
 var oldFileCalls []uint32
 
 func oldFileCall(*notification, *fileRequest) (path, times uint64, decode func([]byte) []unix.Timespec, err error) {

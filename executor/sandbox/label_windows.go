@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Labels of what processes of low integrity may write, and of what they may not. What comes
-// into a folder takes on that of the folder.
+// Labels of files and folders that processes of low integrity may change, and of files that they
+// may not. New files in a folder inherit the folder's label.
 const (
 	lowFile   = "S:(ML;;NW;;;LW)"
 	lowFolder = "S:(ML;OICI;NW;;;LW)"
 	ownFile   = "S:(ML;;NW;;;ME)"
 )
 
-// open lets processes of low integrity write to a file or a folder with all in it, now and
-// later. What is not there, and a file system that knows no rights, are no errors. A folder is
-// labeled after all in it, so that its label tells that there is nothing to be done.
+// open lets processes of low integrity write to a file, or to a folder with its present and future
+// content. A missing file, or a file system without access rights, is not an error. A folder is
+// labeled after its content, so its label shows that there is nothing left to do.
 func open(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && labeled(path) {
@@ -29,7 +29,7 @@ func open(path string) error {
 		return err
 	}
 	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || name == path || !d.IsDir() && !d.Type().IsRegular() { // what a link leads to is another's
+		if err != nil || name == path || !d.IsDir() && !d.Type().IsRegular() { // the target of a link is not the task's
 			return err
 		}
 		return lower(name, d.IsDir())
@@ -40,7 +40,7 @@ func open(path string) error {
 	return unless(err)
 }
 
-// unless is err, unless it says that files have no rights there.
+// unless returns err, unless it means that files do not have access rights on that file system.
 func unless(err error) error {
 	if errors.Is(err, windows.ERROR_NOT_SUPPORTED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION) {
 		return nil
@@ -48,7 +48,7 @@ func unless(err error) error {
 	return err
 }
 
-// Reclaim takes a file that a program could write to away from all of them.
+// Reclaim removes the programs' permission to write to a file.
 func Reclaim(file string) error {
 	f, err := handle(file, windows.WRITE_OWNER)
 	if err != nil {
@@ -58,8 +58,8 @@ func Reclaim(file string) error {
 	return unless(label(f, file, ownFile))
 }
 
-// lower labels one file or folder. A file that has a name elsewhere as well is left alone: it
-// need not be a task's.
+// lower labels one file or folder. A file that also has another name is not changed, since it may
+// not belong to a task.
 func lower(name string, folder bool) error {
 	f, err := handle(name, windows.WRITE_OWNER|windows.FILE_READ_ATTRIBUTES)
 	if err != nil {
@@ -94,7 +94,7 @@ func label(f windows.Handle, name, text string) error {
 	return nil
 }
 
-// labeled reports whether a folder is open already.
+// labeled reports whether open has already labeled a folder.
 func labeled(path string) bool {
 	f, err := handle(path, windows.READ_CONTROL)
 	if err != nil {
@@ -105,7 +105,7 @@ func labeled(path string) bool {
 	return err == nil && strings.Contains(sd.String(), strings.TrimPrefix(lowFolder, "S:"))
 }
 
-// handle opens a file or folder itself, wherever it leads to, for its rights.
+// handle opens a file or folder to access its rights. It opens a link itself, not its target.
 func handle(name string, access uint32) (windows.Handle, error) {
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {

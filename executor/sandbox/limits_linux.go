@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limit sets the bounds that this process and its children cannot raise.
+// limit sets limits that this process and its children cannot raise.
 func limit(p Policy) error {
 	if p.FileBytes > 0 {
 		limit := unix.Rlimit{Cur: uint64(p.FileBytes), Max: uint64(p.FileBytes)}
@@ -37,13 +37,13 @@ func limit(p Policy) error {
 	return nil
 }
 
-// dropCapabilities leaves no right of root's to what this process becomes. It
-// acts on this thread.
+// dropCapabilities ensures that the program that this process becomes has none of root's
+// capabilities. It acts on the current thread.
 func dropCapabilities() error {
-	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // before Linux 4.3 there are none
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // they do not exist before Linux 4.3
 	for c := range uintptr(64) {
 		switch has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); {
-		case errors.Is(err, unix.EINVAL): // there are no more
+		case errors.Is(err, unix.EINVAL): // this was the last capability
 			return nil
 		case err != nil:
 			return err
@@ -52,7 +52,7 @@ func dropCapabilities() error {
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 		if errors.Is(err, unix.EPERM) {
-			return nil // an ordinary user has none to drop, and with no_new_privs gains none
+			return nil // an ordinary user does not have any to drop, and cannot gain any with no_new_privs
 		}
 		if err != nil {
 			return err
@@ -61,8 +61,8 @@ func dropCapabilities() error {
 	return nil
 }
 
-// boundTasks has this process and its children start no others while their user
-// has so many more processes and threads than now.
+// boundTasks prevents this process and its children from starting others while their user has more
+// processes and threads than the current number plus more.
 func boundTasks(user, more int) error {
 	n := uint64(max(0, more))
 	threads, err := filepath.Glob("/proc/[0-9]*/task/*")

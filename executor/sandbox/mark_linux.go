@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A mark is the limit of file locks, which the kernel has not looked at since
-// Linux 2.4. Children inherit it, no program can raise it, and the filter lets
-// none change it; and everybody can read it, whatever a process does to hide.
+// A mark is stored as the limit of file locks, which the kernel has ignored since Linux 2.4.
+// Children inherit it, programs cannot raise it, and the filter prevents any change. All users can
+// read it, whatever a process does to hide.
 
 func setMark(m uint64) error {
 	return unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: m, Max: m})
@@ -32,7 +32,7 @@ func Marked(pid int) uint64 {
 		return 0
 	}
 	m, err := strconv.ParseUint(string(fields[1]), 10, 64)
-	if err != nil { // "unlimited", as nearly everywhere
+	if err != nil { // "unlimited", the value of nearly all processes
 		return 0
 	}
 	return m

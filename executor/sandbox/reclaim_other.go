@@ -2,6 +2,6 @@
 
 package sandbox
 
-// Reclaim takes a file that programs could write to away from them; here that follows from
-// the folder that it is in.
+// Reclaim does nothing: on this system, the folder of a file decides whether programs may write to
+// it.
 func Reclaim(string) error { return nil }

@@ -1,43 +1,42 @@
-// Package sandbox keeps a program that came from a project away from what is not
-// its own: the volunteer's files, other projects' files, the agent's keys, other
-// programs. The program's own process restricts itself for good and then becomes
-// the program; the agent stays as it is.
+// Package sandbox restricts a program that was received from a project to its own resources, to
+// protect the volunteer's files, other projects' files, the agent's keys and other programs. The
+// program's own process restricts itself permanently and then becomes the program. The agent itself
+// is not restricted.
 //
-// What each system enforces stands in docs/security.md.
+// docs/security.md describes the restrictions on each system.
 package sandbox
 
-// A Policy is what a program may do.
+// A Policy is the set of a program's permissions.
 type Policy struct {
-	// Read are folders and files that it may read and execute; what is not there
-	// is passed over.
+	// Read lists folders and files that it may read and execute. Missing ones are ignored.
 	Read []string `json:"read,omitempty"`
-	// Write are folders and files that it may change as well.
+	// Write lists folders and files that it may also change.
 	Write []string `json:"write,omitempty"`
-	// Devices are files of devices that it may read, write and control.
+	// Devices lists files of devices that it may read, write and control.
 	Devices []string `json:"devices,omitempty"`
-	// List are folders of which it may see the names of files, and nothing else.
+	// List lists folders whose file names it may read, but nothing else.
 	List []string `json:"list,omitempty"`
-	// Own is the folder in which it may change permissions and times of files;
-	// it must be one of Write. "" is none.
+	// Own is the folder in which it may change permissions and times of files. It must be one of
+	// Write. "" means none.
 	Own string `json:"own,omitempty"`
-	// Settled is a folder whose files are as they should be: that it changes their
-	// permissions or times is reported as done, and has no effect. "" is none.
+	// Settled is a folder whose files are already complete. Changes of their permissions or times
+	// by the program are reported as successful, but ignored. "" means none.
 	Settled string `json:"settled,omitempty"`
-	// User is the id of the user and the group that it becomes; 0 leaves it this
-	// process's. Only root can change it, see TaskUser.
+	// User is the ID of the user and the group that it becomes. 0 means this process's user. Only
+	// root can change it, see TaskUser.
 	User int `json:"user,omitempty"`
-	// Reach is a folder that User must be able to get to by its path, although
-	// folders above it may be closed to others.
+	// Reach is a folder that User must be able to reach by its path, even if folders above it are
+	// closed to other users.
 	Reach string `json:"reach,omitempty"`
-	// Mark tells the program and all processes that come of it from all others,
-	// see Marked. They cannot take it off. 0 is none.
+	// Mark identifies the program and all its descendants, see Marked. They cannot remove it. 0
+	// means none.
 	Mark uint64 `json:"mark,omitempty"`
-	// Network lets it open TCP connections and ports.
+	// Network allows it to open TCP connections and ports.
 	Network bool `json:"network,omitempty"`
-	// MoreTasks bounds how many processes and threads its user may have while it
-	// starts another: these over those that there are when it begins. Root is not
-	// bound. 0: no bound.
+	// MoreTasks is the number of processes and threads that its user may have in addition to those
+	// that exist when it starts. At the limit it cannot start others. Root is not limited. 0 means
+	// no limit.
 	MoreTasks int `json:"more_tasks,omitempty"`
-	// FileBytes bounds each file that it writes; 0: no bound.
+	// FileBytes is the maximum size of each file that it writes. 0 means no limit.
 	FileBytes int64 `json:"file_bytes,omitempty"`
 }

@@ -13,32 +13,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exitNotStarted is the exit status of a program that could not be started, as
-// shells have it.
+// exitNotStarted is the exit status of a program that could not be started. Shells use the same.
 const exitNotStarted = 127
 
 // wire is the file descriptor of the connection to the agent.
 const wire = 3
 
-// Main must be called first in a program that wraps others. It returns at once
-// unless the process is to become another program, and then it does not return.
+// Main must be called first in a program that wraps others. It returns at once unless the process
+// is to become another program. In that case it does not return.
 func Main() {
 	if len(os.Args) < 3 || os.Args[1] != marker {
 		return
 	}
-	runtime.LockOSThread() // capabilities and mounts are the thread's
+	runtime.LockOSThread() // capabilities and mounts belong to the thread
 	unix.CloseOnExec(wire)
 	what, err := become(os.Args[2], os.Args[3:])
 	number, text := 0, what+": "+err.Error()
-	if e, ok := errors.AsType[unix.Errno](err); ok { // the other side adds its words
+	if e, ok := errors.AsType[unix.Errno](err); ok { // the other side adds the error's text
 		number, text = int(e), strings.TrimSuffix(text, ": "+e.Error())
 	}
 	_, _ = unix.Write(wire, fmt.Appendf(nil, "%d %s", number, text))
 	os.Exit(exitNotStarted)
 }
 
-// become returns only when something failed: what, and how. With an empty program
-// it ends the process when nothing did.
+// become returns only if something failed, and then names the operation. With an empty program it
+// ends the process after success.
 func become(program string, args []string) (what string, err error) {
 	var p Policy
 	if err := json.Unmarshal([]byte(os.Getenv(variable)), &p); err != nil {
@@ -66,10 +65,10 @@ func become(program string, args []string) (what string, err error) {
 	return program, unix.Exec(program, append([]string{program}, args...), os.Environ())
 }
 
-// nothing is the program that a trial becomes.
+// nothing is the program name for a trial.
 const nothing = "-"
 
-// restrict takes away from this process, for good, what the policy does not give.
+// restrict permanently removes all of this process's permissions that the policy does not include.
 func restrict(p Policy) error {
 	if err := limit(p); err != nil {
 		return err
@@ -107,8 +106,8 @@ func restrict(p Policy) error {
 	if p.Network {
 		c.HandledAccessNet = 0
 	}
-	// All in one: a second restriction, even of something else, would refuse to move files
-	// from one folder to another.
+	// All rules are in one restriction: with a second one, even for something else, the kernel
+	// would refuse to move files from one folder to another.
 	err := c.BestEffort().Restrict(rules...)
 	if err != nil || p.User == 0 {
 		return err
@@ -116,7 +115,7 @@ func restrict(p Policy) error {
 	return becomeUser(p.User, groups)
 }
 
-// rule gives access to a path, if it is there.
+// rule gives access to a path, if it exists.
 func rule(path string, write bool) []landlock.Rule {
 	st, err := os.Stat(path)
 	switch {
@@ -136,7 +135,8 @@ func rule(path string, write bool) []landlock.Rule {
 	return []landlock.Rule{landlock.ROFiles(path)}
 }
 
-// Level tells what is enforced here, in words for people, and whether files are.
+// Level returns a description, for people, of the restrictions that are enforced here, and whether
+// access to files is among them.
 func Level() (words string, enforced bool) {
 	v, err := llsys.LandlockGetABIVersion()
 	if err != nil || v <= 0 {

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A cell is a slot and what must stay out of reach of it.
+// A cell is a slot and the files that must be out of its reach.
 type cell struct {
 	t            *testing.T
 	slot, secret string
@@ -53,14 +53,14 @@ func (c cell) sh(command string) (string, error) {
 	return out.String(), err
 }
 
-// What an application needs works as ever.
+// Everything that an application needs works as usual.
 func TestWhatIsItsOwnWorks(t *testing.T) {
 	c := newCell(t)
 	out, err := c.sh(`echo hi >f && mkdir d && mv f d/g && cat d/g && ls / >/dev/null; date >/dev/null && head -c 4 /dev/urandom >/dev/null && echo ok >/dev/null && echo done`)
 	if err != nil || !strings.Contains(out, "hi\n") || !strings.Contains(out, "done") {
 		t.Errorf("got %q, %v", out, err)
 	}
-	// A link into another folder needs the same right as a move, which mv replaces by a copy.
+	// A link into another folder needs the same right as a move, which mv replaces with a copy.
 	for _, c.policy.Network = range []bool{false, true} {
 		if out, err := c.sh(`mkdir -p a b && echo hi >a/f && ln -f a/f b/f && cat b/f`); err != nil || out != "hi\n" {
 			t.Errorf("with network %v: a file is not moved between folders: %q, %v", c.policy.Network, out, err)
@@ -71,7 +71,7 @@ func TestWhatIsItsOwnWorks(t *testing.T) {
 	}
 }
 
-// Each attempt of a hostile application is refused, also as root.
+// Each attempt of a hostile application is refused, also if the agent runs as root.
 func TestHostileApplication(t *testing.T) {
 	c := newCell(t)
 	home := t.TempDir()

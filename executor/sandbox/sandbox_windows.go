@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Start starts a command as cmd.Start does, at low integrity: it can change what a policy
-// lets it or another program write, which is labeled for that and stays so, and nothing
-// else. Of the rest of a policy nothing has an effect here.
+// Start starts a command as cmd.Start does, but at low integrity. The command can only change files
+// that a policy, its own or another program's, includes in Write. They are labeled for this and
+// keep the label. The rest of the policy has no effect on Windows.
 func Start(cmd *exec.Cmd, p Policy) error {
 	token, err := lowered()
 	if err != nil {
@@ -30,8 +30,8 @@ func Start(cmd *exec.Cmd, p Policy) error {
 
 const jobs = "job objects, which limit memory and processes; "
 
-// Level tells what is enforced here, in words for people, and whether that is
-// anything.
+// Level returns a description, for people, of the restrictions that are enforced here, and whether
+// there are any.
 func Level() (words string, enforced bool) {
 	if !lowers() {
 		return jobs + "files and the network are not protected, because this system does not lower the integrity of processes: run the agent as its own user", false
@@ -39,7 +39,8 @@ func Level() (words string, enforced bool) {
 	return jobs + "low integrity, at which tasks can change files in slots only; they can read what the agent's user can, and use the network", true
 }
 
-// lowers reports whether the system does what it is asked. Wine agrees, and does nothing.
+// lowers reports whether the system really lowers the integrity. Wine accepts the request but
+// ignores it.
 var lowers = sync.OnceValue(func() bool {
 	token, err := lowered()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TestMain plays the program, too: it tells its level and tries to write to each file.
+// TestMain also acts as the sandboxed program: it prints its level and tries to write to each file.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "program" {
 		level, err := integrity(windows.GetCurrentProcessToken())
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// needLevels skips a test where the system does not do what it is asked.
+// needLevels skips a test where the system does not really lower the integrity.
 func needLevels(t *testing.T) {
 	t.Helper()
 	if !lowers() {
@@ -51,7 +51,7 @@ func TestTheToken(t *testing.T) {
 	}
 }
 
-// A program is started with the token, in its folder, and can change what is its own alone.
+// A program is started with the token, in its folder, and can change only its own files.
 func TestWhatAProgramMayWrite(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -109,7 +109,7 @@ func TestWhatAProgramMayWrite(t *testing.T) {
 	}
 }
 
-// What doctor says is what the system does.
+// The description that doctor prints matches the system's behavior.
 func TestLevel(t *testing.T) {
 	words, enforced := Level()
 	if enforced != lowers() || strings.Contains(words, "low integrity") != enforced || !strings.HasPrefix(words, "job objects") {

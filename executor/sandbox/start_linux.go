@@ -16,16 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// variable carries the policy to the process that restricts itself.
+// variable contains the policy for the process that restricts itself.
 const variable = "STARLING_SANDBOX"
 
-// marker, as its first argument, makes this program restrict itself and become
-// another.
+// marker, as the first argument, makes this program restrict itself and become another.
 const marker = "--become-sandboxed"
 
-// Start starts a command as cmd.Start does, but under a policy: the process is
-// this program itself, which calls Main and so becomes the command. The error is
-// that of the command's own start, such as a format that cannot be executed.
+// Start starts a command as cmd.Start does, but under a policy. The process first runs this
+// program, which calls Main and so becomes the command. The error is the error of the command's own
+// start, such as a format that cannot be executed.
 func Start(cmd *exec.Cmd, p Policy) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -45,7 +44,7 @@ func Start(cmd *exec.Cmd, p Policy) error {
 	}
 	program := cmd.Path
 	if program == self {
-		program = itself // the path may be closed to the user that it becomes
+		program = itself // its path may be closed to the user that it becomes
 	}
 	cmd.Args = append([]string{self, marker, program}, cmd.Args[1:]...)
 	cmd.Path, cmd.Err = self, nil
@@ -78,21 +77,21 @@ func Start(cmd *exec.Cmd, p Policy) error {
 	return errors.Join(err, errors.New(words))
 }
 
-// patience is how long a process may take to restrict itself.
+// patience is the maximum time that a process may take to restrict itself.
 const patience = time.Minute
 
-// itself is this process's program, whatever its path.
+// itself is the path of this process's program, whatever its name.
 const itself = "/proc/self/exe"
 
-// pair returns the two ends of the connection between us and the process that
-// restricts itself.
+// pair returns the two ends of the connection between this process and the process that restricts
+// itself.
 func pair() (*net.UnixConn, *os.File, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, os.NewSyscallError("socketpair", err)
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "sandbox"), os.NewFile(uintptr(fds[1]), "sandbox")
-	defer func() { _ = ours.Close() }() // the connection has its own
+	defer func() { _ = ours.Close() }() // the connection has its own descriptor
 	conn, err := net.FileConn(ours)
 	if err != nil {
 		_ = theirs.Close()
@@ -101,9 +100,8 @@ func pair() (*net.UnixConn, *os.File, error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// hear returns what the process tells before it becomes the program: what went
-// wrong, or nothing; and with that the listener of its filter, or -1. A successful
-// start closes the connection.
+// hear returns the process's message about an error before it becomes the program, or "" for none,
+// and the listener of its filter, or -1. A successful start closes the connection.
 func hear(conn *net.UnixConn) (told string, listener int, err error) {
 	listener = -1
 	text, rights := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
@@ -129,5 +127,5 @@ func hear(conn *net.UnixConn) (told string, listener int, err error) {
 	}
 }
 
-// listening is the byte that comes with the listener.
+// listening is the byte that is sent with the listener.
 const listening = "L"

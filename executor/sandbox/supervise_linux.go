@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Some system calls can be judged only by what their arguments point to, where a
-// filter cannot look: permissions of which file? priority of which program? They
-// are held, and this process decides. Of files it acts itself, on what it has
-// looked at: the program may change its memory and its links meanwhile.
+// For some system calls, the decision depends on the data that their arguments point to, which a
+// filter cannot read: which file's permissions, or which program's priority? They are held, and
+// this process decides. Changes of files are made by this process itself, on the file that it has
+// checked, because the program may change its memory and its links meanwhile.
 
-// A notification is a system call that waits for our word.
+// A notification is a system call that waits for a decision.
 //
 // Source: struct seccomp_notif, linux/seccomp.h.
 type notification struct {
@@ -22,7 +22,7 @@ type notification struct {
 	pid    uint32 // of the thread
 	_      uint32 // flags
 	number int32
-	_      uint32 // architecture: the filter lets through one
+	_      uint32 // architecture: the filter allows only one
 	_      uint64 // instruction
 	args   [6]uint64
 }
@@ -37,8 +37,8 @@ type answer struct {
 	flags uint32
 }
 
-// supervise answers the calls of a program until all its processes have ended,
-// and closes the listener.
+// supervise answers the calls of a program until all its processes have ended, and then closes the
+// listener.
 func supervise(listener int, p Policy) {
 	defer func() { _ = unix.Close(listener) }()
 	for {
@@ -47,7 +47,7 @@ func supervise(listener int, p Policy) {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil || fds[0].Revents&unix.POLLIN == 0:
-			return // nobody is left to call
+			return // no process is left
 		}
 		n := new(notification)
 		if err := control(listener, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n)); err != nil { //nolint:gosec // as the call wants it
@@ -76,12 +76,12 @@ func control(fd int, request uint, arg unsafe.Pointer) error {
 	return nil
 }
 
-// errMayGoOn lets the kernel carry the call out: its arguments are numbers, which
-// nobody can change any more.
+// errMayGoOn lets the kernel carry the call out. Its arguments are numbers, which can no longer
+// change.
 var errMayGoOn = errors.New("may continue")
 
-// judge carries a call out, or says why not. valid reports whether the caller is
-// still waiting, and so is the process whose memory was read.
+// judge carries out a call, or returns the reason for a refusal. valid reports whether the caller
+// is still waiting, so that the memory that was read belongs to it.
 func judge(n *notification, p Policy, valid func() bool) error {
 	switch n.number {
 	case unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR:
@@ -98,7 +98,7 @@ func judge(n *notification, p Policy, valid func() bool) error {
 	default:
 		c, err := fileCall(n, valid)
 		if errors.Is(err, unix.EPERM) {
-			return nil // we may not look (Yama's ptrace_scope): as without us, done to no effect
+			return nil // this process may not read its memory (Yama's ptrace_scope): the call is ignored, as without a supervisor
 		}
 		if err != nil {
 			return err
@@ -108,7 +108,7 @@ func judge(n *notification, p Policy, valid func() bool) error {
 	return unix.EPERM
 }
 
-// ofItsOwn allows a call about a process or thread of the program's own.
+// ofItsOwn allows a call about one of the program's own processes or threads.
 func ofItsOwn(pid uint64, p Policy) error {
 	if p.Mark != 0 && Marked(int(int32(pid))) == p.Mark { //nolint:gosec // as the kernel takes it
 		return errMayGoOn

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 )
 
-// inSlot is a cell whose slot is the program's own, with a mark.
+// inSlot returns a cell whose slot belongs to the program, with a mark.
 func inSlot(t *testing.T) cell {
 	t.Helper()
 	c := newCell(t)
@@ -27,7 +27,7 @@ func inSlot(t *testing.T) cell {
 	return c
 }
 
-// What real programs do to the permissions and times of their own files works.
+// Real programs can change the permissions and times of their own files.
 func TestPermissionsOfItsOwnFiles(t *testing.T) {
 	c := inSlot(t)
 	for name, command := range map[string]string{
@@ -54,8 +54,8 @@ func TestPermissionsOfItsOwnFiles(t *testing.T) {
 	}
 }
 
-// What is not its own keeps its permissions, times and owner, and other programs
-// their limits, priorities and processors: also where they are the same user's.
+// Other files keep their permissions, times and owner, and other programs keep their limits,
+// priorities and processors, even if they belong to the same user.
 func TestWhatIsNotItsOwnStays(t *testing.T) {
 	c := inSlot(t)
 	other := exec.CommandContext(t.Context(), "sleep", "1000")
@@ -120,7 +120,7 @@ func TestMarkOutlivesEverything(t *testing.T) {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// stat describes permissions, owner and times.
+// stat returns a description of permissions, owner and times.
 func stat(t *testing.T, names ...string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "stat", append([]string{"-c", "%n %a %u %g %y"}, names...)...).Output()
@@ -130,8 +130,8 @@ func stat(t *testing.T, names ...string) string {
 	return string(out)
 }
 
-// A task of root's agent is another user, to whom the folders above its own may be
-// closed, and has no rights left.
+// A task of a root agent runs as another user, to whom folders above its own may be closed, without
+// any of root's rights.
 func TestRootBecomesAnother(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user")
@@ -141,7 +141,7 @@ func TestRootBecomesAnother(t *testing.T) {
 	if err != nil || user == 0 {
 		t.Fatalf("got %d, %v", user, err)
 	}
-	if err := os.Chmod(filepath.Dir(c.slot), 0o700); err != nil { // closed to others
+	if err := os.Chmod(filepath.Dir(c.slot), 0o700); err != nil { // closed to other users
 		t.Fatal(err)
 	}
 	if err := os.Chown(c.slot, user, user); err != nil {
@@ -178,8 +178,8 @@ func TestRootBecomesAnother(t *testing.T) {
 	}
 }
 
-// The filter is asked and answers in the time of any system call: a program that
-// makes very many is slower, but not held up for ever.
+// The supervisor keeps up with programs that make many held calls: they are slower, but not blocked
+// forever.
 func TestManyHeldCalls(t *testing.T) {
 	c := inSlot(t)
 	start := time.Now()

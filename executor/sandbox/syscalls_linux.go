@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filtered says that there is a filter for this kind of computer.
+// filtered reports whether there is a filter for this architecture.
 const filtered = true
 
-// denied are system calls that programs which compute have no use for. Most of
-// them need rights that an ordinary user does not have; but the agent may be root,
-// and each is a door into the kernel.
+// denied are system calls that are useless to programs that compute. Most of them need rights that
+// an ordinary user does not have. But the agent may be root, and each call is a possible attack on
+// the kernel.
 var denied = []uint32{
-	// the file system's shape
+	// the structure of the file system
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
 	unix.SYS_FSPICK, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_QUOTACTL,
 	unix.SYS_QUOTACTL_FD, unix.SYS_FANOTIFY_INIT, unix.SYS_ACCT,
@@ -31,40 +31,41 @@ var denied = []uint32{
 	// other programs
 	unix.SYS_PTRACE, unix.SYS_PIDFD_GETFD, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_KCMP,
 	unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES, unix.SYS_SETNS, unix.SYS_UNSHARE, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
-	// what programs of one user share by a name that is no file's
+	// objects that programs of one user share by a name other than a file's
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
 	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
-	// what goes on in folders that it cannot read
+	// events in folders that it cannot read
 	unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_FANOTIFY_MARK,
-	// whose a file is, of any that its user may open or name
+	// the owner of any file that its user may open or name
 	unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_FILE_SETATTR,
-	// large parts of the kernel with a history of holes; a ring would also open
-	// sockets past this filter
+	// large parts of the kernel with a history of security holes. A ring would also bypass this
+	// filter and open sockets.
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
 }
 
-// unsupported are those that programs do without where a file system lacks them.
-// Like the following they change files that are named, or that may only be read.
+// unsupported are calls that programs do without on file systems that lack them. Like the calls
+// below, they change files that are only named or that may only be read.
 var unsupported = []uint32{
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
 	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
 }
 
-// ofFiles change permissions and times. A user's program may do that to all files
-// of the user, Landlock or not.
+// ofFiles are calls that change permissions and times. A user's program can do that to all files of
+// the user, even with Landlock.
 var ofFiles = append([]uint32{unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_UTIMENSAT}, oldFileCalls...)
 
-// ofProcesses name a process or thread in an argument; 0 is the caller.
+// ofProcesses maps calls that name a process or thread to the number of that argument. The argument
+// 0 means the caller.
 var ofProcesses = map[uint32]uint32{
 	unix.SYS_PRLIMIT64: 0, unix.SYS_SCHED_SETAFFINITY: 0, unix.SYS_SCHED_SETSCHEDULER: 0, unix.SYS_SCHED_SETPARAM: 0, unix.SYS_SCHED_SETATTR: 0,
-	unix.SYS_SETPRIORITY: 1, unix.SYS_IOPRIO_SET: 1, // argument 0 is of what kind
+	unix.SYS_SETPRIORITY: 1, unix.SYS_IOPRIO_SET: 1, // argument 0 is the kind of ID
 }
 
-// namespaces are the flags with which a new process gets a world of its own, in
-// which it would have all rights.
+// namespaces are flags that put a new process into separate namespaces, where it would have all
+// rights.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// Where the kernel shows a filter what is called, little endian.
+// Offsets of the call's data that the kernel shows to a filter, in little endian.
 //
 // Source: struct seccomp_data, linux/seccomp.h.
 const (
@@ -73,12 +74,12 @@ const (
 	atArgument = 16 // 8 bytes each, the low half first
 )
 
-// filter returns the program that judges each system call. With alone the user is
-// the program's own, and the kernel keeps it from other users' files and processes;
-// else such calls are held for us to judge, or if they cannot be, refused: those of
-// files with success, since many programs would give up.
+// filter returns the program that judges each system call. alone means that the user runs only this
+// program, so that the kernel protects other users' files and processes from it. Otherwise such
+// calls are held for this process to judge. If they cannot be held, they are refused, but calls
+// about files report success, since many programs would otherwise give up.
 func filter(network, alone, held bool) ([]bpf.RawInstruction, error) {
-	arch, foreign := uint32(unix.AUDIT_ARCH_X86_64), uint32(0x40000000) // numbers of the x32 kind have this bit
+	arch, foreign := uint32(unix.AUDIT_ARCH_X86_64), uint32(0x40000000) // calls of the x32 ABI have this bit
 	if runtime.GOARCH == "arm64" {
 		arch, foreign = unix.AUDIT_ARCH_AARCH64, 0
 	}
@@ -88,7 +89,7 @@ func filter(network, alone, held bool) ([]bpf.RawInstruction, error) {
 	}
 	load := func(at uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: at, Size: 4} }
 	p := []bpf.Instruction{
-		// Programs for another kind of processor have other numbers.
+		// Programs for another architecture use other numbers.
 		load(atArch),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1},
 		refuse(unix.ENOSYS),
@@ -114,7 +115,7 @@ func filter(network, alone, held bool) ([]bpf.RawInstruction, error) {
 		when(bpf.JumpEqual, n, refuse(unix.EOPNOTSUPP))
 	}
 	argument := func(n uint32) bpf.Instruction { return load(atArgument + 8*n) }
-	// The limit of file locks is our mark.
+	// The limit of file locks is used as the mark.
 	when(bpf.JumpEqual, unix.SYS_SETRLIMIT, argument(0),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.RLIMIT_LOCKS, SkipFalse: 1}, refuse(unix.EPERM), allow)
 	when(bpf.JumpEqual, unix.SYS_PRLIMIT64, argument(1),
@@ -130,7 +131,7 @@ func filter(network, alone, held bool) ([]bpf.RawInstruction, error) {
 		for _, n := range ofFiles {
 			when(bpf.JumpEqual, n, file)
 		}
-		// All processes of the user are not the program's own.
+		// Not all processes of the user belong to the program.
 		when(bpf.JumpEqual, unix.SYS_SETPRIORITY, argument(0),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.PRIO_USER, SkipFalse: 1}, refuse(unix.EPERM), load(atNumber))
 		when(bpf.JumpEqual, unix.SYS_IOPRIO_SET, argument(0),
@@ -138,25 +139,25 @@ func filter(network, alone, held bool) ([]bpf.RawInstruction, error) {
 		for _, n := range slices.Sorted(maps.Keys(ofProcesses)) {
 			when(bpf.JumpEqual, n, argument(ofProcesses[n]), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, process, allow)
 		}
-		// A process that cannot be looked at could hide what it has open.
+		// A process that is not dumpable could hide the files that it has open.
 		when(bpf.JumpEqual, unix.SYS_PRCTL, argument(0),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.PR_SET_DUMPABLE, SkipFalse: 1}, refuse(0), allow)
 	}
-	// The flags of clone3 lie in memory, where a filter cannot look; without it the
-	// C library takes clone.
+	// The flags of clone3 are in memory, where a filter cannot read them. Without it the C library
+	// uses clone.
 	when(bpf.JumpEqual, unix.SYS_CLONE3, refuse(unix.ENOSYS))
 	when(bpf.JumpEqual, unix.SYS_CLONE, load(atArgument),
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: namespaces, SkipTrue: 1}, allow, refuse(unix.EPERM))
-	// What is typed at a terminal is the volunteer's word. Others change what may be
+	// Input typed at a terminal must be the volunteer's own. The other requests change what may be
 	// done with a file.
 	when(bpf.JumpEqual, unix.SYS_IOCTL, load(atArgument+8),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: tioclinux, SkipTrue: 3},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.FS_IOC_SETFLAGS, SkipTrue: 2},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: fsSetXattr, SkipTrue: 1}, allow, refuse(unix.EPERM))
-	// Behind local sockets other programs wait to be told what to do: the desktop's
-	// bus, Docker, the system's log. Pairs of sockets for a program's own use are
-	// another call; one of them must not be sent from to any name.
+	// Other programs accept commands at local sockets: the desktop's bus, Docker, the system's log.
+	// Socket pairs for a program's own use are made by another call. Datagram pairs are refused,
+	// because they can send to any name.
 	when(bpf.JumpEqual, unix.SYS_SOCKETPAIR, argument(0),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_UNIX, SkipFalse: 4}, argument(1),
 		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: socketType},
@@ -166,7 +167,7 @@ func filter(network, alone, held bool) ([]bpf.RawInstruction, error) {
 		when(bpf.JumpEqual, unix.SYS_SOCKET, argument(0),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET, SkipTrue: 5},
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET6, SkipTrue: 4},
-			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_NETLINK, SkipFalse: 2}, // to learn the computer's addresses
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_NETLINK, SkipFalse: 2}, // to find the computer's addresses
 			argument(2), bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.NETLINK_ROUTE, SkipTrue: 1}, refuse(unix.EPERM), allow)
 	} else {
 		when(bpf.JumpEqual, unix.SYS_SOCKET, refuse(unix.EPERM))
@@ -174,12 +175,12 @@ func filter(network, alone, held bool) ([]bpf.RawInstruction, error) {
 	return bpf.Assemble(append(p, allow))
 }
 
-// ioprioUser says that all processes of a user are meant.
+// ioprioUser selects all processes of a user.
 //
 // Source: IOPRIO_WHO_USER, linux/ioprio.h.
 const ioprioUser = 3
 
-// socketType is what of a socket's type is no flag.
+// socketType is the mask of a socket's type without flags.
 const socketType = 0xf
 
 // fsSetXattr sets flags of a file.
@@ -187,19 +188,19 @@ const socketType = 0xf
 // Source: FS_IOC_FSSETXATTR, linux/fs.h.
 const fsSetXattr = 0x401c5820
 
-// tioclinux, among others, types at a console.
+// tioclinux can, among other things, inject input at a console.
 const tioclinux = 0x541c
 
-// restrictSyscalls has this process, for good, do without the system calls that
-// the filter refuses. The listener is where calls come that are held for another
-// process to judge; -1: there are none.
+// restrictSyscalls permanently prevents this process from using the system calls that the filter
+// refuses. The listener receives calls that are held for another process to judge. It is -1 if
+// calls are not held.
 func restrictSyscalls(network, alone bool) (listener int, err error) {
 	if alone {
 		_, err := install(network, true, false)
 		return -1, err
 	}
 	listener, err = install(network, false, true)
-	// There may be a listener already, of who runs us, or the kernel is too old.
+	// The program that runs this one may already have a listener, or the kernel is too old.
 	if errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EINVAL) {
 		_, err = install(network, false, false)
 		return -1, err

@@ -23,11 +23,11 @@ func init() {
 	}
 }
 
-// hostile makes each system call and prints how it ended. Arguments are such that
-// nothing comes of a call that is allowed.
+// hostile makes each system call and prints how it ended. The arguments ensure that a call has no
+// effect even if it is allowed.
 func hostile() {
 	runtime.LockOSThread()
-	far := uintptr(1) // no address
+	far := uintptr(1) // an invalid address
 	for _, c := range []struct {
 		name    string
 		number  uintptr
@@ -49,7 +49,7 @@ func hostile() {
 		{"io_uring_setup", unix.SYS_IO_URING_SETUP, 0, far, 0},
 		{"setns", unix.SYS_SETNS, 99999, 0, 0},
 		{"unshare", unix.SYS_UNSHARE, 0, 0, 0},
-		{"clone of a namespace", unix.SYS_CLONE, unix.CLONE_NEWUTS | unix.CLONE_SIGHAND, 0, 0}, // flags that exclude each other
+		{"clone of a namespace", unix.SYS_CLONE, unix.CLONE_NEWUTS | unix.CLONE_SIGHAND, 0, 0}, // mutually exclusive flags
 		{"clone3", unix.SYS_CLONE3, far, 0, 0},
 		{"packet socket", unix.SYS_SOCKET, unix.AF_PACKET, unix.SOCK_RAW, 0},
 		{"local socket", unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM, 0},
@@ -68,7 +68,7 @@ func hostile() {
 	os.Exit(0)
 }
 
-// ask has a hostile program make its calls and returns their ends by name.
+// ask makes a hostile program make its calls and returns their outcomes by name.
 func (c cell) ask(start func(*exec.Cmd) error) map[string]string {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), "/proc/self/exe", "hostile")
@@ -89,8 +89,8 @@ func (c cell) ask(start func(*exec.Cmd) error) map[string]string {
 	return ends
 }
 
-// TestSystemCalls has a hostile program make system calls, and compares with what
-// the same program meets without a sandbox.
+// TestSystemCalls makes a hostile program make system calls, and compares the outcomes with those
+// without a sandbox.
 func TestSystemCalls(t *testing.T) {
 	c := newCell(t)
 	self, err := os.Executable()
@@ -125,7 +125,7 @@ func TestSystemCalls(t *testing.T) {
 			}
 		}
 	}
-	// Without the filter these would go on: the test can fail.
+	// Without the filter these calls succeed, so the test can fail.
 	for name, want := range map[string]string{"unshare": "", "local socket": "", "internet socket": "", "keyctl": "ENOTSUP", "clone3": "EFAULT"} {
 		if end := free[name]; end != want && end != "EINVAL" {
 			t.Errorf("%s without a sandbox: %q, want %q", name, end, want)

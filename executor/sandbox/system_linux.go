@@ -1,7 +1,7 @@
 package sandbox
 
-// System are the folders and files that programs need of the system to start and
-// to compute: libraries, time zones, certificates, devices that hold no data.
+// System returns the folders and files of the system that programs need to start and to compute:
+// libraries, time zones, certificates, and devices that contain no data.
 func System() Policy {
 	return Policy{
 		Read: []string{

@@ -8,19 +8,19 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// low is the integrity level of programs that can only change what is labeled for them, by
-// its security identifier.
+// low is the security identifier of the integrity level at which programs can only change files
+// that are labeled for them.
 //
 // Source: Microsoft, "Mandatory Integrity Control".
 const low = "S-1-16-4096"
 
 var createRestrictedToken = windows.NewLazySystemDLL("advapi32.dll").NewProc("CreateRestrictedToken")
 
-// withoutPrivileges leaves a token no privilege but that to pass through folders.
+// withoutPrivileges removes all privileges from a token except the one to pass through folders.
 const withoutPrivileges = 0x1 // DISABLE_MAX_PRIVILEGE
 
-// lowered returns this process's token without privileges and at low integrity. Being made
-// of our own, it takes no privilege to start a process with. The caller closes it.
+// lowered returns this process's token without privileges and at low integrity. Since it derives
+// from our own token, no privilege is needed to start a process with it. The caller must close it.
 func lowered() (windows.Token, error) {
 	var own windows.Token
 	const rights = windows.TOKEN_DUPLICATE | windows.TOKEN_QUERY | windows.TOKEN_ADJUST_DEFAULT | windows.TOKEN_ASSIGN_PRIMARY
@@ -43,10 +43,10 @@ func lowered() (windows.Token, error) {
 	return token, nil
 }
 
-// integrity returns a token's level, as its security identifier.
+// integrity returns the security identifier of a token's integrity level.
 func integrity(t windows.Token) (string, error) {
 	var n uint32
-	_ = windows.GetTokenInformation(t, windows.TokenIntegrityLevel, nil, 0, &n) // says how much room it takes
+	_ = windows.GetTokenInformation(t, windows.TokenIntegrityLevel, nil, 0, &n) // returns the required size
 	b := make([]byte, max(n, uint32(unsafe.Sizeof(windows.Tokenmandatorylabel{}))))
 	if err := windows.GetTokenInformation(t, windows.TokenIntegrityLevel, &b[0], uint32(len(b)), &n); err != nil { //nolint:gosec // some bytes
 		return "", os.NewSyscallError("GetTokenInformation", err)

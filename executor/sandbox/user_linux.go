@@ -14,18 +14,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A range of user ids of which nobody else's program runs.
+// An idRange is a range of user IDs that no other programs run as.
 type idRange struct{ first, n int }
 
-// ranges are tried in turn. The first is what no distribution gives to anybody;
-// a container of which root is an ordinary user outside has only ids below 65536,
-// of which systemd keeps the second for users that come and go as ours do.
+// ranges are tried in turn. Distributions do not assign the first range to users. A container whose
+// root is an ordinary user outside only has IDs below 65536. Of these, systemd reserves the second
+// range for temporary users like ours.
 //
 // Source: https://systemd.io/UIDS-GIDS
 var ranges = []idRange{{364544, 4096}, {61184, 4096}}
 
-// TaskUser returns the id of the user, and of the group, as whom the task in a slot
-// runs: 0, this process's own, unless that is root.
+// TaskUser returns the ID of the user and the group that run the task in a slot. It is 0, this
+// process's own user, unless that is root.
 func TaskUser(slot int) (int, error) {
 	if os.Geteuid() != 0 {
 		return 0, nil
@@ -40,7 +40,7 @@ func TaskUser(slot int) (int, error) {
 	return r.first + slot, nil
 }
 
-// available returns the first range that this system knows.
+// available returns the first range that this system has.
 var available = sync.OnceValues(func() (idRange, error) {
 	for _, r := range ranges {
 		if mapped("/proc/self/uid_map", r) && mapped("/proc/self/gid_map", r) {
@@ -50,11 +50,11 @@ var available = sync.OnceValues(func() (idRange, error) {
 	return idRange{}, errors.New("this container has too few users (its uid_map ends below 65280)")
 })
 
-// mapped reports whether a map of the ids of a container has the range.
+// mapped reports whether a map of a container's IDs includes the range.
 func mapped(file string, r idRange) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return true // a kernel without containers
+		return true // a kernel without user namespaces
 	}
 	for line := range strings.Lines(string(text)) {
 		var first, outside, n int
@@ -65,7 +65,7 @@ func mapped(file string, r idRange) bool {
 	return false
 }
 
-// Try starts a program that does nothing under a policy and returns what keeps it
+// Try starts a program that does nothing under a policy, and returns the error that prevents it
 // from starting.
 func Try(p Policy) error {
 	cmd := exec.Command(nothing) //nolint:noctx // it ends at once
@@ -76,8 +76,8 @@ func Try(p Policy) error {
 	return cmd.Wait()
 }
 
-// groupsOf are the groups whose members may open files of devices that not all may open.
-// Root's is never among them.
+// groupsOf returns the groups whose members may open files of devices that other users may not.
+// Root's group is never among them.
 func groupsOf(devices []string) (groups []int) {
 	for _, path := range devices {
 		var st unix.Stat_t
@@ -88,7 +88,7 @@ func groupsOf(devices []string) (groups []int) {
 	return groups
 }
 
-// becomeUser gives up being root, for good, but for membership in groups.
+// becomeUser permanently gives up root's rights, but keeps membership in groups.
 func becomeUser(id int, groups []int) error {
 	if err := syscall.Setgroups(groups); err != nil {
 		return fmt.Errorf("leave groups: %w", err)
@@ -102,9 +102,9 @@ func becomeUser(id int, groups []int) error {
 	return nil
 }
 
-// openWay sees to it that the policy's user gets to its folder by the path. If a
-// folder above is closed, this process and what it becomes see a file system of
-// their own, where that folder holds the way and nothing else.
+// openWay ensures that the policy's user can reach its folder by the path. If a folder above is
+// closed, this process and the program that it becomes get a separate file system, in which that
+// folder contains only the path.
 func openWay(p Policy) error {
 	closed, err := closedAbove(p.Reach, p.User)
 	if err != nil || closed == "" {
@@ -117,7 +117,7 @@ func openWay(p Policy) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("other users cannot pass %s, and a mount namespace cannot be created (%w): choose a data directory that others can pass, such as /var/lib/starling, or run chmod o+x", closed, err)
 	}
-	// What is unmounted elsewhere is to go here too, or a task would keep a disk busy.
+	// An unmount elsewhere must also take effect here, or a task would keep a disk busy.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
 	}
@@ -138,13 +138,13 @@ func openWay(p Policy) error {
 	return unix.Chdir(cwd)
 }
 
-// closedAbove returns the first folder on the way to dir that the user cannot
-// pass; "" if there is none.
+// closedAbove returns the first folder on the path to dir that the user cannot pass, or "" if there
+// is none.
 func closedAbove(dir string, user int) (string, error) {
 	if _, err := unix.SetfsgidRetGid(user); err != nil {
 		return "", err
 	}
-	if _, err := unix.SetfsuidRetUid(user); err != nil { // and so without root's rights over files
+	if _, err := unix.SetfsuidRetUid(user); err != nil { // also drops root's rights over files
 		return "", err
 	}
 	defer func() {

@@ -2,13 +2,13 @@ package foreigndir
 
 import "errors"
 
-// MaxDepth is how deep folders may be nested for what is in them to be counted.
-// No path of that many names fits what programs can open at once.
+// MaxDepth is the maximum depth of nested folders whose content is counted. A path with more names
+// is too long for programs to open at once.
 const MaxDepth = 200
 
-// EachFile is how many bytes a file or folder counts for beside its content: an empty one takes
-// its place on the disk, too, and there is only so much of it.
+// EachFile is the number of bytes that each file or folder counts in addition to its content,
+// because even an empty one occupies some of the disk's limited space for entries.
 const EachFile = 4096
 
-// ErrTooDeep says that folders are nested deeper than MaxDepth.
+// ErrTooDeep means that folders are nested deeper than MaxDepth.
 var ErrTooDeep = errors.New("folders are nested too deep")

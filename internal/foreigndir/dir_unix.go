@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonBlocking keeps a FIFO without a peer, or a device, from holding us up.
+// nonBlocking prevents a FIFO without a peer, or a device, from blocking us.
 const nonBlocking = unix.O_NONBLOCK
 
-// syncable is how a file is opened that is read and then made durable.
+// syncable is the mode in which a file is opened to be read and then made durable.
 const syncable = os.O_RDONLY
 
-// openDir opens a folder of another, never through a link, and gives us back the
-// permissions over it that we need: its owner may take them from itself.
+// openDir opens an untrusted folder, never through a link, and restores the permissions that we
+// need, since its owner may have removed them.
 func openDir(parent *os.File, name string) (*os.File, error) {
 	at := int(parent.Fd())
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
@@ -36,7 +36,7 @@ func openDir(parent *os.File, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// open returns the folder dir of root as a file.
+// openFolder returns the folder dir of root as a file.
 func openFolder(root *os.Root, dir string) (*os.File, error) {
 	d, err := root.Open(path.Dir(dir))
 	if err != nil || dir == "." {
@@ -46,8 +46,8 @@ func openFolder(root *os.Root, dir string) (*os.File, error) {
 	return openDir(d, path.Base(dir))
 }
 
-// Give makes a user and the group of the same id the owner of what has this name
-// and, if it is a folder, of all that is in it.
+// Give changes the owner of a file or of a folder with all its content to a user and the group of
+// the same ID.
 func Give(root *os.Root, name string, user int) error {
 	d, err := openFolder(root, name)
 	if err != nil {
@@ -56,14 +56,14 @@ func Give(root *os.Root, name string, user int) error {
 	return give(d, user, 1)
 }
 
-// give closes d.
+// give changes the owner of an open folder and its content, and closes d.
 func give(d *os.File, user, depth int) error {
 	defer d.Close()
 	if depth > MaxDepth {
 		return ErrTooDeep
 	}
 	for {
-		names, _ := d.Readdirnames(batch) // at its end: none
+		names, _ := d.Readdirnames(batch) // no names at the end
 		if len(names) == 0 {
 			return d.Chown(user, user)
 		}
@@ -79,8 +79,7 @@ func give(d *os.File, user, depth int) error {
 	}
 }
 
-// Repair gives this user back the permissions over a folder that a program of the
-// same user took away.
+// Repair restores this user's permissions for a folder that a program of the same user removed.
 func Repair(root *os.Root, dir string) error {
 	d, err := openFolder(root, dir)
 	if err != nil {

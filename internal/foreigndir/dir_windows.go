@@ -8,34 +8,32 @@ import (
 	"github.com/starling-grid/starling/internal/busyfile"
 )
 
-// nonBlocking has no counterpart: what would block cannot have a file's name.
+// nonBlocking is not needed here: on Windows, FIFOs and devices cannot have the name of a file.
 const nonBlocking = 0
 
-// syncable is how a file is opened that is read and then made durable: FlushFileBuffers
-// wants the right to write.
+// syncable is the mode in which a file is opened to be read and then made durable: FlushFileBuffers
+// needs the right to write.
 const syncable = os.O_RDWR
 
-// RemoveAll removes what has this name, a folder with all that is in it. That
-// there is nothing is no error. What another program has open for a moment is waited for.
+// RemoveAll removes a file, or a folder with all its content. A missing one is not an error. If
+// another program has a file open for a moment, RemoveAll waits for it.
 func RemoveAll(root *os.Root, name string) error {
 	return busyfile.Retry(func() error { return root.RemoveAll(name) })
 }
 
-// Give makes a user the owner of what has this name; here it does nothing.
+// Give does nothing on Windows.
 func Give(*os.Root, string, int) error { return nil }
 
-// Repair gives this user back the permissions over a folder that a program of the
-// same user took away; here it does nothing.
+// Repair does nothing on Windows.
 func Repair(*os.Root, string) error { return nil }
 
-// Usage returns the bytes of all files in a folder and below it, and [EachFile] for each file
-// and folder; one that is not
-// there has none. ErrTooDeep says that folders are nested more than [MaxDepth]
-// deep; the sum is then that of those above.
+// Usage returns the total size, in bytes, of all files in a folder and below it, plus [EachFile]
+// for each file and folder. A missing folder counts as 0. ErrTooDeep means that folders are nested
+// more than [MaxDepth] deep, and that the sum covers only those above.
 func Usage(root *os.Root, dir string) (sum int64, err error) {
 	_ = fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, e error) error {
 		if e != nil {
-			return nil // count what can be seen
+			return nil // count only the accessible files
 		}
 		if d.IsDir() && strings.Count(name, "/")-strings.Count(dir, "/") > MaxDepth {
 			err = ErrTooDeep

@@ -12,21 +12,21 @@ import (
 	"strings"
 )
 
-// ErrTooLarge says that a file has more bytes than it may have.
+// ErrTooLarge means that a file is larger than allowed.
 var ErrTooLarge = errors.New("too large")
 
-// A Door leads into a folder of a stranger whose files are read with rights that the stranger
-// does not have, as when root imports what another user's programs may have written. It is
-// opened once, and no link below it is followed, wherever that leads. Only regular files are
-// read, up to a bound, and until the context ends.
+// A Door gives access to a stranger's folder, whose files are read with rights that the stranger
+// does not have, for example when root imports files that another user's programs may have written.
+// The folder is opened once, and links below it are never followed. Only regular files are read, up
+// to a limit, and until the context ends.
 type Door struct {
 	ctx  context.Context
 	root *os.Root
 	path string // for messages
 }
 
-// Enter opens the door to a folder that a person has named: links on the way there are followed.
-// The caller closes it.
+// Enter opens a folder that a person has named. Links in its path are followed. The caller closes
+// the door.
 func Enter(ctx context.Context, dir string) (*Door, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -38,14 +38,14 @@ func Enter(ctx context.Context, dir string) (*Door, error) {
 // Close closes the door.
 func (d *Door) Close() error { return d.root.Close() }
 
-// Root is the folder itself. Names in it are not looked at for links.
+// Root returns the folder. Names in it are not checked for links.
 func (d *Door) Root() *os.Root { return d.root }
 
-// Path is where the folder is, for messages.
+// Path returns the path of the folder, for messages.
 func (d *Door) Path() string { return d.path }
 
-// Into opens a folder below, of which each part of the name is a folder and no link. The caller
-// closes it.
+// Into opens a folder below. Each part of its name must be a folder, not a link. The caller closes
+// the door.
 func (d *Door) Into(name string) (*Door, error) {
 	at, parent := d.root, ""
 	for part := range strings.SplitSeq(path.Clean(name), "/") {
@@ -80,7 +80,7 @@ func into(parent *os.Root, name string) (*os.Root, error) {
 	return sub, nil
 }
 
-// cause takes the name off an error that gets a longer one.
+// cause returns an error without its file name, so that a longer name can be added.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -105,11 +105,11 @@ func (d *Door) Stat(name string) (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// Open opens a regular file for reading. Folders in its name are no links either. The caller
-// closes it.
+// Open opens a regular file for reading. The folders in its name must not be links either. The
+// caller closes it.
 func (d *Door) Open(name string) (*os.File, error) { return d.open(name, os.O_RDONLY) }
 
-// OpenToLock opens a regular file for a lock on all of it. The caller closes it.
+// OpenToLock opens a regular file to lock the whole of it. The caller closes it.
 func (d *Door) OpenToLock(name string) (*os.File, error) { return d.open(name, os.O_RDWR) }
 
 func (d *Door) open(name string, flag int) (*os.File, error) {
@@ -151,7 +151,8 @@ func openSeen(root *os.Root, name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// Read returns a regular file of at most so many bytes; a larger one is an ErrTooLarge.
+// Read returns a regular file of at most so many bytes. If it is larger, Read returns an
+// ErrTooLarge.
 func (d *Door) Read(name string, most int64) ([]byte, error) {
 	f, err := d.Open(name)
 	if err != nil {
@@ -168,8 +169,8 @@ func (d *Door) Read(name string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// Copy copies a regular file of at most so many bytes to another folder, in place of what has
-// the name there, and syncs it. What was copied of a larger one is removed.
+// Copy copies a regular file of at most so many bytes to another folder, replaces any file of that
+// name, and syncs it. If the file is larger, the partial copy is removed.
 func (d *Door) Copy(name string, to *os.Root, as string, perm fs.FileMode, most int64) (err error) {
 	in, err := d.Open(name)
 	if err != nil {
@@ -196,7 +197,7 @@ func (d *Door) Copy(name string, to *os.Root, as string, perm fs.FileMode, most 
 	return err
 }
 
-// fits refuses a file that is too large before any of it is read.
+// fits returns an error if a file is too large, before any of it is read.
 func fits(f *os.File, most int64) error {
 	info, err := f.Stat()
 	if err == nil && info.Size() > most {
@@ -209,7 +210,7 @@ func tooLarge(f *os.File, most int64) error {
 	return fmt.Errorf("%s is %w: it has more than %d bytes", f.Name(), ErrTooLarge, most)
 }
 
-// Write writes a file, as [Replace] does, and makes the folders in its name that are not there.
+// Write writes a file in the same way as [Replace], and creates missing folders in its name.
 func (d *Door) Write(name string, content []byte, perm fs.FileMode) error {
 	dir, base := path.Split(path.Clean(name))
 	if dir == "" {
@@ -227,12 +228,12 @@ func (d *Door) Write(name string, content []byte, perm fs.FileMode) error {
 	return sub.Write(rest, content, perm)
 }
 
-// Names calls f for the names in the folder, in no order, until it returns false.
+// Names calls f for the names in the folder, in no particular order, until it returns false.
 func (d *Door) Names(f func(name string) bool) error {
 	return Names(d.root, ".", func(name string) bool { return d.ctx.Err() == nil && f(name) })
 }
 
-// until reads until a context ends.
+// An until reads until a context ends.
 type until struct {
 	ctx context.Context
 	r   io.Reader
@@ -245,8 +246,8 @@ func (u until) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// ReadFile returns a regular file of at most so many bytes that a person names or writes, and
-// that another program may have spoiled. A link that a person made leads to it.
+// ReadFile returns a regular file of at most so many bytes that a person has named or written, and
+// that another program may have damaged. It may be a link.
 func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := openNamed(name)
 	if err != nil {
@@ -263,7 +264,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// ReadHead is ReadFile for a file of which no more than its first bytes count.
+// ReadHead returns the first bytes of such a file, at most so many.
 func ReadHead(name string, most int64) ([]byte, error) {
 	f, err := openNamed(name)
 	if err != nil {
@@ -289,7 +290,7 @@ func openNamed(name string) (*os.File, error) {
 	return f, nil
 }
 
-// ListDir returns the names in a folder that a person names, in order.
+// ListDir returns the sorted names in a folder that a person has named.
 func ListDir(name string) ([]string, error) {
 	d, err := Enter(context.Background(), name)
 	if err != nil {
@@ -302,7 +303,8 @@ func ListDir(name string) ([]string, error) {
 	return names, err
 }
 
-// OpenRoot opens a folder below another one, through no link below that. The caller closes it.
+// OpenRoot opens a folder below another one, without following links below that. The caller closes
+// it.
 func OpenRoot(dir, below string) (*os.Root, error) {
 	d, err := Enter(context.Background(), dir)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
-// A secret that a door must not lead to is outside of the folder, or inside.
+// A door must not lead to a secret, whether that is outside or inside the folder.
 func TestDoorFollowsNoLink(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	put := func(name, text string) {
@@ -65,7 +65,8 @@ func TestDoorFollowsNoLink(t *testing.T) {
 	}
 }
 
-// What is too large is refused before it is read, and nothing is read once the context has ended.
+// A file that is too large is refused before it is read, and nothing is read after the context has
+// ended.
 func TestDoorHasBounds(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

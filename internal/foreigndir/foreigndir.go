@@ -1,11 +1,9 @@
-// Package foreigndir uses folders in which a program that is not trusted may
-// have put anything: a FIFO or a device where a file belongs, a file of
-// terabytes, folders nested thousands deep or without permissions. No call here
-// waits for somebody else, takes memory in proportion to what it finds, or leaves
-// the folder.
+// Package foreigndir uses folders in which an untrusted program may have put anything: a FIFO or a
+// device instead of a file, a file of terabytes, folders nested thousands deep or without
+// permissions. Its calls do not block, do not use memory in proportion to the content, and do not
+// leave the folder.
 //
-// It does not know what the files mean; that is its caller's affair. All paths
-// are relative to an os.Root.
+// It does not interpret the files' content. All paths are relative to an os.Root.
 package foreigndir
 
 import (
@@ -18,21 +16,21 @@ import (
 	"github.com/starling-grid/starling/internal/busyfile"
 )
 
-// ErrIrregular says that what is there is no regular file.
+// ErrIrregular means that something is not a regular file.
 var ErrIrregular = errors.New("not a regular file")
 
-// Open opens a regular file for reading. Anything else is an ErrIrregular, or an
-// error of the system; the caller closes the file.
+// Open opens a regular file for reading. For anything else it returns an ErrIrregular or an error
+// of the system. The caller closes the file.
 func Open(root *os.Root, name string) (*os.File, error) {
 	return open(root, name, os.O_RDONLY, 0)
 }
 
-// OpenToSync opens a regular file for reading and for its Sync.
+// OpenToSync opens a regular file for reading and syncing.
 func OpenToSync(root *os.Root, name string) (*os.File, error) {
 	return open(root, name, syncable, 0)
 }
 
-// open opens a regular file and nothing else.
+// open opens a file, which must be a regular one.
 func open(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, error) {
 	f, err := root.OpenFile(name, flag|nonBlocking, perm)
 	if err != nil {
@@ -59,7 +57,7 @@ func Read(root *os.Root, name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-// Tail returns the end of a regular file, at most so many bytes.
+// Tail returns the last bytes of a regular file, at most so many.
 func Tail(root *os.Root, name string, most int64) ([]byte, error) {
 	f, err := Open(root, name)
 	if err != nil {
@@ -73,8 +71,8 @@ func Tail(root *os.Root, name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-most), most))
 }
 
-// Append opens a regular file for writing at its end. One that is not there is
-// made, and whatever else is there is removed first. The caller closes the file.
+// Append opens a regular file for writing at its end. A missing file is created. Anything else of
+// that name is removed first. The caller closes the file.
 func Append(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	f, err := open(root, name, os.O_WRONLY|os.O_APPEND, 0)
 	if err == nil {
@@ -83,8 +81,8 @@ func Append(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	return Create(root, name, perm)
 }
 
-// Create makes a new file for reading and writing, and removes what has its name.
-// The caller closes the file.
+// Create creates a new file for reading and writing, and removes any previous one of that name. The
+// caller closes the file.
 func Create(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	if err := RemoveAll(root, name); err != nil {
 		return nil, err
@@ -92,11 +90,11 @@ func Create(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
 	return root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// Temp is the name of a file that Replace is writing.
+// Temp is the name of a file while Replace is writing it.
 const Temp = "starling_part"
 
-// Replace writes a file such that a reader finds the old one or the new one. done,
-// if it is not nil, is called with the file before it gets its name.
+// Replace writes a file so that a reader finds either the old or the new one. done, if it is not
+// nil, is called with the file before it gets its name.
 func Replace(root *os.Root, name string, content []byte, perm fs.FileMode, done func(*os.File) error) error {
 	f, err := Create(root, Temp, perm)
 	if err != nil {
@@ -112,7 +110,7 @@ func Replace(root *os.Root, name string, content []byte, perm fs.FileMode, done 
 	return Rename(root, Temp, name)
 }
 
-// Rename gives a file another name, and removes what had that before.
+// Rename renames a file, and removes any previous one of the new name.
 func Rename(root *os.Root, old, name string) error {
 	if info, err := root.Lstat(name); err == nil && info.IsDir() {
 		if err := RemoveAll(root, name); err != nil {
@@ -122,7 +120,7 @@ func Rename(root *os.Root, old, name string) error {
 	return busyfile.Retry(func() error { return root.Rename(old, name) })
 }
 
-// Names calls f for the names in a folder, in no order, until it returns false.
+// Names calls f for the names in a folder, in no particular order, until it returns false.
 func Names(root *os.Root, dir string, f func(name string) bool) error {
 	d, err := root.OpenFile(dir, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
@@ -145,5 +143,5 @@ func Names(root *os.Root, dir string, f func(name string) bool) error {
 	}
 }
 
-// batch is how many names of a folder are held in memory.
+// batch is the maximum number of names of a folder that are in memory.
 const batch = 512

@@ -26,7 +26,8 @@ func newRoot(t *testing.T) (root *os.Root, dir string) {
 	return root, dir
 }
 
-// What is no file is refused at once, by all that read; what writes takes its place.
+// Something that is not a file is refused at once by all functions that read, and replaced by those
+// that write.
 func TestWhatIsNoFile(t *testing.T) {
 	root, dir := newRoot(t)
 	make := map[string]func(string) error{
@@ -99,7 +100,7 @@ func TestHugeFileIsReadInPart(t *testing.T) {
 	}
 }
 
-// nest makes folders in one another, each with a file, and returns how many.
+// nest makes nested folders, each with a file, and returns the number of entries.
 func nest(t *testing.T, dir string, depth int) {
 	t.Helper()
 	at, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
@@ -124,7 +125,7 @@ func nest(t *testing.T, dir string, depth int) {
 
 func TestDeepFolders(t *testing.T) {
 	root, dir := newRoot(t)
-	if err := os.MkdirAll(filepath.Join(dir, "slot", "lifted.1", "x"), 0o700); err != nil { // a name that we use
+	if err := os.MkdirAll(filepath.Join(dir, "slot", "lifted.1", "x"), 0o700); err != nil { // a name that this package uses
 		t.Fatal(err)
 	}
 	nest(t, filepath.Join(dir, "slot"), 5000)
@@ -145,7 +146,7 @@ func TestDeepFolders(t *testing.T) {
 	}
 }
 
-// Folders without permissions are emptied and counted all the same.
+// Folders without permissions are emptied and counted, too.
 func TestClosedFolders(t *testing.T) {
 	root, dir := newRoot(t)
 	for i := range 3 {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RemoveAll removes what has this name, a folder with all that is in it. That
-// there is nothing is no error. Folders nested in one another are moved up before
-// they are emptied, so that neither memory nor open files grow with their depth.
+// RemoveAll removes a file, or a folder with all its content. A missing one is not an error. Nested
+// folders are moved up before they are emptied, so that neither memory nor the number of open files
+// grows with their depth.
 func RemoveAll(root *os.Root, name string) error {
 	parent, err := root.Open(path.Dir(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,15 +55,15 @@ func named(name string, err error) error {
 // A remover empties one folder.
 type remover struct {
 	top   *os.File
-	moved int // folders that got a new name in top
+	moved int // number of folders that were moved to top
 }
 
-// sweep removes a batch of a folder's entries and returns how many that were.
+// sweep removes a batch of a folder's entries and returns their number.
 func (r *remover) sweep(dir *os.File) (int, error) {
 	if _, err := dir.Seek(0, 0); err != nil {
 		return 0, err
 	}
-	names, _ := dir.Readdirnames(batch) // at its end: none
+	names, _ := dir.Readdirnames(batch) // no names at the end
 	for _, name := range names {
 		err := unlink(dir, name)
 		switch {
@@ -80,7 +80,7 @@ func (r *remover) sweep(dir *os.File) (int, error) {
 	return len(names), nil
 }
 
-// empty removes a folder in top whose own folders go to top.
+// empty removes a folder in top, and moves the folders in it to top.
 func (r *remover) empty(name string) error {
 	dir, err := openDir(r.top, name)
 	if err != nil {
@@ -98,9 +98,9 @@ func (r *remover) empty(name string) error {
 	}
 }
 
-// lift moves a folder to top under a name that nothing has there.
+// lift moves a folder to top under an unused name.
 func (r *remover) lift(dir *os.File, name string) error {
-	sub, err := openDir(dir, name) // a folder that changes its parent is written to
+	sub, err := openDir(dir, name) // to restore the permissions, since moving a folder to another parent writes to it
 	if err != nil {
 		return err
 	}

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// block is the unit of what the system counts of a file.
+// block is the unit of the system's count of a file's blocks.
 const block = 512
 
-// Usage returns the bytes that a folder with all that is in it occupies on the
-// disk, and [EachFile] for each of that; one that is not there occupies none. Entries that come and go meanwhile
-// may be missed. ErrTooDeep says that folders are nested more than [MaxDepth]
-// deep; the sum is then that of those above.
+// Usage returns the number of bytes that a folder with all its content occupies on the disk, plus
+// [EachFile] for each entry. A missing folder counts as 0. Entries that are added or removed
+// meanwhile may be missed. ErrTooDeep means that folders are nested more than [MaxDepth] deep, and
+// that the sum covers only those above.
 func Usage(root *os.Root, dir string) (int64, error) {
 	d, err := openFolder(root, dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,7 +28,7 @@ func Usage(root *os.Root, dir string) (int64, error) {
 	return usage(d, 1)
 }
 
-// usage closes d.
+// usage returns the usage of an open folder, and closes d.
 func usage(d *os.File, depth int) (sum int64, err error) {
 	defer d.Close()
 	if depth > MaxDepth {
@@ -36,7 +36,7 @@ func usage(d *os.File, depth int) (sum int64, err error) {
 	}
 	var st unix.Stat_t
 	for {
-		names, _ := d.Readdirnames(batch) // at its end: none
+		names, _ := d.Readdirnames(batch) // no names at the end
 		if len(names) == 0 {
 			return sum, err
 		}

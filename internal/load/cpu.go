@@ -10,19 +10,19 @@ import (
 // CPU is the processor time that the measurement took on this computer, in seconds.
 type CPU struct {
 	Generator float64         `json:"generator"`
-	Processes map[int]float64 `json:"processes,omitempty"` // those asked for, with their children, by id
-	Busy      float64         `json:"machine_busy"`        // part of all processors' time, 0 to 1, that anything took
+	Processes map[int]float64 `json:"processes,omitempty"` // requested processes, with their children, by ID
+	Busy      float64         `json:"machine_busy"`        // fraction of all processors' time, 0 to 1, that all programs used
 }
 
-// usage is the processor time taken so far.
+// usage is the processor time used so far.
 type usage struct {
 	self      float64
 	processes map[int]float64
 	busy, all float64
 }
 
-// sample reads the processor time of this process, of others with their children, and
-// of the whole computer. What cannot be read is 0.
+// sample reads the processor time of this process, of other processes with their children, and of
+// the whole computer. Values that cannot be read are 0.
 func sample(pids []int) usage {
 	u := usage{processes: make(map[int]float64)}
 	all, _ := process.Processes()
@@ -64,7 +64,7 @@ func seconds(p *process.Process) float64 {
 	return t.User + t.System
 }
 
-// until returns what was taken between two samples.
+// until returns the processor time used between two samples.
 func (u usage) until(later usage) CPU {
 	c := CPU{Generator: later.self - u.self, Processes: make(map[int]float64)}
 	for pid, s := range later.processes {

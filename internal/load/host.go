@@ -12,9 +12,9 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A Host is one computer of a fleet, as its project sees it: what it says in a request
-// follows from the replies so far. It knows no clock and no network. It is for one
-// goroutine at a time.
+// A Host is one computer of a fleet, as its project sees it. The content of its requests depends
+// only on the previous replies, not on a clock or the network. It may be used by only one goroutine
+// at a time.
 type Host struct {
 	key       protocol.Authenticator
 	kind      Kind
@@ -24,35 +24,37 @@ type Host struct {
 	upload    bool  // outputs have to be sent before their task is reported
 	id, seqno int64
 	codeSign  string
-	perJob    float64 // seconds that the project expects a job to take here; 0 not known yet
-	asked     float64 // seconds of the request under way
-	tasks     []task  // in hand, in the order in which they came
+	perJob    float64 // seconds that the project expects a job to take here, or 0 if unknown
+	asked     float64 // seconds of the pending request
+	tasks     []task  // in the order of arrival
 	versions  []protocol.AppVersion
 }
 
-// A task is a result in hand.
+// A task is a result that the host has and has not reported yet.
 type task struct {
 	protocol.Result
 	took    time.Duration
 	outputs []output
 	state   protocol.ClientState
 	exit    int
-	told    bool // in the request under way
+	told    bool // whether the pending request reports it
 }
 
 type output struct {
 	protocol.FileInfo
-	content string // what the file is made of
+	content string // the text that the file repeats
 	sent    bool
 }
 
-// What a host asks for before it knows how long a job takes: enough for one.
+// firstAsk is the number of seconds that a host requests before it has learned the duration of a
+// job: enough for one job.
 const firstAsk = 1.0
 
-// maxAsk bounds the seconds asked for, as a client's work buffer does.
+// maxAsk is the maximum number of seconds that a host requests, like the limit of a client's work
+// buffer.
 const maxAsk = 20 * 86400
 
-// newHost makes the n-th host of a fleet. Two with one seed and number are the same
+// newHost returns the n-th host of a fleet. Two hosts with the same seed and number are the same
 // computer to a project.
 func newHost(c *Config, kind Kind, n int) *Host {
 	rng := rand.New(rand.NewPCG(c.Seed, uint64(n))) //nolint:gosec // a number of a host is not negative
@@ -63,14 +65,14 @@ func newHost(c *Config, kind Kind, n int) *Host {
 	return h
 }
 
-// Attached reports whether the project knows the host.
+// Attached reports whether the project has a record of the host.
 func (h *Host) Attached() bool { return h.id != 0 }
 
 // Busy reports whether the host has tasks that it has not reported yet.
 func (h *Host) Busy() bool { return len(h.tasks) > 0 }
 
-// Request returns what the host says next: it reports all that is done and, if work is
-// true, asks for more. What has outputs to be sent is not done.
+// Request returns the host's next request. It reports all finished tasks and, if work is true, asks
+// for more. Tasks with outputs that are not sent yet are not finished.
 func (h *Host) Request(now time.Time, work bool) *protocol.SchedulerRequest {
 	h.asked = 0
 	if work {
@@ -112,7 +114,7 @@ func (t *task) done() bool {
 	return t.state != protocol.ClientUploading || !slices.ContainsFunc(t.outputs, func(o output) bool { return !o.sent })
 }
 
-// report is what a client tells of a task that is over.
+// report returns a client's report of a finished task.
 func (t *task) report() protocol.ReportedResult {
 	r := protocol.ReportedResult{
 		Name: t.Name, State: t.state, ExitStatus: t.exit, Platform: t.Platform, VersionNum: t.VersionNum, PlanClass: t.PlanClass,
@@ -136,20 +138,20 @@ func (t *task) report() protocol.ReportedResult {
 	return r
 }
 
-// text is what the output file holds. It is the same for all results of a workunit,
-// so that they agree.
+// text returns the content of the output file. It is the same for all results of a workunit, so
+// that they agree.
 func (o *output) text() string {
 	n := int(o.NBytes)
 	return strings.Repeat(o.content, n/len(o.content)+1)[:n]
 }
 
-// A Turn says what a reply brought.
+// A Turn contains the effects of a reply.
 type Turn struct {
-	Dispatched int           // tasks that the host had not
-	Resent     int           // tasks that it had
+	Dispatched int           // tasks that the host did not have
+	Resent     int           // tasks that it already had
 	Reported   int           // tasks whose report was acknowledged
-	Refused    []string      // why nothing came, though work was asked for
-	Wait       time.Duration // the project wants no request before
+	Refused    []string      // why it got no work, although it asked for some
+	Wait       time.Duration // minimum time until the next request
 	Outputs    []Upload      // to be sent
 }
 
@@ -158,10 +160,10 @@ type Upload struct {
 	Task, File string
 	URL        string
 	Head       []byte // of the request's body
-	Data       string // that follows the head
+	Data       string // the file's content, which follows the head
 }
 
-// Answer takes a reply to the host's last request in.
+// Answer processes a reply to the host's last request.
 func (h *Host) Answer(reply *protocol.SchedulerReply) Turn {
 	turn := Turn{Wait: reply.RequestDelay}
 	h.seqno++
@@ -210,7 +212,7 @@ func (h *Host) abort(names []string) {
 	}
 }
 
-// take makes a task of a result that has come. It counts as computed at once.
+// take makes a task of a result in a reply. The task counts as computed at once.
 func (h *Host) take(r protocol.Result, reply *protocol.SchedulerReply) task {
 	t := task{Result: r, state: protocol.ClientUploaded}
 	if h.upload {
@@ -252,13 +254,13 @@ func (h *Host) write(f protocol.FileInfo, seed string) output {
 	return output{FileInfo: f, content: hex.EncodeToString(sum[:]) + "\n"}
 }
 
-// learn corrects how many seconds a job takes, where more came than the project's own
-// estimate explains: else the host would be given ever more than it wants.
+// learn corrects the duration of a job if more jobs arrived than the project's own estimate
+// explains. Without this, the host would get more and more jobs than it wants.
 func (h *Host) learn(came int) {
 	if came <= h.jobs || h.asked <= 0 {
 		return
 	}
-	// All but the last fitted into what was asked for.
+	// All but the last job fitted into the requested time.
 	if most := h.asked / float64(came-1); h.perJob > most {
 		h.perJob = h.asked / (float64(came) - 0.5)
 	}
@@ -277,8 +279,8 @@ func (h *Host) versionIs(app string, number int, platform, planClass string) int
 	})
 }
 
-// reasons returns why a reply brought no work: the codes of Starling's servers, or
-// what others say to people.
+// reasons returns the reasons why a reply brought no work: the codes of Starling's servers, or the
+// messages of other servers to people.
 func reasons(reply *protocol.SchedulerReply) (why []string) {
 	add := func(s string) {
 		if s != "" && !slices.Contains(why, s) {

@@ -24,7 +24,7 @@ func newTestHost(change func(c *Config)) *Host {
 	return newHost(&c, mix[0].Kind, 3)
 }
 
-// work is a reply with results of one application, whose tasks take fpops at 1 GFLOPS.
+// work returns a reply with results of one application, whose tasks take fpops at 1 GFLOPS.
 func work(fpops float64, names ...string) *protocol.SchedulerReply {
 	r := new(protocol.SchedulerReply)
 	r.AppVersions = []protocol.AppVersion{{AppName: "a", VersionNum: 100, Platform: "x86_64-pc-linux-gnu", Flops: 1e9, FileRefs: []protocol.FileRef{{FileName: "a_1"}}}}
@@ -43,7 +43,7 @@ func ack(names ...string) *protocol.SchedulerReply {
 	return &protocol.SchedulerReply{ResultAcks: names}
 }
 
-// says is a request in short.
+// says returns a short description of a request.
 func says(r *protocol.SchedulerRequest) string {
 	s := fmt.Sprintf("host %d rpc %d key %q asks %g", r.HostID, r.RPCSeqno, r.CodeSignKey, r.CPUReqSeconds)
 	for _, x := range r.Results {
@@ -55,7 +55,8 @@ func says(r *protocol.SchedulerRequest) string {
 	return s
 }
 
-// What a host says after which replies. Each want is the request before the reply.
+// The content of a host's request after different replies. Each want is the request before the
+// reply.
 func TestWhatAHostSays(t *testing.T) {
 	sent := func(status int) func(*Host) {
 		return func(h *Host) {
@@ -66,9 +67,9 @@ func TestWhatAHostSays(t *testing.T) {
 	}
 	type step struct {
 		want  string
-		reply *protocol.SchedulerReply // nil: none came
+		reply *protocol.SchedulerReply // nil without a reply
 		then  func(*Host)
-		last  bool // it asks for no work
+		last  bool // it does not ask for work
 	}
 	for _, test := range []struct {
 		name   string
@@ -148,7 +149,7 @@ func TestWhatAHostSays(t *testing.T) {
 	}
 }
 
-// What a reply brought, as it is counted.
+// The effects of a reply, as they are counted.
 func TestTurns(t *testing.T) {
 	refused := func(text string, codes ...protocol.RefusalCode) *protocol.SchedulerReply {
 		r := &protocol.SchedulerReply{Messages: []protocol.Message{{Priority: protocol.PriorityLow, Text: text}}, RequestDelay: time.Minute}
@@ -183,8 +184,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A request is as large as those of BOINC's clients, 6.2 kilobytes without a report and
-// 7 to 8 with one, and its reader understands it.
+// A request is as large as the requests of BOINC's clients, 6.2 kilobytes without a report and 7 to
+// 8 with one, and can be parsed.
 func TestARequestIsLikeAClients(t *testing.T) {
 	h := newTestHost(nil)
 	first := h.Request(noon, true).Encode()
@@ -214,8 +215,8 @@ func TestARequestIsLikeAClients(t *testing.T) {
 	}
 }
 
-// Results of one workunit have equal outputs, those of others have not, and none is
-// larger than it may be.
+// Results of one workunit have equal outputs, different workunits have different ones, and none is
+// larger than allowed.
 func TestOutputsAgree(t *testing.T) {
 	h := newTestHost(func(c *Config) { c.Upload, c.UploadBytes = true, 5000 })
 	r := work(1e9, "r1", "r2", "r3")
@@ -232,8 +233,8 @@ func TestOutputsAgree(t *testing.T) {
 	}
 }
 
-// A fleet is the same with the same seed, each host is another computer, and kinds have
-// their shares from the first hosts on.
+// A fleet is the same with the same seed, each host is a different computer, and kinds have their
+// shares from the first hosts on.
 func TestFleet(t *testing.T) {
 	mix, err := ParseMix("windows=6,linux=3, mac")
 	if err != nil {
@@ -278,8 +279,8 @@ func TestMixesAndMemoryThatAreRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkTurn is what a host costs the generator beside HTTP: it should be little
-// beside what it costs the server.
+// BenchmarkTurn measures the generator's work for a host without HTTP. It should be small compared
+// to the server's work.
 func BenchmarkTurn(b *testing.B) {
 	h := newTestHost(nil)
 	answer := work(1e9, "r1").Encode()

@@ -14,22 +14,22 @@ import (
 
 // A Kind is a kind of computer that a host can be.
 type Kind struct {
-	Name     string // as ParseMix knows it
+	Name     string // its name for ParseMix
 	Platform string
-	Alt      []string // further platforms whose programs it runs
+	Alt      []string // further platforms whose programs it can run
 
 	osName, osVersion        string
 	vendor, model, features  string
 	client                   protocol.Version
 	smallestMem, largestMem  float64 // bytes
 	fewestCPUs, mostCPUs     int
-	slowest, fastest         float64 // floating point operations a second
+	slowest, fastest         float64 // floating-point operations a second
 	utcOffset, diskGigabytes int64
 }
 
 const giga = 1 << 30
 
-// What processors say of themselves is long, and is in every request.
+// Processors' descriptions of their features are long, and are part of every request.
 const (
 	intelFeatures = "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush dts acpi mmx fxsr sse sse2 ss ht tm " +
 		"pbe syscall nx pdpe1gb rdtscp lm constant_tsc art arch_perfmon pebs bts rep_good nopl xtopology nonstop_tsc cpuid aperfmperf " +
@@ -86,14 +86,14 @@ func KindNames() (names []string) {
 	return names
 }
 
-// A Share is how much of a fleet is of a kind.
+// A Share is the part of a fleet that is of one kind.
 type Share struct {
 	Kind   Kind
-	Weight float64 // above 0; only ratios count
+	Weight float64 // above 0, where only ratios count
 }
 
-// ParseMix reads kinds with their weights, "windows=65,linux=25,mac=10"; a kind
-// without a weight has 1.
+// ParseMix reads kinds with their weights, such as "windows=65,linux=25,mac=10". Kinds without a
+// weight have 1.
 func ParseMix(s string) ([]Share, error) {
 	var mix []Share
 	for word := range strings.SplitSeq(s, ",") {
@@ -117,7 +117,7 @@ func ParseMix(s string) ([]Share, error) {
 	return mix, nil
 }
 
-// ParseMemory reads sizes in gigabytes, "4,8,16", and returns bytes; "" is none.
+// ParseMemory reads sizes in gigabytes, such as "4,8,16", and returns bytes. "" means none.
 func ParseMemory(s string) (sizes []float64, err error) {
 	if s == "" {
 		return nil, nil
@@ -132,8 +132,8 @@ func ParseMemory(s string) (sizes []float64, err error) {
 	return sizes, nil
 }
 
-// deal returns the kind of each of n hosts, so that among the first of them, however
-// many, each kind has its share as nearly as can be.
+// deal returns the kind of each of n hosts. Among any number of first hosts, each kind has its
+// share as nearly as possible.
 func deal(mix []Share, n int) []Kind {
 	total := 0.0
 	for _, m := range mix {
@@ -154,8 +154,8 @@ func deal(mix []Share, n int) []Kind {
 	return out
 }
 
-// describe makes a computer of the kind up. memory are sizes to choose from, in bytes;
-// none leaves it to the kind.
+// describe makes up a computer of the kind. memory contains sizes to choose from, in bytes. If it
+// is empty, the size is usual for the kind.
 func (k Kind) describe(rng *rand.Rand, memory []float64) protocol.HostInfo {
 	between := func(low, high float64) float64 { return low * math.Pow(high/low, rng.Float64()) }
 	mem := giga / 4 * math.Floor(between(k.smallestMem, k.largestMem)/(giga/4))

@@ -1,11 +1,11 @@
-// Package load plays the computers of volunteers to a project, to find out how much
-// its server bears: each has an identity, asks for work by BOINC's protocol, and
-// reports it with its next request. They compute nothing.
+// Package load simulates the computers of volunteers for a project, to measure its server's
+// capacity. Each has an identity, asks for work by BOINC's protocol, and reports it with its next
+// request. They do not compute anything.
 //
-// A Host decides what a computer says; Run carries it over HTTP and counts. The
-// package knows of a server only what any client may, so that it measures any server
-// that speaks the protocol. Addresses other than this computer's own are refused,
-// unless the caller says that the project is the operator's.
+// A Host decides the content of a computer's requests. Run sends them over HTTP and counts. The
+// package uses only features that any client may use, so it can measure any server that speaks the
+// protocol. Addresses of other computers are refused, unless the caller declares that the project
+// belongs to the operator.
 package load
 
 import (
@@ -18,33 +18,33 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Config says what is played.
+// Config is the configuration of a run.
 type Config struct {
 	URL  string // the project's master URL
 	Key  protocol.Authenticator
-	Mine bool // the project may be on another computer
+	Mine bool // the project belongs to the operator and may be on another computer
 
-	Hosts       int // all of one account
-	Connections int // requests at a time
-	Jobs        int // that a host wants in a request
+	Hosts       int // all of them belong to one account
+	Connections int // maximum number of simultaneous requests
+	Jobs        int // number of jobs that a host wants with a request
 	Mix         []Share
-	Memory      []float64 // bytes of memory that hosts have; none: as usual for their kind
+	Memory      []float64 // bytes of memory to choose from, or empty for the usual sizes of each kind
 	Seed        uint64    // of the hosts' identities
 
-	Duration time.Duration // of the measurement at most
-	Requests int64         // of the measurement at most; 0 no bound
-	Tasks    int64         // dispatched in it at most, or a few more; 0 no bound
+	Duration time.Duration // maximum duration of the measurement
+	Requests int64         // maximum number of requests in the measurement, or 0 for no limit
+	Tasks    int64         // number of tasks dispatched after which the measurement ends, or 0 for no limit
 	Timeout  time.Duration // of one request
 
-	KeepAlive   bool // a connection serves many requests
-	Upload      bool // output files are sent before their tasks are reported
+	KeepAlive   bool // a connection is used for many requests
+	Upload      bool // output files are uploaded before their tasks are reported
 	UploadBytes int64
-	HonorDelay  bool // hosts wait as long as the project tells them to
+	HonorDelay  bool // hosts wait as long as the project requests
 
-	PIDs []int // processes on this computer whose processor time is counted, with their children
+	PIDs []int // processes on this computer whose processor time is measured, with their children
 }
 
-// Bounds of what a Config may say.
+// Limits of the values in a Config.
 const (
 	maxHosts       = 1_000_000
 	maxConnections = 10_000
@@ -53,7 +53,7 @@ const (
 	maxUpload      = 100 << 20
 )
 
-// Check returns all that is wrong with the values.
+// Check returns all errors in the values.
 func (c *Config) Check() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -86,7 +86,7 @@ func (c *Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// fleet makes the hosts.
+// fleet returns the hosts.
 func (c *Config) fleet() []*Host {
 	hosts := make([]*Host, c.Hosts)
 	for i, kind := range deal(c.Mix, c.Hosts) {
@@ -95,8 +95,8 @@ func (c *Config) fleet() []*Host {
 	return hosts
 }
 
-// Key reads an account's key as it is given on a command line: @FILE stands for what a
-// file holds.
+// Key returns an account's key from a command-line argument: either the key itself, or @FILE to
+// read it from a file.
 func Key(s string) (protocol.Authenticator, error) {
 	name, isFile := strings.CutPrefix(s, "@")
 	if !isFile {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// preferences is what BOINC's clients send of the preferences in force, some two
-// kilobytes: their names and usual values.
+// preferences are the preferences in effect as BOINC's clients send them, with their names and
+// usual values, some two kilobytes.
 var preferences = preferencesText()
 
 func preferencesText() string {

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// A Report is what Run found.
+// A Report is the outcome of Run.
 type Report struct {
 	URL         string   `json:"url"`
-	Schedulers  []string `json:"schedulers"` // the connections are spread over them
+	Schedulers  []string `json:"schedulers"` // the connections are distributed over them
 	Hosts       int      `json:"hosts"`
-	Refused     int      `json:"hosts_refused"` // that the project would not know
+	Refused     int      `json:"hosts_refused"` // hosts that the project did not accept
 	Connections int      `json:"connections"`
 	Jobs        int      `json:"jobs"`
 	KeepAlive   bool     `json:"keep_alive"`
@@ -24,13 +24,13 @@ type Report struct {
 
 	Registration Counts `json:"registration"` // the hosts' first requests, before the measurement
 	Measured     Counts `json:"measured"`
-	Settling     Counts `json:"settling"`   // reports of what was left
-	Unreported   int    `json:"unreported"` // tasks that no report was acknowledged of
+	Settling     Counts `json:"settling"`   // reports of the remaining tasks
+	Unreported   int    `json:"unreported"` // tasks whose report was never acknowledged
 	CPU          CPU    `json:"cpu_seconds"`
 }
 
-// Rate returns the tasks a second of the measurement that were dispatched and as many
-// reported.
+// Rate returns the number of tasks a second that were dispatched, or that were reported if fewer,
+// in the measurement.
 func (r *Report) Rate() float64 {
 	if r.Measured.Seconds <= 0 {
 		return 0
@@ -38,7 +38,7 @@ func (r *Report) Rate() float64 {
 	return float64(min(r.Measured.Dispatched, r.Measured.Reported)) / r.Measured.Seconds
 }
 
-// Tasks returns how many tasks the project dispatched in all.
+// Tasks returns the number of tasks that the project dispatched in total.
 func (r *Report) Tasks() int64 {
 	return r.Registration.Dispatched + r.Measured.Dispatched + r.Settling.Dispatched
 }
@@ -82,7 +82,8 @@ func per(n int64, seconds float64) float64 {
 	return float64(n) / seconds
 }
 
-// processors tells the processor time for 1 000 tasks, or of all if there were none.
+// processors returns a text with the processor time for 1,000 tasks, or the total if there were
+// none.
 func (r *Report) processors() string {
 	unit, of := "s", 1.0
 	if n := r.Measured.Dispatched; n > 0 {
@@ -97,13 +98,13 @@ func (r *Report) processors() string {
 	return b.String()
 }
 
-// text tells a distribution for people.
+// text returns a description of the distribution for people.
 func (l Latency) text() string {
 	show := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
 	return fmt.Sprintf("median %s, 99 %% within %s, at most %s", show(l.Quantile(0.5)), show(l.Quantile(0.99)), show(l.most))
 }
 
-// list tells counts, the largest first.
+// list returns a text with all counts, the largest first.
 func list(counts ...map[string]int64) string {
 	sum := make(map[string]int64)
 	for _, c := range counts {

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// rest is how long a host waits after an error.
+	// rest is the time that a host waits after an error.
 	rest = time.Second
-	// tries is how often a host may fail to make itself known, or to report its last
-	// tasks, before it is left out.
+	// tries is the number of times that a host may fail to register, or to report its last tasks,
+	// before it is left out.
 	tries = 3
-	// settling bounds the time that hosts have for each of these, all together, beside the
-	// time-out of the last request.
+	// settling is the maximum time that all hosts together have for each of these phases, in
+	// addition to the timeout of the last request.
 	settling = time.Minute
 )
 
-// ErrNoHost says that the project took none of the hosts.
+// ErrNoHost means that the project accepted none of the hosts.
 var ErrNoHost = errors.New("the project took none of the hosts")
 
-// Run plays the hosts: first each makes itself known and fetches its first jobs, then all ask for work and report
-// as fast as the connections allow, and this is measured; in the end they report what
-// they have left. It ends by itself after the sum of c.Duration, four times
-// c.Timeout and three minutes, at latest; when ctx ends it returns what was counted so far.
+// Run runs the hosts. First each registers and fetches its first jobs. Then all ask for work and
+// report as fast as the connections allow, and this is measured. At the end they report their
+// remaining tasks. Run ends at the latest after the sum of c.Duration, four times c.Timeout and
+// three minutes. When ctx ends, it returns the counts so far.
 func Run(ctx context.Context, c Config) (Report, error) {
 	if err := c.Check(); err != nil {
 		return Report{}, err
@@ -64,8 +64,8 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		return r, noHost(&r.Registration)
 	}
 	if c.Jobs > 1 {
-		// Now they know how long a job takes. In the measurement each has from the start as
-		// many as it wants, so that as many are reported as are dispatched.
+		// Now the hosts have learned how long a job takes. Each starts the measurement with as many
+		// jobs as it wants, so that as many are reported as are dispatched.
 		again := g.play(ctx, phase{work: true, until: time.Now().Add(settling), tries: tries, once: true})
 		r.Registration.merge(&again)
 		r.Registration.Seconds += again.Seconds
@@ -88,10 +88,10 @@ func noHost(c *Counts) error {
 	return fmt.Errorf("%w: %q", ErrNoHost, why)
 }
 
-// A player is a host with what its place among others needs.
+// A player is a host with its state in the queue.
 type player struct {
 	*Host
-	due    time.Time // no request before
+	due    time.Time // no request before this time
 	errors int       // in a row
 }
 
@@ -101,13 +101,13 @@ type generator struct {
 	players []*player
 }
 
-// A phase says what the hosts do and when that is over.
+// A phase describes the hosts' actions and when they end.
 type phase struct {
-	work            bool // they ask for it
+	work            bool // they ask for work
 	until           time.Time
-	once            bool  // a host is done after one good turn
-	tries           int   // failures in a row after which a host is done; 0 none
-	requests, tasks int64 // that end the phase; 0 none
+	once            bool  // a host is done after one successful turn
+	tries           int   // number of successive failures after which a host is done, or 0 for no limit
+	requests, tasks int64 // numbers after which the phase ends, or 0 for no limit
 }
 
 // play lets the hosts have their turns, first come, first served, and counts.
@@ -120,7 +120,7 @@ func (g *generator) play(ctx context.Context, ph phase) Counts {
 	left.Store(int64(len(g.players)))
 	enqueue := func(p *player) {
 		if wait := time.Until(p.due); wait > 0 {
-			time.AfterFunc(wait, func() { ready <- p }) // has room for all
+			time.AfterFunc(wait, func() { ready <- p }) // the channel has room for all
 			return
 		}
 		ready <- p
@@ -174,8 +174,7 @@ func (g *generator) play(ctx context.Context, ph phase) Counts {
 	return sum
 }
 
-// settled notes what came of a host's turn, and reports whether it has no further one
-// in this phase.
+// settled records the outcome of a host's turn, and reports whether the host is done in this phase.
 func (g *generator) settled(p *player, t Turn, err error, ph phase) bool {
 	if err != nil {
 		p.errors++

@@ -18,7 +18,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// A project is a scheduler that has as many tasks as anyone wants.
+// A project is a scheduler that always has more tasks.
 type project struct {
 	*httptest.Server
 	conns atomic.Int64
@@ -26,7 +26,7 @@ type project struct {
 	mu       sync.Mutex
 	hosts    int64
 	tasks    int
-	open     map[string]bool // dispatched and not reported
+	open     map[string]bool // dispatched but not reported
 	trouble  func(req *protocol.SchedulerRequest) int
 	delay    time.Duration
 	asked    map[int64]time.Time
@@ -126,7 +126,7 @@ func TestRunCountsWhatTheProjectCounts(t *testing.T) {
 	}
 }
 
-// The number of tasks ends a measurement too.
+// The measurement also ends at the maximum number of tasks.
 func TestTasksEndTheRun(t *testing.T) {
 	p := newProject(t)
 	c := p.config()
@@ -137,8 +137,8 @@ func TestTasksEndTheRun(t *testing.T) {
 	}
 }
 
-// Errors are counted by their cause, do not end the run, and what was in hand is
-// reported after them.
+// Errors are counted by their cause and do not end the run, and the remaining tasks are reported
+// after them.
 func TestErrorsAreCounted(t *testing.T) {
 	p := newProject(t)
 	n := 0
@@ -159,7 +159,7 @@ func TestErrorsAreCounted(t *testing.T) {
 	}
 }
 
-// A project that takes nobody ends the run, with what it says.
+// A project that accepts no host ends the run with an error that contains the project's message.
 func TestNoHostIsTaken(t *testing.T) {
 	stranger := &protocol.SchedulerReply{Messages: []protocol.Message{{Priority: protocol.PriorityNotice, Text: "Invalid or missing account key."}}}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -176,7 +176,7 @@ func TestNoHostIsTaken(t *testing.T) {
 	}
 }
 
-// Hosts wait as long as they are told only if asked to.
+// Hosts wait as long as the project requests only if HonorDelay is set.
 func TestDelays(t *testing.T) {
 	for _, honor := range []bool{true, false} {
 		p := newProject(t)
@@ -192,7 +192,7 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// A run ends when it is told to, though the server does not answer.
+// A run can be stopped even if the server does not answer.
 func TestARunCanBeStopped(t *testing.T) {
 	p := newProject(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -212,10 +212,10 @@ func TestARunCanBeStopped(t *testing.T) {
 	}
 }
 
-// Without the operator's word nothing but this computer is connected to, wherever a
-// name, a redirect or the project's page leads.
+// Without the operator's consent, connections are made only to this computer, wherever a name, a
+// redirect or the project's page leads.
 func TestForeignAddressesAreRefused(t *testing.T) {
-	const foreign = "http://192.0.2.1/p/" // reserved for documents
+	const foreign = "http://192.0.2.1/p/" // reserved for documentation
 	page := func(text string) string {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if text == "" {

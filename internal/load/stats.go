@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// A Latency counts how long something took, in classes of 1.6 percent. The zero
-// Latency is empty.
+// A Latency is a distribution of durations, in classes of 1.6 percent. The zero Latency is empty.
 type Latency struct {
 	n       int64
 	most    time.Duration
@@ -15,11 +14,11 @@ type Latency struct {
 }
 
 const (
-	exact = 128 // microseconds that have a class each
+	exact = 128 // the range, in microseconds, in which each microsecond is a class
 	fine  = exact / 2
 )
 
-// Add counts one.
+// Add adds a duration.
 func (l *Latency) Add(d time.Duration) {
 	i := class(d)
 	l.grow(i + 1)
@@ -43,7 +42,7 @@ func class(d time.Duration) int {
 	return exact + (shift-1)*fine + int(us>>shift) - fine //nolint:gosec // small
 }
 
-// middle is the middle of a class.
+// middle returns the middle of a class.
 func middle(class int) time.Duration {
 	if class < exact {
 		return time.Duration(class) * time.Microsecond
@@ -53,7 +52,8 @@ func middle(class int) time.Duration {
 	return (low + 1<<shift/2) * time.Microsecond
 }
 
-// Quantile returns what the part q, 0 to 1, of them did not exceed, and 0 of none.
+// Quantile returns the duration that the fraction q of all durations, 0 to 1, did not exceed.
+// Without any it returns 0.
 func (l Latency) Quantile(q float64) time.Duration {
 	if l.n == 0 {
 		return 0
@@ -86,22 +86,22 @@ func (l Latency) MarshalJSON() ([]byte, error) {
 	}{ms(l.Quantile(0.5)), ms(l.Quantile(0.99)), ms(l.most)})
 }
 
-// Counts are what happened in a phase.
+// Counts are the counts of a phase.
 type Counts struct {
 	Seconds    float64          `json:"seconds"`
-	Requests   int64            `json:"requests"` // that were answered
+	Requests   int64            `json:"requests"` // requests that got a reply
 	Bytes      int64            `json:"request_bytes"`
 	Dispatched int64            `json:"dispatched"`
 	Resent     int64            `json:"resent"`
-	Reported   int64            `json:"reported"` // and acknowledged
-	Uploaded   int64            `json:"uploaded"` // files
+	Reported   int64            `json:"reported"` // tasks whose report was acknowledged
+	Uploaded   int64            `json:"uploaded"` // number of files
 	Refused    map[string]int64 `json:"refused"`  // requests for work that brought none, by reason
-	Errors     map[string]int64 `json:"errors"`   // requests and uploads without a proper answer
+	Errors     map[string]int64 `json:"errors"`   // requests and uploads without a proper reply
 	Latency    Latency          `json:"latency"`
 	Uploads    Latency          `json:"upload_latency"`
 }
 
-// maxReasons bounds the different texts that are counted apart.
+// maxReasons is the maximum number of different texts that are counted separately.
 const maxReasons = 50
 
 func count(m *map[string]int64, key string, n int64) {

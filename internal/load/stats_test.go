@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Quantiles are right within a class, whatever the times are.
+// Quantiles are within one class of the exact values, for any distribution.
 func TestQuantiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -41,7 +41,7 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// A server that says something new each time does not fill the memory.
+// A server that sends a new text each time does not fill the memory.
 func TestReasonsAreBounded(t *testing.T) {
 	var c Counts
 	for i := range 1000 {

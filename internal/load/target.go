@@ -12,11 +12,11 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// ErrForeign says that an address is not this computer's own.
+// ErrForeign means that an address does not belong to this computer.
 var ErrForeign = errors.New("not an address of this computer alone; a load generator aimed at a stranger's server is an attack on it")
 
-// reachable sees whether the URL is one and may be aimed at. The address is looked at
-// again whenever a connection is made, for names may mean anything.
+// reachable checks whether the URL is valid and may be used. The address is checked again whenever
+// a connection is made, because a name can resolve to any address.
 func (c *Config) reachable() error {
 	canonical, err := protocol.CanonicalMasterURL(c.URL)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Config) reachable() error {
 	return fmt.Errorf("%s: %w", c.URL, ErrForeign)
 }
 
-// loopback reports whether a host's name or address means this computer.
+// loopback reports whether a host's name or address denotes this computer.
 func loopback(host string) bool {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.Unmap().IsLoopback()
@@ -40,8 +40,8 @@ func loopback(host string) bool {
 	return host == "localhost"
 }
 
-// dial connects, but only to this computer unless the project is the caller's own:
-// neither names, redirects nor a project's pages lead elsewhere.
+// dial connects, but only to this computer unless the project belongs to the caller. So names,
+// redirects and a project's pages cannot lead elsewhere.
 func (c *Config) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: c.Timeout, Control: func(_, address string, _ syscall.RawConn) error {
 		host, _, err := net.SplitHostPort(address)

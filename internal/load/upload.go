@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// unsent returns the outputs that have to be sent before their tasks are reported.
+// unsent returns the outputs that must be uploaded before their tasks are reported.
 func (h *Host) unsent() (list []Upload) {
 	if !h.upload {
 		return nil
@@ -35,8 +35,8 @@ func (h *Host) body(task string, o *output) Upload {
 	return Upload{Task: task, File: o.Name, URL: o.UploadURLs[0], Head: head.Encode(), Data: data}
 }
 
-// Sent takes the answer to an upload in. What a handler refuses for good is given up,
-// and its task fails; after any other trouble it is tried again.
+// Sent processes the reply to an upload. If the handler refuses it permanently, the upload is given
+// up and its task fails. After any other problem it is tried again.
 func (h *Host) Sent(u Upload, reply protocol.UploadReply) {
 	for i := range h.tasks {
 		t := &h.tasks[i]

@@ -16,27 +16,26 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// maxReply bounds what is read of an answer.
+// maxReply is the maximum number of bytes that are read of a reply.
 const maxReply = 64 << 20
 
-// A worker carries the requests of hosts, one at a time. It has a connection of its
-// own.
+// A worker sends the requests of hosts, one at a time. It has a separate connection.
 type worker struct {
 	c         *Config
 	http      *http.Client
 	scheduler string
-	counts    Counts // of this phase
+	counts    Counts // in the current phase
 }
 
 func newWorker(c *Config) *worker {
 	return &worker{c: c, http: &http.Client{
 		Timeout: c.Timeout,
-		// No proxy: it would connect where it may not be connected to.
+		// No proxy: it could connect to forbidden addresses.
 		Transport: &http.Transport{DialContext: c.dial, MaxIdleConnsPerHost: 1, DisableKeepAlives: !c.KeepAlive},
 	}}
 }
 
-// find asks the project's home page where its schedulers are.
+// find returns the schedulers in the project's home page.
 func (w *worker) find(ctx context.Context) ([]string, error) {
 	page, err := w.do(ctx, http.MethodGet, w.c.URL, nil)
 	if err != nil {
@@ -49,10 +48,10 @@ func (w *worker) find(ctx context.Context) ([]string, error) {
 	return urls, nil
 }
 
-// turn has a host ask its project once and sends what outputs that brings. An error
-// is counted already.
+// turn makes a host contact its project once, and uploads the outputs that this brings. Errors are
+// already counted.
 func (w *worker) turn(ctx context.Context, h *Host, work bool) (Turn, error) {
-	for _, u := range h.unsent() { // what could not be sent before
+	for _, u := range h.unsent() { // outputs that could not be uploaded before
 		if err := w.send(ctx, h, u); err != nil {
 			return Turn{}, err
 		}
@@ -105,12 +104,12 @@ func (w *worker) send(ctx context.Context, h *Host, u Upload) error {
 	}
 	h.Sent(u, reply)
 	if reply.Status == protocol.UploadPermanent {
-		return nil // it is given up, and the host goes on
+		return nil // the upload is given up, and the host continues
 	}
 	return err
 }
 
-// do makes one exchange and returns the answer's body.
+// do makes one request and returns the reply's body.
 func (w *worker) do(ctx context.Context, method, to string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
@@ -139,7 +138,7 @@ func (w *worker) do(ctx context.Context, method, to string, body []byte) ([]byte
 	return buf.Bytes(), nil
 }
 
-// A statusError is an answer that is not 200.
+// A statusError is a reply whose status is not 200.
 type statusError struct {
 	url  string
 	code int
@@ -149,14 +148,14 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("%s: HTTP %d %s", e.url, e.code, http.StatusText(e.code))
 }
 
-// failed counts an error, unless all is being stopped.
+// failed counts an error, unless everything is being stopped.
 func (w *worker) failed(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		count(&w.counts.Errors, label(err), 1)
 	}
 }
 
-// label is what errors of one cause are counted under.
+// label returns the label under which errors of the same cause are counted.
 func label(err error) string {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return fmt.Sprintf("HTTP %d", s.code)

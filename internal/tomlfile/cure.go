@@ -10,12 +10,12 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// syntax says what a parser's error is about: the key, and what to write instead where
-// that can be guessed. t is the struct that the file is read into.
+// syntax returns an error for a parser's error, with the key and, if it can be guessed, a
+// correction. t is the struct that the file is read into.
 func syntax(lines Lines, t reflect.Type, src []byte, pe toml.ParseError) error {
 	n := pe.Position.Line
 	if strings.Contains(pe.Message, "to end table name") && !strings.HasPrefix(lineOf(string(src), n), "[") {
-		n-- // the parser stands at the next line already
+		n-- // the parser is at the next line already
 	}
 	text := lineOf(string(src), n)
 	at := fmt.Sprintf("%s:%d: ", lines.name, n)
@@ -54,7 +54,7 @@ var (
 	comment = regexp.MustCompile(`\s#.*$`)
 )
 
-// lineOf returns the n-th line of a text, from 1, without blanks around it.
+// lineOf returns the n-th line of a text, counted from 1, without surrounding blanks.
 func lineOf(src string, n int) string {
 	all := strings.Split(src, "\n")
 	if n < 1 || n > len(all) {
@@ -63,8 +63,7 @@ func lineOf(src string, n int) string {
 	return strings.TrimSpace(all[n-1])
 }
 
-// table returns the table that a line belongs to, with a dot behind it; "" is the file
-// itself.
+// table returns the table that a line belongs to, followed by a dot, or "" for the top level.
 func (l Lines) table(line int) string {
 	best, at := "", 0
 	for key, n := range l.tables {
@@ -75,8 +74,8 @@ func (l Lines) table(line int) string {
 	return best
 }
 
-// typeOf finds the type of a key, in which lists may have numbers: list[1].key. It is
-// nil for a key that is unknown.
+// typeOf returns the type of a key, in which lists may have numbers: list[1].key. It returns nil
+// for an unknown key.
 func typeOf(t reflect.Type, key string) reflect.Type {
 	for part := range strings.SplitSeq(number.ReplaceAllString(key, ""), ".") {
 		switch {
@@ -84,7 +83,7 @@ func typeOf(t reflect.Type, key string) reflect.Type {
 			t = t.Elem()
 		case t.Kind() == reflect.Map:
 			t = t.Elem()
-			continue // its names are the user's own
+			continue // its names are chosen by the user
 		}
 		if t.Kind() != reflect.Struct {
 			return nil
@@ -98,7 +97,7 @@ func typeOf(t reflect.Type, key string) reflect.Type {
 
 var number = regexp.MustCompile(`\[\d+\]`)
 
-// instead says what to write for a value of the wrong kind; "" if that cannot be guessed.
+// instead returns a correction for a value of the wrong kind, or "" if it cannot be guessed.
 func instead(t reflect.Type, name, value string) string {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		name = name[i+1:]
@@ -109,7 +108,8 @@ func instead(t reflect.Type, name, value string) string {
 	return ""
 }
 
-// guess is what a person may have meant, as TOML has it; "" if that cannot be told.
+// guess returns the value that a person may have meant, in TOML's syntax, or "" if it cannot be
+// guessed.
 func guess(t reflect.Type, value string) string {
 	value = strings.TrimSpace(value)
 	switch bare := strings.ToLower(strings.Trim(value, `"'`)); kind(t) {
@@ -144,7 +144,7 @@ func guess(t reflect.Type, value string) string {
 }
 
 var (
-	// quantity is a number as people write it, with a unit behind it or not.
+	// quantity matches a number as people write it, with or without a unit.
 	quantity = regexp.MustCompile(`^([-+]?\d*[.,]?\d*)\s*(?:%|°c|[a-z]+(?:/s)?)?$`)
 	clock    = regexp.MustCompile(`^(\d{1,2}):(\d{2})$`)
 )

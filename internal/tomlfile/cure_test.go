@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 )
 
-// What people write who do not know TOML, and what they are told.
+// Mistakes of people who are not familiar with TOML, and the resulting errors.
 func TestCures(t *testing.T) {
 	for _, tt := range []struct{ src, want string }{
 		{"max = 50%", "max: 50% is not a number; write max = 50"},
@@ -40,7 +40,7 @@ func TestCures(t *testing.T) {
 		{"[log]\nlevel = high", `2: log.level: high is not a string in quotes; write level = "high"`},
 		{"[[item]]\nname = 'a'\n[[item]]\nsize = 3 kB", "4: item[1].size: 3 kB is not a number; write size = 3"},
 		{"[of.mine]\nsize = 5,5", "2: of.mine.size: 5,5 is not a number; write size = 5.5"},
-		{"unknown = 5%", "expected"}, // the parser's own words
+		{"unknown = 5%", "expected"}, // the parser's own message
 		{"max = \x00", "not a text file in UTF-8; save it as UTF-8"},
 	} {
 		var s struct {

@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// Reference returns a file with every key that v, a struct with the defaults, takes:
-// its meaning, unit and default, from the field's tags
+// Reference returns a file with every key of v, a struct with the defaults, and with its meaning,
+// unit and default, from the field's tags
 //
 //	about    what it means, in one line
 //	unit     of a number
 //	example  a value in place of the default; the key is not commented out then
 //
-// All other keys are commented out, so that the file says nothing that does not hold
-// without it. header is text for its top.
+// All other keys are commented out, so that the file changes nothing. header is text for its top.
 func Reference(header string, v any) string {
 	var b strings.Builder
 	for line := range strings.Lines(header) {
@@ -30,11 +29,11 @@ func reference(b *strings.Builder, v reflect.Value) {
 	var tables []reflect.StructField
 	for f := range v.Type().Fields() {
 		if key(f) == "-" {
-			continue // it is not in the file
+			continue // not in the file
 		}
 		t := f.Type
 		if t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-			tables = append(tables, f) // keys after a table's head are the table's
+			tables = append(tables, f) // keys after a table's header belong to that table
 			continue
 		}
 		describe(b, f)
@@ -60,7 +59,7 @@ func reference(b *strings.Builder, v reflect.Value) {
 	}
 }
 
-// entries are those of a table with names of its own.
+// entries writes the entries of a table whose names the user chooses.
 func entries(b *strings.Builder, v reflect.Value) {
 	names := v.MapKeys()
 	slices.SortFunc(names, func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) })
@@ -82,7 +81,7 @@ func describe(b *strings.Builder, f reflect.StructField) {
 	b.WriteString("\n")
 }
 
-// literal is a value as TOML has it.
+// literal returns a value in TOML's syntax.
 func literal(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.String:

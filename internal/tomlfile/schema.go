@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// SchemaLine returns the line at the head of a file by which editors find the schema of that kind
-// of file.
+// SchemaLine returns the first line of a file, with which editors find the schema of that kind of
+// file.
 func SchemaLine(kind string) string { return "#:schema " + schemaURL(kind) + "\n" }
 
-// schemaURL is where the schema of a kind of file can be read by everyone.
+// schemaURL returns the public address of the schema of a kind of file.
 func schemaURL(kind string) string {
 	return "https://raw.githubusercontent.com/starling-grid/starling/main/schema/" + kind + ".json"
 }
 
-// A Schema is a JSON Schema, draft 7, which is what editors of TOML understand.
+// A Schema is a JSON Schema, draft 7, the version that TOML editors support.
 type Schema map[string]any
 
-// SchemaOf returns the schema of the files that Decode reads into a struct such as v, whose
-// fields have the tags of Reference and
+// SchemaOf returns the schema of the files that Decode reads into a struct such as v, whose fields
+// have the tags of Reference and
 //
 //	enum  the values that a string can have, divided by commas
 //
@@ -36,7 +36,7 @@ func (s Schema) Text(kind, title string) string {
 	return string(b) + "\n"
 }
 
-// Key returns the schema of a key, dotted in tables, of which s has to have one.
+// Key returns the schema of a key, dotted in tables. The key must exist.
 func (s Schema) Key(key string) Schema {
 	for name := range strings.SplitSeq(key, ".") {
 		s = s["properties"].(Schema)[name].(Schema)
@@ -55,7 +55,7 @@ func table(v reflect.Value) Schema {
 	return s
 }
 
-// addKeys adds the keys that a struct takes.
+// addKeys adds the keys of a struct.
 func addKeys(v reflect.Value, properties Schema, required *[]string) {
 	for f := range v.Type().Fields() {
 		name, field := key(f), v.FieldByIndex(f.Index)
@@ -87,14 +87,14 @@ func addKeys(v reflect.Value, properties Schema, required *[]string) {
 	}
 }
 
-// schemaOf is that of a value, which is the default.
+// schemaOf returns the schema of a value, which is the default.
 func schemaOf(v reflect.Value) Schema {
 	switch v.Kind() {
 	case reflect.Struct:
 		return table(v)
 	case reflect.Map:
 		s := Schema{"type": "object", "additionalProperties": schemaOf(reflect.Zero(v.Type().Elem()))}
-		if v.Type().Elem().Kind() == reflect.Bool { // names that are known
+		if v.Type().Elem().Kind() == reflect.Bool { // predefined names
 			known := make(Schema)
 			for name, value := range v.Seq2() {
 				known[name.String()] = Schema{"type": "boolean", "default": value.Bool()}

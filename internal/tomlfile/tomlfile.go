@@ -1,7 +1,7 @@
-// Package tomlfile reads TOML files that people write, strictly: a key that
-// nobody knows or a value of the wrong kind is an error naming file, line, key
-// and the nearest valid name, and all such errors are told at once. It knows no
-// setting; packages that do check their values with Lines.Errorf.
+// Package tomlfile reads TOML files that people write, strictly. An unknown key or a value of the
+// wrong kind is an error with the file, the line, the key and the nearest valid name, and all such
+// errors are reported at once. It does not define any settings. Packages that do check their values
+// with Lines.Errorf.
 package tomlfile
 
 import (
@@ -20,22 +20,22 @@ import (
 	"github.com/starling-grid/starling/internal/nearest"
 )
 
-// Lines tells on which line of a file each key stands. It is what Decode
-// returns for checks of values that only the caller can make.
+// Lines contains the line of each key in a file. Decode returns it for checks of values that only
+// the caller can make.
 type Lines struct {
 	name   string
 	lines  map[string]int
-	tables map[string]int // those of lines that are headers of tables
+	tables map[string]int // of the keys in lines, those that are headers of tables
 }
 
-// Errorf returns an error about the value of key (dotted, as in "a.b"), with
-// file and line in front.
+// Errorf returns an error about the value of key (dotted, as in "a.b"), starting with file and
+// line.
 func (l Lines) Errorf(key, format string, args ...any) error {
 	return fmt.Errorf("%s%s: %s", l.at(key), key, fmt.Sprintf(format, args...))
 }
 
-// Unknown returns an error about a key in a table with names of the user's own,
-// of which these alone mean something.
+// Unknown returns an error about a key in a table whose names the user chooses, but in which only
+// these names have a meaning.
 func (l Lines) Unknown(key string, names []string) error {
 	table, name := "", key
 	if i := strings.LastIndexByte(key, '.'); i >= 0 {
@@ -44,7 +44,7 @@ func (l Lines) Unknown(key string, names []string) error {
 	return l.Errorf(table+name, "unknown key%s", hint(name, names))
 }
 
-// hint names the known key that looks most like key, if any comes close.
+// hint names the known key that is most similar to key, if any is close.
 func hint(key string, known []string) string {
 	if best := nearest.Word(key, known); best != "" {
 		return ", did you mean " + best + "?"
@@ -65,11 +65,12 @@ func (l Lines) at(key string) string {
 	return l.name + ": "
 }
 
-// Decode reads src into the struct that into points to, whose fields carry
-// `toml` tags. name is the file's name, for messages. The error joins all that
-// is wrong with keys and kinds of values. When it is keys alone, the others are
-// set all the same, so that their values can be checked too; else nothing is.
-func Decode(name string, src []byte, into any) (Lines, error) {
+// Decode reads src into the struct that into points to, whose fields have `toml` tags. name is the
+// file's name, for messages. The error joins all errors about keys and kinds of values. If all
+// errors are about keys, the other keys are set anyway, so that their values can be checked, too.
+// Otherwise nothing is set. retired are keys outside of tables that may have any value and are
+// ignored.
+func Decode(name string, src []byte, into any, retired ...string) (Lines, error) {
 	lines := Lines{name: name}
 	lines.lines, lines.tables = keyLines(string(src))
 	var raw map[string]any
@@ -78,6 +79,9 @@ func Decode(name string, src []byte, into any) (Lines, error) {
 			return lines, syntax(lines, reflect.TypeOf(into).Elem(), src, pe)
 		}
 		return lines, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, key := range retired {
+		delete(raw, key)
 	}
 	var errs []error
 	if check(&errs, lines, reflect.TypeOf(into).Elem(), raw, "") {
@@ -88,8 +92,8 @@ func Decode(name string, src []byte, into any) (Lines, error) {
 	return lines, errors.Join(errs...)
 }
 
-// check compares what a table of the file holds with what the struct type t can
-// take, and reports whether all values are of the right kind.
+// check compares the content of a table in the file with the struct type t, and reports whether all
+// values are of the right kind.
 func check(errs *[]error, lines Lines, t reflect.Type, table map[string]any, prefix string) (fit bool) {
 	fit = true
 	known := fields(t, prefix)
@@ -119,7 +123,7 @@ func checkValue(errs *[]error, lines Lines, t reflect.Type, v any, key string) (
 		if sub, ok := v.(map[string]any); ok {
 			return check(errs, lines, t, sub, key+".")
 		}
-	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Bool: // names of the user's own
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Bool: // names chosen by the user
 		if table, ok := v.(map[string]any); ok {
 			fit = true
 			for _, name := range slices.Sorted(maps.Keys(table)) {
@@ -127,7 +131,7 @@ func checkValue(errs *[]error, lines Lines, t reflect.Type, v any, key string) (
 			}
 			return fit
 		}
-	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct: // tables with names of the user's own
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct: // tables with names chosen by the user
 		if tables, ok := v.(map[string]any); ok {
 			fit = true
 			for _, name := range slices.Sorted(maps.Keys(tables)) {
@@ -164,7 +168,7 @@ func checkValue(errs *[]error, lines Lines, t reflect.Type, v any, key string) (
 	return false
 }
 
-// fields lists the keys that a struct takes, nested ones dotted.
+// fields returns the keys of a struct, with dots in nested ones.
 func fields(t reflect.Type, prefix string) map[string]reflect.Type {
 	m := make(map[string]reflect.Type)
 	for f := range t.Fields() {
@@ -187,8 +191,8 @@ func fields(t reflect.Type, prefix string) map[string]reflect.Type {
 	return m
 }
 
-// secret reports whether values of a type must not be seen: those that hide
-// themselves from logs.
+// secret reports whether values of a type must not be shown, because they hide themselves from
+// logs.
 func secret(t reflect.Type) bool { return t.Implements(reflect.TypeFor[slog.LogValuer]()) }
 
 func kind(t reflect.Type) string {
@@ -227,7 +231,7 @@ func fits(want string, v any) bool {
 }
 
 func show(v any) string {
-	if t, ok := v.(time.Time); ok { // 12:30 is a time of the day in TOML
+	if t, ok := v.(time.Time); ok { // in TOML, 12:30 is a time of day
 		return t.Format("15:04")
 	}
 	if s, ok := v.(string); ok {
@@ -236,12 +240,11 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// keyLines finds on which line each key is set; in a list of tables each has its
-// number, from 0: list[1].key. It is a reading for messages only; the parser
-// decides what the file means.
+// keyLines returns the line on which each key is set. In a list of tables each has a number, from
+// 0: list[1].key. The result is only for messages. The parser decides the meaning of the file.
 func keyLines(src string) (lines, tables map[string]int) {
 	lines, tables = make(map[string]int), make(map[string]int)
-	count := make(map[string]int) // tables seen of each list
+	count := make(map[string]int) // number of tables seen in each list
 	table := ""
 	for i, line := range strings.Split(src, "\n") {
 		line = strings.TrimSpace(line)

@@ -133,7 +133,7 @@ a.toml:12: project[1].outage[1].satrt: unknown key, did you mean project[1].outa
 	}
 }
 
-// A list of tables may be written as an empty list, which is not the same as none.
+// A list of tables may be written as an empty list, which differs from a missing one.
 func TestAnEmptyListOfTables(t *testing.T) {
 	var v struct {
 		Item  []struct{ Name string } `toml:"item"`

@@ -285,16 +285,6 @@ func TestLongDocumentsHaveContents(t *testing.T) {
 	}
 }
 
-// TestServerSettingsAreDocumented compares the keys of server.toml with their page.
-func TestServerSettingsAreDocumented(t *testing.T) {
-	page := read(t, "docs/server-settings.md")
-	for _, m := range regexp.MustCompile(`(?m)^([a-z_]+) = `).FindAllStringSubmatch(read(t, "server/project/testdata/server.toml"), -1) {
-		if !strings.Contains(page, "`"+m[1]+"`") {
-			t.Errorf("docs/server-settings.md does not have %s", m[1])
-		}
-	}
-}
-
 // TestDependenciesAreListed compares the modules that go.mod requires directly with the table in
 // ARCHITECTURE.md, in both directions.
 func TestDependenciesAreListed(t *testing.T) {

@@ -1,10 +1,10 @@
-// Package appipc holds the formats that BOINC's client and an application
-// exchange in a slot: init_data.xml, the shared-memory channels and their
-// messages, soft links and the small files that say how a run ended. Client
-// (package executor) and application (package boincapi) both use it.
+// Package appipc implements the formats that BOINC's client and an application exchange in a slot:
+// init_data.xml, the shared-memory channels and their messages, soft links, and the small files
+// that report how a run ended. Client (package executor) and application (package boincapi) both
+// use it.
 //
-// It opens no files, maps no memory and starts nothing; it does not know when
-// a message is due, only what it looks like.
+// It opens no files, maps no memory and starts nothing. It defines only the form of messages, not
+// when they are sent.
 package appipc
 
 import (
@@ -23,10 +23,10 @@ const (
 	ControlReply    Channel = 1 // unused by both sides
 	GraphicsRequest Channel = 2 // unused today
 	GraphicsReply   Channel = 3 // application to client: where its graphics are
-	Heartbeats      Channel = 4 // client to application, once a second
+	Heartbeats      Channel = 4 // client to application, with every poll
 	AppStatus       Channel = 5 // application to client: CPU time, fraction done
-	TrickleUp       Channel = 6 // application to client: a trickle file is there
-	TrickleDown     Channel = 7 // client to application: a trickle file is there
+	TrickleUp       Channel = 6 // application to client: a trickle file is in the slot
+	TrickleDown     Channel = 7 // client to application: a trickle file is in the slot
 )
 
 // Sizes of the shared memory. MaxText leaves room for the flag and the NUL.
@@ -37,21 +37,21 @@ const (
 	MaxText     = ChannelSize - 2
 )
 
-// SegmentName returns the name that Windows knows the memory by which init_data.xml calls
-// commObjName. Before it an application looks for the same in the namespace of all sessions.
+// SegmentName returns the name under which Windows has the memory that init_data.xml calls
+// commObjName. An application first looks for the same name in the namespace of all sessions.
 //
 // Source: BOINC lib/app_ipc.h, SHM_PREFIX.
 func SegmentName(commObjName string) string { return "shm_" + commObjName }
 
-// Channels is the shared memory of one run. Each channel has one sender and
-// one receiver; of those, each end may be used by one goroutine at a time. The
-// zero value has no memory: it sends nothing and receives nothing.
+// Channels is the shared memory of one run. Each channel has one sender and one receiver, each of
+// which may be used by one goroutine at a time. The zero value has no memory: it neither sends nor
+// receives anything.
 type Channels struct {
 	mem []byte
 }
 
-// NewChannels uses mem, which must stay mapped for as long as the result is
-// used, must hold MmapSize bytes, and must be aligned to 4.
+// NewChannels uses mem, which must stay mapped for as long as the result is used, must have
+// MmapSize bytes, and must be aligned to 4.
 func NewChannels(mem []byte) (Channels, error) {
 	if len(mem) < MmapSize {
 		return Channels{}, fmt.Errorf("shared memory has %d bytes, want %d", len(mem), MmapSize)
@@ -62,19 +62,17 @@ func NewChannels(mem []byte) (Channels, error) {
 	return Channels{mem: mem}, nil
 }
 
-// Open reports whether there is memory.
+// Open reports whether the channels have memory.
 func (c Channels) Open() bool { return c.mem != nil }
 
-// Send puts text into the channel. It reports false, and does nothing, if the
-// last message is still unread, if text is longer than MaxText, or if there is
-// no memory.
+// Send puts text into the channel. It returns false and does nothing if the last message is still
+// unread, if text is longer than MaxText, or without memory.
 func (c Channels) Send(ch Channel, text string) bool {
 	if c.mem == nil || len(text) > MaxText || c.Pending(ch) {
 		return false
 	}
-	// The peer looks at the flag without a lock, so the flag goes last: one
-	// aligned store makes it visible along with the first three bytes, after
-	// all the others.
+	// The peer looks at the flag without a lock, so the flag is written last: one aligned store
+	// makes it visible together with the first three bytes, after all the others.
 	var first [4]byte
 	first[0] = 1
 	n := copy(first[1:], text)
@@ -88,8 +86,7 @@ func (c Channels) Send(ch Channel, text string) bool {
 	return true
 }
 
-// Receive takes the waiting message out of the channel; ok is false if there
-// is none.
+// Receive takes the waiting message out of the channel. ok is false if there is none.
 func (c Channels) Receive(ch Channel) (text string, ok bool) {
 	if c.mem == nil {
 		return "", false
@@ -111,7 +108,7 @@ func (c Channels) Receive(ch Channel) (text string, ok bool) {
 	return string(b[:n]), true
 }
 
-// Pending reports whether the channel holds a message that was not received.
+// Pending reports whether the channel contains a message that has not been received.
 func (c Channels) Pending(ch Channel) bool {
 	if c.mem == nil {
 		return false

@@ -45,7 +45,7 @@ func TestChannelHoldsOneMessage(t *testing.T) {
 	}
 }
 
-// The bytes are those in a dump of a real application's memory.
+// The bytes are the same as in a dump of a real application's memory.
 func TestChannelBytesAreBOINCs(t *testing.T) {
 	c, mem := newChannels(t)
 	c.Send(appipc.Heartbeats, appipc.Heartbeat{WorkingSet: 3104768, MaxWorkingSet: 22748850000}.Encode())
@@ -84,7 +84,7 @@ func TestMessagesArriveWholeAndInOrder(t *testing.T) {
 			if c.Send(appipc.ControlRequest, fmt.Sprintf("%d %s", i, strings.Repeat("y", i%900))) {
 				i++
 			} else {
-				runtime.Gosched() // or a single processor spins until it is taken away
+				runtime.Gosched() // otherwise a single processor would spin until the end of its time slice
 			}
 		}
 	}()

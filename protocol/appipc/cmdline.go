@@ -1,9 +1,8 @@
 package appipc
 
-// SplitCommandLine splits a workunit's command line into arguments as BOINC
-// does: at white space, except between single or double quotes, which are
-// removed. There is no escape character; a quote that is not closed reaches to
-// the end.
+// SplitCommandLine splits a workunit's command line into arguments as BOINC does: at white space,
+// except between single or double quotes, which are removed. There are no escape characters. A
+// quote that is not closed reaches to the end.
 func SplitCommandLine(line string) []string {
 	var args []string
 	var arg []byte

@@ -208,7 +208,7 @@ func FuzzSlotFiles(f *testing.F) {
 	})
 }
 
-// On Windows the memory is named, and there is no key.
+// On Windows the memory has a name instead of a key.
 func TestInitDataNamesTheMemory(t *testing.T) {
 	d := appipc.DefaultInitData()
 	d.CommObjName = "boinc_7"

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// InitData is init_data.xml, all that a client tells an application at its
-// start. Sizes are bytes, speeds FLOPS.
+// InitData is the content of init_data.xml, everything that an application receives from its client
+// at its start. Sizes are in bytes, speeds in FLOPS.
 type InitData struct {
 	MajorVersion, MinorVersion, Release int // of the client
 	AppVersion                          int // version_num, 101 for 1.01
@@ -23,7 +23,7 @@ type InitData struct {
 	Authenticator                       string
 	WUName, ResultName                  string
 	SHMKey                              int    // -1: the channels are in MmapFile
-	CommObjName                         string // Windows: SegmentName's memory has the channels; "": not Windows
+	CommObjName                         string // the name for SegmentName on Windows, "" on other systems
 	Slot                                int
 	ClientPID                           int           // 0: watch for heartbeats instead
 	WUCPUTime                           time.Duration // CPU time at the last checkpoint
@@ -33,7 +33,7 @@ type InitData struct {
 	HostTotalCredit, HostExpavgCredit   float64
 	ResourceShareFraction               float64       // 0..1
 	CheckpointPeriod                    time.Duration // 0: the application's default of 300 s
-	FractionDoneStart, FractionDoneEnd  float64       // the part of the whole that this run's 0..1 stands for
+	FractionDoneStart, FractionDoneEnd  float64       // the range of the whole task that this run's 0..1 corresponds to
 	GPUType                             string
 	GPUDeviceNum, GPUOpenCLDevIndex     int // -1: none
 	GPUUsage, NCPUs                     float64
@@ -49,8 +49,7 @@ type InitData struct {
 	AppFiles                            []string
 }
 
-// DefaultInitData returns the values that stand for "nothing special" where
-// those are not zero.
+// DefaultInitData returns the default values of all fields. Some are not zero.
 func DefaultInitData() InitData {
 	return InitData{
 		SHMKey: -1, FractionDoneEnd: 1, GPUDeviceNum: -1, GPUOpenCLDevIndex: -1,
@@ -70,8 +69,7 @@ func (d InitData) HostFPOPS() float64 {
 	return v
 }
 
-// Encode returns the file, its elements in the order in which BOINC's client
-// writes them.
+// Encode returns the file. Its elements are in the order in which BOINC's client writes them.
 func (d InitData) Encode() []byte {
 	var w bxml.Writer
 	w.Open("app_init_data")
@@ -141,8 +139,7 @@ func (d InitData) Encode() []byte {
 	return w.Bytes()
 }
 
-// block writes XML as it is; an empty one without the blank line that
-// bxml.Writer.Block would leave.
+// block writes XML unchanged. Unlike bxml.Writer.Block, it leaves no blank line for an empty one.
 func block(w *bxml.Writer, name, xml string) {
 	if xml == "" {
 		w.Text(name, "")

@@ -6,9 +6,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// ParseInitData reads init_data.xml. Elements that it does not know are
-// skipped; those that are missing get the value of DefaultInitData, except
-// shm_key, whose absence means that the client has no channels in MmapFile.
+// ParseInitData reads init_data.xml. It skips unknown elements. Missing ones get the value of
+// DefaultInitData, except shm_key: without it, the client does not have channels in MmapFile.
 func ParseInitData(b []byte) (InitData, error) {
 	d := DefaultInitData()
 	d.SHMKey = 0
@@ -94,7 +93,7 @@ func (d *InitData) element(s *bxml.Scanner, name string) {
 	}
 }
 
-// limits reads the second half: how to run and what may be used.
+// limits reads the second half: how to run and which resources may be used.
 func (d *InitData) limits(s *bxml.Scanner, name string) {
 	switch name {
 	case "resource_share_fraction":

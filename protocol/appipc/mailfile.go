@@ -5,15 +5,13 @@ import (
 	"io"
 )
 
-// FileChannels are the same mailboxes as [Channels], reached by reading and
-// writing the file that the application has mapped. The system shows both
-// sides the same bytes. Whatever the application does to the file, even
-// truncating it, ends here as a failed read: a mapping would take the whole
-// process down with it (SIGBUS).
+// FileChannels are the same mailboxes as [Channels], but accessed by reading and writing the file
+// that the application has mapped. The system shows both sides the same bytes. If the application
+// damages the file, for example by truncating it, only a read fails here. With a mapping, the whole
+// process would crash (SIGBUS).
 //
-// Each channel has one sender and one receiver; of those, each end may be used
-// by one goroutine at a time. The zero value has no file: it sends nothing and
-// receives nothing.
+// Each channel has one sender and one receiver, each of which may be used by one goroutine at a
+// time. The zero value has no file: it neither sends nor receives anything.
 type FileChannels struct {
 	f readWriterAt
 }
@@ -23,15 +21,15 @@ type readWriterAt interface {
 	io.WriterAt
 }
 
-// NewFileChannels uses a file of MmapSize bytes, which must stay open for as
-// long as the result is used.
+// NewFileChannels uses a file of MmapSize bytes, which must stay open for as long as the result is
+// used.
 func NewFileChannels(f readWriterAt) FileChannels { return FileChannels{f} }
 
-// Open reports whether there is a file.
+// Open reports whether the channels have a file.
 func (c FileChannels) Open() bool { return c.f != nil }
 
-// Send puts text into the channel. It reports false if the last message is still
-// unread, if text is longer than MaxText, or if the file cannot be used.
+// Send puts text into the channel. It returns false if the last message is still unread, if text is
+// longer than MaxText, or if the file cannot be used.
 func (c FileChannels) Send(ch Channel, text string) bool {
 	if c.f == nil || len(text) > MaxText || c.Pending(ch) {
 		return false
@@ -40,12 +38,11 @@ func (c FileChannels) Send(ch Channel, text string) bool {
 	if _, err := c.f.WriteAt(append([]byte(text), 0), at+1); err != nil {
 		return false
 	}
-	_, err := c.f.WriteAt([]byte{1}, at) // the peer looks at the flag first
+	_, err := c.f.WriteAt([]byte{1}, at) // the peer reads the flag first
 	return err == nil
 }
 
-// Receive takes the waiting message out of the channel; ok is false if there is
-// none.
+// Receive takes the waiting message out of the channel. ok is false if there is none.
 func (c FileChannels) Receive(ch Channel) (text string, ok bool) {
 	at := int64(ch) * ChannelSize
 	if full, err := c.full(ch); err != nil || !full {
@@ -62,8 +59,8 @@ func (c FileChannels) Receive(ch Channel) (text string, ok bool) {
 	return string(before), true
 }
 
-// Pending reports whether the channel holds a message that was not received. One
-// that cannot be read will never be: it counts as pending.
+// Pending reports whether the channel contains a message that has not been received. A channel that
+// cannot be read counts as pending.
 func (c FileChannels) Pending(ch Channel) bool {
 	full, err := c.full(ch)
 	return err != nil || full

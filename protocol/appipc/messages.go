@@ -11,17 +11,17 @@ import (
 // A Control is a message of the ControlRequest channel.
 type Control string
 
-// What a client can ask of an application.
+// The requests of a client to an application.
 const (
 	Suspend Control = "<suspend/>"
 	Resume  Control = "<resume/>"
-	Quit    Control = "<quit/>"  // leave now, to be started again later
-	Abort   Control = "<abort/>" // leave now, for good
+	Quit    Control = "<quit/>"  // exit now, to be started again later
+	Abort   Control = "<abort/>" // exit now, for good
 	Reread  Control = "<reread_app_info/>"
 )
 
-// In reports whether the message holds c. Applications look for the tag
-// anywhere in the text, so a message may hold more than one.
+// In reports whether the message contains c. Applications look for the tag anywhere in the text, so
+// a message may contain more than one.
 func (c Control) In(message string) bool { return strings.Contains(message, string(c)) }
 
 // Messages of the trickle channels.
@@ -32,10 +32,10 @@ const (
 	UploadFileStatus  = "<upload_file_status/>\n"
 )
 
-// A Heartbeat tells the application that its client lives.
+// A Heartbeat shows the application that its client is running.
 type Heartbeat struct {
-	WorkingSet       int64 // bytes that the client sees the task use
-	MaxWorkingSet    int64 // bytes of memory that the client may use now; 0 is not sent
+	WorkingSet       int64 // bytes that the task uses, as measured by the client
+	MaxWorkingSet    int64 // bytes of memory that the client may use now. 0 is not sent.
 	NetworkSuspended bool
 }
 
@@ -53,8 +53,7 @@ func (h Heartbeat) Encode() string {
 	return b.String()
 }
 
-// ParseHeartbeat reads a message of the Heartbeats channel; ok is false if it
-// holds no heartbeat.
+// ParseHeartbeat reads a message of the Heartbeats channel. ok is false if it is not a heartbeat.
 func ParseHeartbeat(message string) (h Heartbeat, ok bool) {
 	s := scan(message)
 	for name := range s.Children() {
@@ -72,14 +71,14 @@ func ParseHeartbeat(message string) (h Heartbeat, ok bool) {
 	return h, ok
 }
 
-// A Status is what an application reports about itself.
+// A Status is an application's report about itself.
 type Status struct {
 	CPUTime           time.Duration // over all runs of the result
 	CheckpointCPUTime time.Duration // CPUTime when it last wrote a checkpoint
-	FractionDone      float64       // 0..1; 0 is "not told": clients ignore it
+	FractionDone      float64       // 0..1, where 0 means unknown: clients ignore it
 	WantNetwork       bool
-	OtherPID          int   // a process to be killed with the task; 0 is none
-	WorkingSet        int64 // bytes, from wrappers whose work runs elsewhere; 0 is "not told"
+	OtherPID          int   // a process to be killed with the task, or 0
+	WorkingSet        int64 // bytes, from wrappers whose work runs elsewhere, or 0 if unknown
 }
 
 // Encode returns the message of the AppStatus channel.
@@ -104,8 +103,8 @@ func (t Status) Encode() string {
 	return b.String()
 }
 
-// ParseStatus reads a message of the AppStatus channel. What is missing,
-// garbled or out of range is left at its zero value.
+// ParseStatus reads a message of the AppStatus channel. Missing, invalid and out-of-range values
+// are zero.
 func ParseStatus(message string) Status {
 	var t Status
 	s := scan(message)
@@ -136,8 +135,8 @@ func ParseStatus(message string) Status {
 	return t
 }
 
-// ParseGraphics reads a message of the GraphicsReply channel: where the
-// application's graphics can be seen. ok is false if it does not say.
+// ParseGraphics reads a message of the GraphicsReply channel. It returns the address where the
+// application's graphics can be seen. ok is false if the message does not contain one.
 func ParseGraphics(message string) (address string, ok bool) {
 	s := scan(message)
 	for name := range s.Children() {
@@ -149,14 +148,14 @@ func ParseGraphics(message string) (address string, ok bool) {
 	return address, address != ""
 }
 
-// scan enters a message, which has no root element of its own.
+// scan makes a root element for a message, which does not have one, and enters it.
 func scan(message string) *bxml.Scanner {
 	s := bxml.NewScanner([]byte("<message>" + message + "</message>"))
 	_ = s.Find("message")
 	return s
 }
 
-// number writes an element as printf's %e does.
+// number writes an element in the format of printf's %e.
 func number(b *strings.Builder, name string, v float64, end string) {
 	b.WriteString("<" + name + ">" + strconv.FormatFloat(v, 'e', 6, 64) + "</" + name + ">" + end)
 }

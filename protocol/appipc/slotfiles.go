@@ -22,13 +22,12 @@ const (
 	TaskStateFile     = "boinc_task_state.xml"
 	SetupFile         = "boinc_setup_complete"
 	TrickleUpFile     = "trickle_up.xml"
-	UploadRequest     = "boinc_ufr_"    // of names that tell which output is to be sent now
-	UploadStatus      = "boinc_ufs_"    // of names that tell what has become of it
-	TrickleDownPrefix = "trickle_down_" // of the names of messages from the server
+	UploadRequest     = "boinc_ufr_"    // prefix of files that each request an output to be uploaded now
+	UploadStatus      = "boinc_ufs_"    // prefix of files that each contain the outcome of an upload
+	TrickleDownPrefix = "trickle_down_" // prefix of messages from the server
 )
 
-// Own reports whether a file in a slot is the interface's own, rather than the
-// task's.
+// Own reports whether a file in a slot belongs to the interface, rather than to the task.
 func Own(name string) bool {
 	switch name {
 	case InitDataFile, MmapFile, LockFile, StderrFile, StdoutFile, FinishFile, TemporaryExitFile, TaskStateFile, SetupFile, TrickleUpFile:
@@ -37,13 +36,13 @@ func Own(name string) bool {
 	return false
 }
 
-// TrickleName returns the name that an application's message has in the
-// project's folder until the server has it.
+// TrickleName returns the name of an application's message in the project's folder, where it stays
+// until the server has it.
 func TrickleName(result string, at time.Time) string {
 	return fmt.Sprintf("trickle_up_%s_%d.xml", result, at.Unix())
 }
 
-// ParseTrickleName is the inverse; ok is false for other names.
+// ParseTrickleName is the inverse of TrickleName. ok is false for other names.
 func ParseTrickleName(name string) (result string, at time.Time, ok bool) {
 	name, up := strings.CutPrefix(name, "trickle_up_")
 	name, xml := strings.CutSuffix(name, ".xml")
@@ -55,18 +54,17 @@ func ParseTrickleName(name string) (result string, at time.Time, ok bool) {
 	return name[:i], time.Unix(sec, 0), err == nil
 }
 
-// maxSoftLink is how much of a soft-link file BOINC's applications read.
+// maxSoftLink is the number of bytes of a soft-link file that BOINC's applications read.
 const maxSoftLink = 511
 
-// SoftLink returns a file's content that makes an application open target,
-// a slash-separated path relative to the slot, in its place.
+// SoftLink returns the content of a file that makes an application open target instead. target is a
+// slash-separated path relative to the slot.
 func SoftLink(target string) []byte {
 	return []byte("<soft_link>" + target + "</soft_link>\n")
 }
 
-// ParseSoftLink returns where a soft-link file points; ok is false if content
-// (its start is enough) is not that of a soft link, so that the file itself is
-// meant.
+// ParseSoftLink returns the target of a soft-link file. The start of its content is enough. ok is
+// false if it is not a soft link, but the file itself.
 func ParseSoftLink(content []byte) (target string, ok bool) {
 	line, _, _ := bytes.Cut(content[:min(len(content), maxSoftLink)], []byte("\n"))
 	_, rest, found := bytes.Cut(line, []byte("<soft_link>"))
@@ -77,10 +75,10 @@ func ParseSoftLink(content []byte) (target string, ok bool) {
 	return string(t), found && len(t) > 0
 }
 
-// A Finish is what an application writes when its work is done.
+// A Finish is the message that an application writes when its work is done.
 type Finish struct {
 	Status  int
-	Message string // for the user, one line; may be empty
+	Message string // for the user, one line, may be empty
 	Notice  bool   // the message is worth a notice, not only a log line
 }
 
@@ -93,9 +91,8 @@ func (f Finish) Encode() []byte {
 	return []byte(out)
 }
 
-// ParseFinish reads FinishFile. It never fails: that the file is there says
-// that the application has finished, whatever its text. A number that cannot
-// be read is 0.
+// ParseFinish reads FinishFile. It never fails: the existence of the file means that the
+// application has finished, whatever its text. A number that cannot be read is 0.
 func ParseFinish(b []byte) Finish {
 	lines := append(strings.SplitN(string(b), "\n", 4), "", "", "")
 	status, _ := strconv.Atoi(strings.TrimSpace(lines[0]))
@@ -109,7 +106,7 @@ func ParseFinish(b []byte) Finish {
 // A TemporaryExit asks the client to start the application again later.
 type TemporaryExit struct {
 	Delay  time.Duration
-	Reason string // one line; a file without it is not recognised by clients
+	Reason string // one line, without which clients ignore the file
 	Notice bool
 }
 
@@ -118,8 +115,8 @@ func (t TemporaryExit) Encode() []byte {
 	return fmt.Appendf(nil, "%d\n%s\n%s\n", int(t.Delay.Seconds()), oneLine(t.Reason), notice(t.Notice))
 }
 
-// ParseTemporaryExit reads TemporaryExitFile; ok is false if it names no
-// reason. A delay outside a day becomes five minutes, as in BOINC's client.
+// ParseTemporaryExit reads TemporaryExitFile. ok is false without a reason. A delay of more than a
+// day or less than zero becomes five minutes, as in BOINC's client.
 func ParseTemporaryExit(b []byte) (t TemporaryExit, ok bool) {
 	lines := append(strings.SplitN(string(b), "\n", 4), "", "", "")
 	t.Delay = 300 * time.Second
@@ -131,7 +128,7 @@ func ParseTemporaryExit(b []byte) (t TemporaryExit, ok bool) {
 	return t, t.Reason != ""
 }
 
-// A TaskState is what a client keeps of a run at each checkpoint.
+// A TaskState is the record that a client stores of a run at each checkpoint.
 type TaskState struct {
 	ProjectURL   string // the master URL
 	ResultName   string

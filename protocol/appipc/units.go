@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// BOINC writes seconds and bytes as floats. They become Go's types here and
-// nowhere else; what does not fit is cut to the nearest value that does.
+// BOINC writes seconds and bytes as floats. Only the functions here convert them to Go's types. A
+// value that does not fit becomes the nearest one that does.
 
 func duration(s *bxml.Scanner, d *time.Duration) {
 	v := d.Seconds()
@@ -43,7 +43,7 @@ func instant(s *bxml.Scanner, t *time.Time) {
 	}
 }
 
-// unix returns t as BOINC's seconds; the zero time is 0.
+// unix returns t in BOINC's seconds. The zero time is 0.
 func unix(t time.Time) float64 {
 	if t.IsZero() {
 		return 0

@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Peers may send texts of any length. The methods here bound what is kept of one, and
-// what is allocated for that, so that a message never takes many times its length.
+// Peers may send texts of any length. The methods here limit the length of the returned text and
+// the memory allocated for it, so that a message never takes many times its length.
 
-// longest is the length of the longest entity, so that much raw text makes one byte.
+// longest is the length of the longest entity: at most so many bytes of raw text make one byte.
 const longest = len("&quot;")
 
-// Line returns Text as one line that is Printable: bytes that are no UTF-8 become
-// '?', and blanks, line breaks and tabs in a row one blank. It has at most most
-// bytes.
+// Line returns Text as one Printable line, limited to most bytes. Bytes that are not UTF-8 become
+// '?', and a sequence of blanks, line breaks and tabs becomes one blank.
 func (s *Scanner) Line(most int) string {
 	text := strings.ToValidUTF8(s.Head(2*most+utf8.UTFMax), "?")
 	return Printable(strings.Join(strings.Fields(text), " "), most)
@@ -32,7 +31,7 @@ func (s *Scanner) Tail(most int) string {
 	b := bytes.TrimSpace(s.raw())
 	switch in, ok := bytes.CutPrefix(b, cdataOpen); {
 	case ok && bytes.HasSuffix(in, cdataClose) && bytes.Index(in, cdataClose) == len(in)-len(cdataClose):
-		b = in[:len(in)-len(cdataClose)] // as programs' output comes
+		b = in[:len(in)-len(cdataClose)] // the usual form of a program's output
 	case len(b) > longest*most:
 		b = unescape(b[len(b)-longest*most:])
 	default:
@@ -48,8 +47,7 @@ func (s *Scanner) RawHead(most int) string {
 	return string(b[:min(len(b), most)])
 }
 
-// RawUpTo returns Raw, or "" if it has more than most bytes: XML that is cut off is of
-// no use.
+// RawUpTo returns Raw, or "" if it is longer than most bytes, because truncated XML is useless.
 func (s *Scanner) RawUpTo(most int) string {
 	b := s.raw()
 	if len(b) > most {

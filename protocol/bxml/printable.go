@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Printable is a text of somebody else's as people may be shown it, on a terminal,
-// in a log or on a page: without what steers a terminal or turns the direction of
-// writing, as UTF-8, and of at most so many bytes, the last of which are … if it
-// was longer. Lines and tabs stay.
+// Printable returns a foreign text in a form that may be shown to people, on a terminal, in a log
+// or on a page: as UTF-8 and without characters that control a terminal or change the direction of
+// writing. A text longer than most bytes is cut to that length and ends with …. Line breaks and
+// tabs stay.
 func Printable(text string, most int) string {
-	if !plain(text) { // hardly ever
+	if !plain(text) { // rare
 		text = strings.Map(func(c rune) rune {
 			if c == '\n' || c == '\t' || !unicode.In(c, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
 				return c
@@ -33,7 +33,7 @@ func Printable(text string, most int) string {
 	return text[:cut] + mark
 }
 
-// plain reports whether a text is of ASCII's letters, digits and signs alone.
+// plain reports whether a text consists only of ASCII's printable characters.
 func plain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' {
@@ -43,14 +43,14 @@ func plain(text string) bool {
 	return true
 }
 
-// Bounds on what a Scanner of foreign texts returns, in bytes.
+// Limits on the texts that a Scanner of foreign texts returns, in bytes.
 const (
-	maxText = 64 << 10 // of Text and Attr; more is cut
-	maxRaw  = 1 << 20  // of Raw; more is an error
+	maxText = 64 << 10 // of Text and Attr, which are truncated
+	maxRaw  = 1 << 20  // of Raw, where more is an error
 )
 
-// Foreign makes every Text and Attr from here on Printable, and bounds their length
-// and that of Raw: what a stranger writes reaches people, the log and the disk.
+// Foreign makes every later Text and Attr Printable, and limits their length and the length of Raw.
+// It is for texts of strangers, which reach people, the log and the disk.
 func (s *Scanner) Foreign() *Scanner {
 	s.foreign = true
 	return s

@@ -1,13 +1,12 @@
-// Package bxml reads and writes the dialect of XML that BOINC's programs speak.
+// Package bxml reads and writes the dialect of XML that BOINC's programs use.
 //
-// It is not an XML parser. BOINC's peers write tags on lines, do not escape
-// names, put program output into CDATA sections that hold anything, and skip
-// what they do not know; a standard parser refuses such text. The rules
-// followed here are those of BOINC's own reader, made safe: one pass, bounded
-// by the input's length, no recursion on unknown elements, and an element that
-// never ends is an error rather than a silent loss.
+// It is not an XML parser. BOINC's peers write tags on lines, do not escape names, put arbitrary
+// program output into CDATA sections, and skip unknown elements. A standard parser refuses such
+// text. The rules here are the rules of BOINC's own reader, made safe: one pass, time bounded by
+// the input's length, no recursion on unknown elements, and an element that never ends is an error
+// rather than a silent loss.
 //
-// It does not know any message; those are in package protocol.
+// It does not define any messages. They are in package protocol.
 package bxml
 
 import (
@@ -19,12 +18,12 @@ import (
 	"strconv"
 )
 
-// ErrNotFound is returned by Find when the wanted start tag is not there.
+// ErrNotFound is returned by Find when the wanted start tag does not exist.
 var ErrNotFound = errors.New("start tag not found")
 
-// A Scanner walks over the elements of one message. Errors stick: after the
-// first one every method is a no-op that returns a zero value, and Err tells
-// what happened. It is not safe for concurrent use.
+// A Scanner iterates over the elements of one message. Errors are sticky: after the first one,
+// every method does nothing and returns a zero value, and Err returns the error. It is not safe for
+// concurrent use.
 type Scanner struct {
 	buf   []byte
 	pos   int
@@ -37,14 +36,14 @@ type Scanner struct {
 	foreign bool
 }
 
-// NewScanner reads from b, which it never changes and whose bytes it may keep.
+// NewScanner returns a scanner of b. It never changes b, and may retain it.
 func NewScanner(b []byte) *Scanner { return &Scanner{buf: b} }
 
-// Err returns the first error met.
+// Err returns the first error.
 func (s *Scanner) Err() error { return s.err }
 
-// Find moves to the first start tag called name, wherever it stands, and makes
-// it the current element. Text and other tags before it are passed over.
+// Find moves to the first start tag called name, wherever it is, and makes it the current element.
+// Text and other tags before it are skipped.
 func (s *Scanner) Find(name string) error {
 	for s.err == nil {
 		end, ok := s.next()
@@ -58,17 +57,16 @@ func (s *Scanner) Find(name string) error {
 	return s.err
 }
 
-// Offset is how many bytes of the input have been read: in Children's loop those up to the
-// end of the current start tag.
+// Offset returns the number of bytes of the input that have been read. In Children's loop this is
+// the end of the current start tag.
 func (s *Scanner) Offset() int { return s.pos }
 
 // Name returns the name of the current element.
 func (s *Scanner) Name() string { return string(s.name) }
 
-// Children enters the current element and yields the name of each element in
-// it, in order. What the loop's body does not read of a child is skipped, its
-// own children included. A body that leaves the loop early must not use the
-// Scanner again.
+// Children enters the current element and yields the name of each element in it, in order. Parts of
+// a child that the loop's body does not read are skipped, including its own children. If the body
+// leaves the loop early, the Scanner must not be used again.
 func (s *Scanner) Children() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if s.err != nil || !s.open {
@@ -90,7 +88,7 @@ func (s *Scanner) Children() iter.Seq[string] {
 				if bytes.Equal(end, parent) {
 					return
 				}
-				// A stray end tag: BOINC's reader passes over it.
+				// A stray end tag: BOINC's reader ignores it.
 			default:
 				if !yield(intern(s.name)) {
 					return
@@ -100,11 +98,11 @@ func (s *Scanner) Children() iter.Seq[string] {
 	}
 }
 
-// Enter makes the children of the current element look like siblings of it, as
-// BOINC's client does with elements at the top level that it does not know.
+// Enter makes the children of the current element look like its siblings, as BOINC's client does
+// with unknown elements at the top level.
 func (s *Scanner) Enter() { s.open = false }
 
-// Skip passes over the rest of the current element.
+// Skip skips the rest of the current element.
 func (s *Scanner) Skip() {
 	if s.err != nil || !s.open {
 		return
@@ -130,8 +128,8 @@ func (s *Scanner) Skip() {
 	}
 }
 
-// Raw returns the current element's content as it stands, up to its literal
-// end tag, whatever is in between.
+// Raw returns the current element's content unchanged, up to its literal end tag, whatever is in
+// between.
 func (s *Scanner) Raw() string {
 	raw := s.raw()
 	if s.foreign && len(raw) > maxRaw {
@@ -163,16 +161,15 @@ func (s *Scanner) raw() []byte {
 	}
 }
 
-// Text returns the current element's content as text: entities and CDATA
-// sections resolved, white space around it removed.
+// Text returns the current element's content as text: with entities and CDATA sections resolved,
+// and without surrounding white space.
 func (s *Scanner) Text() string {
 	return s.shown(string(bytes.TrimSpace(unescape(s.raw()))))
 }
 
-// Int sets *v to the current element's whole number. Like BOINC's reader it
-// takes a base prefix (0x…, 0…), reads an empty element as 0, and leaves *v
-// alone when the content is not a number. A number written with decimals is
-// cut, since old peers print integers as floats.
+// Int sets *v to the current element's whole number. Like BOINC's reader it accepts a base prefix
+// (0x…, 0…), reads an empty element as 0, and leaves *v unchanged if the content is not a number. A
+// number written with decimals is truncated, because old peers print integers as floats.
 func (s *Scanner) Int(v *int64) {
 	b := bytes.TrimSpace(s.raw())
 	if len(b) == 0 {
@@ -190,8 +187,8 @@ func (s *Scanner) Int(v *int64) {
 	}
 }
 
-// Float sets *v to the current element's number. Content that is not a finite
-// number leaves *v alone; an empty element is 0.
+// Float sets *v to the current element's number. If the content is not a finite number, *v stays
+// unchanged. An empty element is 0.
 func (s *Scanner) Float(v *float64) {
 	b := bytes.TrimSpace(s.raw())
 	if len(b) == 0 {
@@ -205,8 +202,8 @@ func (s *Scanner) Float(v *float64) {
 	}
 }
 
-// Flag reads the current element as a flag: <x/> is true, <x>0</x> and any
-// content that is not a number other than zero are false.
+// Flag reads the current element as a flag. <x/> and numbers other than zero are true. <x>0</x> and
+// all other content are false.
 func (s *Scanner) Flag() bool {
 	if s.empty {
 		return s.err == nil
@@ -234,9 +231,8 @@ func (s *Scanner) Attr(name string) string {
 	}
 }
 
-// next moves to the next tag. For a start tag it sets the current element and
-// returns a nil end; for an end tag it returns its name. ok is false at the
-// end of the input.
+// next moves to the next tag. If it is a start tag, next makes it the current element and returns a
+// nil end. If it is an end tag, next returns its name. ok is false at the end of the input.
 func (s *Scanner) next() (end []byte, ok bool) {
 	for s.err == nil {
 		i := bytes.IndexByte(s.buf[s.pos:], '<')
@@ -290,7 +286,7 @@ func (s *Scanner) next() (end []byte, ok bool) {
 
 func space(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// skipTo moves behind the next mark; without one, to the end of the input.
+// skipTo moves behind the next mark or, without one, to the end of the input.
 func (s *Scanner) skipTo(mark string) {
 	i := bytes.Index(s.buf[s.pos:], []byte(mark))
 	if i < 0 {
@@ -312,7 +308,7 @@ func parseFloat(b []byte) (float64, bool) {
 	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
-// clip keeps hostile names out of error messages.
+// clip shortens and quotes names for error messages, since they may be hostile.
 func clip(name []byte) string {
 	return strconv.QuoteToASCII(string(name[:min(len(name), 40)]))
 }

@@ -10,8 +10,8 @@ var (
 	cdataClose = []byte("]]>")
 )
 
-// unescape resolves the entities and CDATA sections that BOINC's reader knows.
-// Text without any is returned as it is.
+// unescape resolves the entities and CDATA sections that BOINC's reader supports. Text without any
+// is returned unchanged.
 func unescape(b []byte) []byte {
 	if bytes.IndexByte(b, '&') < 0 && !bytes.Contains(b, cdataOpen) {
 		return b
@@ -44,8 +44,8 @@ var entities = []struct {
 	c    byte
 }{{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}}
 
-// entity reads one entity at the start of b and returns its byte and length;
-// an ampersand that starts none stands for itself.
+// entity reads the entity at the start of b and returns its byte and length. An ampersand that does
+// not start an entity stays an ampersand.
 func entity(b []byte) (byte, int) {
 	for _, e := range entities {
 		if bytes.HasPrefix(b, []byte(e.text)) {
@@ -62,8 +62,8 @@ func entity(b []byte) (byte, int) {
 	return '&', 1
 }
 
-// intern returns a string for a tag name without allocating for the names that
-// make up nearly all of a message.
+// intern returns a string for a tag name. It does not allocate for the names that make up nearly
+// all of a message.
 func intern(name []byte) string {
 	if s, ok := known[string(name)]; ok {
 		return s

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A Writer builds a message, one element a line, the way BOINC's programs
-// print theirs. The zero value is ready to use.
+// A Writer builds a message with one element a line, as BOINC's programs print them. The zero value
+// is ready to use.
 type Writer struct {
 	buf []byte
 }
 
-// Bytes returns what was written; it is valid until the next write.
+// Bytes returns the message written so far. It is valid until the next write.
 func (w *Writer) Bytes() []byte { return w.buf }
 
 // Open writes <name>.
@@ -46,14 +46,14 @@ func (w *Writer) Text(name, v string) {
 	w.end(name)
 }
 
-// TextIf is Text, but writes nothing for an empty v.
+// TextIf writes an element with escaped text, unless v is empty.
 func (w *Writer) TextIf(name, v string) {
 	if v != "" {
 		w.Text(name, v)
 	}
 }
 
-// Int writes a whole number, never padded with zeros: BOINC would read octal.
+// Int writes a whole number. It is never padded with zeros, because BOINC would read it as octal.
 func (w *Writer) Int(name string, v int64) {
 	w.start(name)
 	w.buf = strconv.AppendInt(w.buf, v, 10)
@@ -67,16 +67,16 @@ func (w *Writer) Float(name string, v float64) {
 	w.end(name)
 }
 
-// Block writes an element whose content v is XML or key text that must reach
-// the peer as it is: on lines of its own, unescaped.
+// Block writes an element whose content v is XML or key text that must reach the peer unchanged: on
+// separate lines, unescaped.
 func (w *Writer) Block(name, v string) {
 	w.Open(name)
 	w.Raw(v)
 	w.Close(name)
 }
 
-// CDATA writes text that may hold anything, on lines of its own, as content of the element
-// that is open. A "]]>" in v is broken up, since nothing else ends such a section.
+// CDATA writes arbitrary text, on separate lines, as content of the open element. It breaks up any
+// "]]>" in v, which would end the section.
 func (w *Writer) CDATA(v string) {
 	w.buf = append(w.buf, cdataOpen...)
 	w.buf = append(w.buf, '\n')
@@ -93,7 +93,7 @@ func (w *Writer) CDATA(v string) {
 	w.buf = append(w.buf, '\n')
 }
 
-// Raw writes v as it is and sees that a new line follows it.
+// Raw writes v unchanged, and a line break if v does not end with one.
 func (w *Writer) Raw(v string) {
 	w.buf = append(w.buf, v...)
 	if n := len(w.buf); n > 0 && w.buf[n-1] != '\n' {
@@ -112,8 +112,7 @@ func (w *Writer) start(name string) {
 
 func (w *Writer) end(name string) { w.line("</", name, ">") }
 
-// EscapeAttr returns v in the form in which it can stand between quotes in a
-// start tag.
+// EscapeAttr returns v in a form that can be put between quotes in a start tag.
 func EscapeAttr(v string) string {
 	return strings.ReplaceAll(string(appendEscaped(nil, v)), `"`, "&quot;")
 }

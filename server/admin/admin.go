@@ -33,18 +33,17 @@ type Desk struct {
 	Client func(r *http.Request) netip.Addr
 	// Allowed reports whether an address may see metrics and profiles.
 	Allowed func(a netip.Addr) bool
-	// Token gives access from everywhere. If "", there is no such access.
-	Token string
 	// Console serves the pages for people, and checks access itself. If nil, there are no pages.
 	Console http.Handler
 	// Hosts are the accepted host names for this address, in addition to IP addresses, names
 	// without a dot and names that end in .local, .internal or .localhost.
 	Hosts []string
 	Log   *slog.Logger
+	Settings
 }
 
 // Handler returns the table of routes. The health routes answer only yes or no, so they are open to
-// everyone who can reach the address. The others require access by Allowed or Token.
+// everyone who can reach the address. The others require access by Allowed or MetricsToken.
 func (d *Desk) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
@@ -89,7 +88,7 @@ func say(w http.ResponseWriter, code int, text string) {
 func (d *Desk) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		known := d.Token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(d.Token)) == 1
+		known := d.MetricsToken != "" && subtle.ConstantTimeCompare([]byte(token), []byte(d.MetricsToken)) == 1
 		if !known && !d.named(r) {
 			misdirected(w)
 			return

@@ -20,7 +20,7 @@ func TestNamesOfOthersAreRefused(t *testing.T) {
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "starling_users 3") }),
 		Client:  func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
 		Allowed: func(a netip.Addr) bool { return a.IsLoopback() }, Console: http.NotFoundHandler(),
-		Token: "0123456789abcdef", Hosts: []string{"project.example"}, Log: slog.New(slog.DiscardHandler),
+		Settings: admin.Settings{MetricsToken: "0123456789abcdef"}, Hosts: []string{"project.example"}, Log: slog.New(slog.DiscardHandler),
 	}
 	h := d.Handler()
 	for _, tt := range []struct {
@@ -64,7 +64,7 @@ func TestDesk(t *testing.T) {
 		}),
 		Client:  func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
 		Allowed: func(a netip.Addr) bool { return a.IsLoopback() },
-		Token:   "0123456789abcdef", Log: slog.New(slog.DiscardHandler),
+		Log:     slog.New(slog.DiscardHandler), Settings: admin.Settings{MetricsToken: "0123456789abcdef"},
 	}
 	h := d.Handler()
 	const here, stranger = "127.0.0.1:9", "192.0.2.1:9"

@@ -7,19 +7,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/starling-grid/starling/server/affinity"
+	"github.com/starling-grid/starling/server/setting"
 )
 
 var start = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 func TestReservation(t *testing.T) {
-	r := affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour}
+	r := affinity.Settings{Most: 24, Silence: 60}
 	if got := r.First(start); !got.Equal(start.Add(time.Hour)) {
 		t.Errorf("reserved at first until %v", got)
 	}
-	if got := (affinity.Rules{Most: 24 * time.Hour}).First(start); !got.Equal(start.Add(24 * time.Hour)) {
+	if got := (affinity.Settings{Most: 24}).First(start); !got.Equal(start.Add(24 * time.Hour)) {
 		t.Errorf("without a limit on silence, reserved until %v", got)
 	}
-	if got := (affinity.Rules{Most: time.Minute, Silence: time.Hour}).First(start); !got.Equal(start.Add(time.Minute)) {
+	if got := (affinity.Settings{Most: 1. / 60, Silence: 60}).First(start); !got.Equal(start.Add(time.Minute)) {
 		t.Errorf("reserved for longer than at the most: until %v", got)
 	}
 	for _, tt := range []struct {
@@ -47,17 +48,17 @@ func TestReservation(t *testing.T) {
 func TestCopies(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		rules affinity.Rules
+		rules affinity.Settings
 		now   time.Duration // after the report
 		sent  bool
 		want  bool
 	}{
-		{"a host that has just reported", affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour}, 20 * time.Minute, false, false},
-		{"one that does not take the next for an hour", affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour}, time.Hour, false, true},
-		{"one that takes it then", affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour}, time.Hour, true, false},
-		{"without a limit on silence, it has a day", affinity.Rules{Most: 24 * time.Hour}, 23 * time.Hour, false, false},
-		{"and no more", affinity.Rules{Most: 24 * time.Hour}, 24 * time.Hour, false, true},
-		{"always", affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour, Copies: true}, 0, true, true},
+		{"a host that has just reported", affinity.Settings{Most: 24, Silence: 60}, 20 * time.Minute, false, false},
+		{"one that does not take the next for an hour", affinity.Settings{Most: 24, Silence: 60}, time.Hour, false, true},
+		{"one that takes it then", affinity.Settings{Most: 24, Silence: 60}, time.Hour, true, false},
+		{"without a limit on silence, it has a day", affinity.Settings{Most: 24}, 23 * time.Hour, false, false},
+		{"and no more", affinity.Settings{Most: 24}, 24 * time.Hour, false, true},
+		{"always", affinity.Settings{Most: 24, Silence: 60, Copies: true}, 0, true, true},
 	} {
 		if got := tt.rules.Copy(start, start.Add(tt.now), tt.sent); got != tt.want {
 			t.Errorf("%s: %t", tt.name, got)
@@ -70,19 +71,19 @@ func TestCopies(t *testing.T) {
 func TestTheNextOfAChainIsAskedForSoon(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		rules affinity.Rules
+		rules affinity.Settings
 		now   time.Duration // after the report
 		want  time.Duration
 	}{
-		{"with the report", affinity.Rules{Silence: time.Hour}, 0, 3 * time.Second},
-		{"a moment later", affinity.Rules{Silence: time.Hour}, 2 * time.Second, 3 * time.Second},
-		{"a minute later", affinity.Rules{Silence: time.Hour}, time.Minute, time.Minute},
-		{"a day later", affinity.Rules{Silence: time.Hour}, 24 * time.Hour, 20 * time.Minute},
-		{"where hosts must not be silent for long", affinity.Rules{Silence: 6 * time.Second}, time.Minute, 3 * time.Second},
-		{"without a limit on silence", affinity.Rules{}, 0, 3 * time.Second},
-		{"and half an hour later", affinity.Rules{}, 30 * time.Minute, 30 * time.Minute},
-		{"and a day later", affinity.Rules{}, 24 * time.Hour, 0},
-		{"by a clock that went back", affinity.Rules{Silence: time.Hour}, -time.Hour, 3 * time.Second},
+		{"with the report", affinity.Settings{Silence: 60}, 0, 3 * time.Second},
+		{"a moment later", affinity.Settings{Silence: 60}, 2 * time.Second, 3 * time.Second},
+		{"a minute later", affinity.Settings{Silence: 60}, time.Minute, time.Minute},
+		{"a day later", affinity.Settings{Silence: 60}, 24 * time.Hour, 20 * time.Minute},
+		{"where hosts must not be silent for long", affinity.Settings{Silence: 0.1}, time.Minute, 3 * time.Second},
+		{"without a limit on silence", affinity.Settings{}, 0, 3 * time.Second},
+		{"and half an hour later", affinity.Settings{}, 30 * time.Minute, 30 * time.Minute},
+		{"and a day later", affinity.Settings{}, 24 * time.Hour, 0},
+		{"by a clock that went back", affinity.Settings{Silence: 60}, -time.Hour, 3 * time.Second},
 	} {
 		if got := tt.rules.Next(start, start.Add(tt.now)); got != tt.want {
 			t.Errorf("%s: within %v, want %v", tt.name, got, tt.want)
@@ -93,15 +94,15 @@ func TestTheNextOfAChainIsAskedForSoon(t *testing.T) {
 // A host that makes its requests in time keeps its reservation until it must end.
 func TestReservationLasts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		minutes := rapid.Int64Range(3, 10_000)
-		r := affinity.Rules{Most: time.Duration(minutes.Draw(t, "most")) * time.Minute, Silence: time.Duration(minutes.Draw(t, "silence")) * time.Minute}
+		minutes := rapid.IntRange(3, 10_000)
+		r := affinity.Settings{Most: setting.Hours(minutes.Draw(t, "most")) / 60, Silence: setting.Minutes(minutes.Draw(t, "silence"))}
 		until := r.First(start)
-		for now := start; now.Before(start.Add(r.Most)); now = now.Add(r.Back()) {
+		for now := start; now.Before(start.Add(r.Most.Duration())); now = now.Add(r.Back()) {
 			if until.Before(now) {
 				t.Fatalf("free after %v", now.Sub(start))
 			}
 			until, _ = r.Renewed(until, start, now)
-			if until.After(start.Add(r.Most)) {
+			if until.After(start.Add(r.Most.Duration())) {
 				t.Fatalf("reserved for %v", until.Sub(start))
 			}
 		}

@@ -48,12 +48,11 @@ type API struct {
 	Log      *slog.Logger
 	Dir      string        // of the project, in which the templates are
 	Download workgen.Files // input files
-	Webhooks []string      // prefixes of the addresses that may be notified of finished batches
-	Fetching Fetching      // of input files that senders name by URL
 	Classes  map[string]match.PlanClass
 	Key      string        // a secret of the project's, see Authenticator
 	Memory   *limit.Bodies // for requests (nil: unlimited)
 	Spool    Spool
+	Settings
 	// Outcome returns the folder in which a finished workunit's output files are.
 	Outcome func(wu store.Workunit) string
 	// Discard deletes the outcomes of workunits whose names begin with prefix.

@@ -20,13 +20,6 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// Fetching limits the files that the project fetches from other servers because a sender gives a
-// URL.
-type Fetching struct {
-	MaxBytes int64 // for all files of a request together (0: none is fetched)
-	Private  bool  // also from addresses that only the server's network, or the server itself, reaches
-}
-
 const (
 	fetchTime    = 10 * time.Minute // for one file
 	fetchConnect = 20 * time.Second // until a server answers
@@ -49,12 +42,12 @@ type fetched struct {
 	md5    string
 }
 
-func newFetcher(dir string, rules Fetching) *fetcher {
+func newFetcher(dir string, c Settings) *fetcher {
 	dialer := &net.Dialer{Timeout: fetchConnect}
-	if !rules.Private {
+	if !c.FetchPrivate {
 		dialer.Control = refusePrivate
 	}
-	return &fetcher{dir: dir, left: rules.MaxBytes, max: rules.MaxBytes, got: make(map[string]fetched), client: &http.Client{
+	return &fetcher{dir: dir, left: c.MaxFetchMB.Bytes(), max: c.MaxFetchMB.Bytes(), got: make(map[string]fetched), client: &http.Client{
 		Timeout: fetchTime,
 		// No proxy: it would connect in the server's stead, to any address.
 		Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: fetchConnect, ResponseHeaderTimeout: fetchConnect, DisableKeepAlives: true},

@@ -130,7 +130,7 @@ func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) 
 		}
 		seen[wu.Name] = true
 	}
-	if s.Webhook != "" && !webhook.Allowed(s.Webhook, a.Webhooks) {
+	if s.Webhook != "" && !webhook.Allowed(s.Webhook, a.WebhookURLs) {
 		return faultf(http.StatusUnprocessableEntity, "ask the project's operator to add its address to webhook_urls in server.toml, or follow the batch with GET batches/ID?wait=60", "the project sends no webhooks to %s", s.Webhook)
 	}
 	return nil
@@ -253,7 +253,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 		}
 		return tx.PromiseAPIBatch(b.ID, time.Now().Add(promised))
 	}
-	files := newFetcher(dir, a.Fetching)
+	files := newFetcher(dir, a.Settings)
 	files.owner = b.TokenID
 	var specs []workgen.Spec
 	var places []int
@@ -323,7 +323,7 @@ func (a *API) spooled(s *wire.Submission) (n int64) {
 	for _, wu := range s.Workunits {
 		for _, in := range wu.Inputs {
 			if in.Copy {
-				fetched = a.Fetching.MaxBytes
+				fetched = a.MaxFetchMB.Bytes()
 			} else if in.URL == "" {
 				n += sizeOf(in)
 			}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/pass"
+	"github.com/starling-grid/starling/server/setting"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -49,11 +50,33 @@ type Assimilator struct {
 	Log   *slog.Logger
 	// Handler returns the handler of an application.
 	Handler func(ctx context.Context, appID int64) (Handler, error)
-	// AtOnce is the maximum number of workunits that are given at a time to handlers that are not
-	// Batched. 0 means 1.
-	AtOnce int
+	Settings
 
 	off pass.Off // workunits whose handler failed
+}
+
+// Settings are the settings for the outcomes of workunits.
+type Settings struct {
+	// AtOnce is the maximum number of workunits that are given at a time to handlers that are not
+	// Batched. 0 means 1.
+	AtOnce int `toml:"assimilators_at_once"`
+	// ResultsFolders is one of Divisions.
+	ResultsFolders string `toml:"results_folders"`
+}
+
+// Keys describes the settings.
+func (s *Settings) Keys() []setting.Key {
+	return []setting.Key{
+		setting.Number(&s.AtOnce, 1, 1000,
+			`Programs of assimilators (exec:CMD) that run at the same time, each for another workunit.`),
+		setting.Of(&s.ResultsFolders, Flat,
+			`Folders in results/, for applications whose outcomes are copied there. "batch_or_day", which new projects
+			have, puts a workunit of batch 7 into batch_7, and one without a batch into the day on which it was created,
+			for example 2027-01-31 (UTC). "day" always uses the day. "batch" uses the folder no_batch for workunits
+			without a batch. "flat" uses results/ alone, which is slow with more than some hundred thousand outcomes.
+			A change applies to future outcomes.`).
+			Checked(setting.OneOf(&s.ResultsFolders, Divisions...)),
+	}
 }
 
 // Pass processes workunits that are ready, and returns their number. It is for one goroutine.

@@ -92,7 +92,7 @@ func TestAtOnce(t *testing.T) {
 		}
 		m := &meeting{want: int32(tt.meet), all: make(chan struct{})}
 		a := &assimilator.Assimilator{
-			Store: st, Log: slog.New(slog.DiscardHandler), AtOnce: tt.atOnce,
+			Store: st, Log: slog.New(slog.DiscardHandler), Settings: assimilator.Settings{AtOnce: tt.atOnce},
 			Handler: func(context.Context, int64) (assimilator.Handler, error) { return m, nil },
 		}
 		if got, err := a.Pass(t.Context(), storetest.T0); got != n || err != nil {

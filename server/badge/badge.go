@@ -8,7 +8,23 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/starling-grid/starling/server/setting"
 )
+
+// Settings are the settings for badges.
+type Settings struct {
+	Badges Ladder `toml:"badges"`
+}
+
+// Keys describes the settings.
+func (s *Settings) Keys() []setting.Key {
+	return []setting.Key{
+		setting.Of(&s.Badges, Ladder{10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000},
+			`Amounts of credit for which volunteers and teams get a badge, in ascending order. They show the
+			highest. []: no badges.`).Checked(func() error { return s.Badges.Check() }),
+	}
+}
 
 // A Ladder has the amounts of credit for which there are badges, in ascending order. If it is
 // empty, there are no badges.

@@ -15,8 +15,9 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/untaken"
+	"github.com/starling-grid/starling/server/unsendable"
 )
 
 // batch is the number of rows looked at at a time.
@@ -27,7 +28,7 @@ type Project struct {
 	Store            *store.Store
 	Download, Upload blob.Reader
 	CodeSign         *protocol.PublicKey // with which programs must be signed
-	Once             untaken.Once
+	Once             match.Once
 
 	// Progress, if not nil, is called by Examine before each of its steps, counted from 1.
 	Progress func(step, steps int, rule string)
@@ -74,14 +75,14 @@ func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 // results that no computer can have. It reports a lack of computers only after work has waited for
 // them for as long as computers count as active.
 func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation, error) {
-	var found []untaken.Finding
+	var found []unsendable.Finding
 	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		found, err = untaken.Look(tx, p.Once, now)
+		found, err = unsendable.Look(tx, p.Once, now)
 		return err
 	})
 	out := []store.Violation{}
 	for _, f := range found {
-		if f.Cause == untaken.NoHost && now.Sub(f.Since) < untaken.Window {
+		if f.Cause == unsendable.NoHost && now.Sub(f.Since) < unsendable.Window {
 			continue
 		}
 		out = append(out, store.Violation{

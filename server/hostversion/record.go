@@ -12,6 +12,9 @@ const (
 	// bad is the error rate from which a host has a bad record: three failures in a row
 	// of a host without any before, or more than one result in four in the long run.
 	bad = 0.25
+	// few is the maximum error rate of a reliable host: one result in twenty in the long run, or
+	// seven valid results after a single failure.
+	few = 0.05
 )
 
 // worse and better return the error rate after a failed or invalid result, and after a valid one. A
@@ -34,12 +37,11 @@ func Returned(h store.HostAppVersion, after time.Duration) store.HostAppVersion 
 }
 
 // Reliable reports whether the host is reliable: it had enough valid results, they are returned
-// within turnaround on average (0: at any time), and at most errorRate of the recent ones failed or
-// were invalid.
+// within turnaround on average (0: at any time), and few of the recent ones failed or were invalid.
 //
 // Source: BOINC sched/sched_send.cpp, get_reliability_version. Different here: errors count by
 // their rate, not by what they did to the quota, and valid results of workunits of one result count
 // too.
-func Reliable(h store.HostAppVersion, turnaround time.Duration, errorRate float64) bool {
-	return h.TurnaroundN >= enough && h.ErrorRate <= errorRate && (turnaround <= 0 || h.Turnaround <= turnaround.Seconds())
+func Reliable(h store.HostAppVersion, turnaround time.Duration) bool {
+	return h.TurnaroundN >= enough && h.ErrorRate <= few && (turnaround <= 0 || h.Turnaround <= turnaround.Seconds())
 }

@@ -56,7 +56,7 @@ func TestTheErrorRateIsAShare(t *testing.T) {
 
 func TestReliable(t *testing.T) {
 	var h store.HostAppVersion
-	reliable := func() bool { return hostversion.Reliable(h, 2*time.Hour, 0.05) }
+	reliable := func() bool { return hostversion.Reliable(h, 2*time.Hour) }
 	for n := 1; n <= 10; n++ {
 		h = hostversion.Returned(valid(h), time.Hour)
 		if got, want := reliable(), n == 10; got != want {
@@ -67,7 +67,7 @@ func TestReliable(t *testing.T) {
 		t.Errorf("turnaround %v, want 3600", h.Turnaround)
 	}
 	slow := hostversion.Returned(h, 12*time.Hour)
-	if slow.Turnaround != 3600*2.1 || hostversion.Reliable(slow, 2*time.Hour, 0.05) || !hostversion.Reliable(slow, 0, 0.05) {
+	if slow.Turnaround != 3600*2.1 || hostversion.Reliable(slow, 2*time.Hour) || !hostversion.Reliable(slow, 0) {
 		t.Errorf("after a slow one: %+v", slow)
 	}
 	h = failed(h)

@@ -31,7 +31,7 @@ type Place string
 const (
 	Nowhere Place = "nowhere" // the request lacks a body, or it is discarded
 	Memory  Place = "memory, of each request alone"
-	Shared  Place = "memory, within max_request_mb"
+	Shared  Place = "memory, 64 MB for all"
 	Spooled Place = "disk, within max_spool_mb"
 	Final   Place = "the file that is uploaded"
 )

@@ -13,7 +13,26 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"github.com/starling-grid/starling/server/setting"
 )
+
+// Settings are the settings for mail.
+type Settings struct {
+	Mail     string `toml:"mail"`
+	MailFrom string `toml:"mail_from"`
+}
+
+// Keys describes the settings.
+func (s *Settings) Keys() []setting.Key {
+	return []setting.Key{
+		setting.Of(&s.Mail, "mail",
+			`Where mail to volunteers goes: a folder next to this file, or a mail server,
+			smtp://USER:PASSWORD@HOST:587 or smtps://… "": no mail is sent.`).First(),
+		setting.Of(&s.MailFrom, "",
+			`The sender of mail. "": noreply at the host of master_url.`),
+	}
+}
 
 // timeout bounds the talk with the mail server.
 const timeout = 30 * time.Second

@@ -5,9 +5,9 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/projectprefs"
 	"github.com/starling-grid/starling/server/speed"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/wishes"
 )
 
 // Unmeasured is the speed, operations a second, that BOINC's clients report before they have
@@ -21,9 +21,9 @@ type Facts struct {
 	Rules   Rules
 	Catalog *Catalog
 	Request *protocol.SchedulerRequest
-	Host    store.Host   // as the request describes it (its ID is 0 if it has not been created)
-	Team    int64        // the volunteer's team (0: none)
-	Wishes  wishes.Prefs // of its volunteer, for this project
+	Host    store.Host         // as the request describes it (its ID is 0 if it has not been created)
+	Team    int64              // the volunteer's team (0: none)
+	Wishes  projectprefs.Prefs // of its volunteer, for this project
 	// Volunteer has the facts about the volunteer that plan classes may use.
 	Volunteer Volunteer
 	Speeds    *hostversion.Speeds

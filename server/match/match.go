@@ -26,27 +26,6 @@ const (
 	giga = 1 << 30
 )
 
-// Rules are a project's limits on the work that hosts get. The names are the ones from BOINC's
-// config.xml. 0 disables a limit.
-type Rules struct {
-	MaxWusToSend          int // an RPC and CPU
-	MaxWusInProgress      int // a CPU
-	MaxWusInProgressGPU   int // a coprocessor
-	DailyResultQuota      int // a day, CPU (or coprocessor) and app version
-	GPUMultiplier         int // CPUs that a coprocessor counts as in the two other limits (0: one)
-	MaxNCPUs              int // CPUs that count for the limits above
-	OneResultPerUserPerWU bool
-	OneResultPerHostPerWU bool
-	IdleIgnoreDelayBound  bool // idle processors get a result that would be late
-	AnonymousPlatform     bool // volunteers may use their own programs
-
-	Urgent      Urgent
-	PlanClasses map[string]PlanClass // by name
-}
-
-// once reports whether a host gets at most one result of a workunit.
-func (r *Rules) once() bool { return r.OneResultPerUserPerWU || r.OneResultPerHostPerWU }
-
 // A Standing has a host's tasks and record at the time when it is given work, after its reports are
 // processed.
 type Standing struct {
@@ -193,7 +172,7 @@ func (m *Match) tookOne(c *store.Candidate) bool {
 	if m.taken[c.WorkunitID] == nil {
 		return false
 	}
-	return m.facts.Rules.once() || slices.ContainsFunc(m.assigned, func(a Assignment) bool { return a.ID == c.ID })
+	return m.facts.Rules.OneResult() || slices.ContainsFunc(m.assigned, func(a Assignment) bool { return a.ID == c.ID })
 }
 
 // fitWith returns the reason why the host cannot compute a candidate with a version, or nil.

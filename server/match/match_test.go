@@ -197,7 +197,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"it has too few valid results for an urgent one", func(w *world) {
-				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.1}
+				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5}
 				w.standing.Earned[11] = store.HostAppVersion{TurnaroundN: 9}
 				w.add(func(c *store.Candidate) { c.Priority, c.CreateTime = 5, t0.Add(-23*time.Hour) })
 				w.add(func(c *store.Candidate) { c.Priority, c.CreateTime = 5, t0.Add(-25*time.Hour) }) // no reliable host took it
@@ -206,14 +206,14 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"it returns results too late for an urgent one", func(w *world) {
-				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxAvgTurnaround: time.Hour}
+				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxAvgTurnaround: 3600}
 				w.standing.Earned[11] = store.HostAppVersion{TurnaroundN: 10, Turnaround: 3601}
 				w.add(func(c *store.Candidate) { c.Priority, c.CreateTime = 6, t0 })
 			}, protocol.Refusal{Code: protocol.RefusedUnreliable}, nil, false,
 		},
 		{
 			"the shorter time for an urgent one is too short after what is queued", func(w *world) {
-				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.1, ReducedDelayBound: 0.5}
+				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, ReducedDelayBound: 0.5}
 				w.standing.Earned[11] = store.HostAppVersion{TurnaroundN: 10}
 				req(w).EstimatedDelay = 12 * time.Hour
 				w.add(func(c *store.Candidate) { c.Priority, c.CreateTime = 5, t0 })
@@ -461,7 +461,7 @@ func TestUrgentResultsHaveLessTime(t *testing.T) {
 // Work for one computer is sent there whatever its record is, since no other computer may have it.
 func TestWorkForOneComputerNeedsNoGoodRecord(t *testing.T) {
 	w := newWorld()
-	w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.1}
+	w.facts.Rules.Urgent = match.Urgent{OnPriority: 5}
 	w.standing.Earned[11] = store.HostAppVersion{ErrorRate: 0.9}
 	target := store.Target{Type: store.TargetHost, ID: w.facts.Host.ID}
 	w.add(func(c *store.Candidate) { c.Target, c.LastChance = target, true })

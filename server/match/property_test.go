@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/setting"
 	"github.com/starling-grid/starling/server/store"
 	"pgregory.net/rapid"
 )
@@ -24,8 +25,8 @@ func draw(t *rapid.T) *world {
 	r.DailyResultQuota, r.MaxNCPUs = number("daily_result_quota", 0, 1, 3), number("max_ncpus", 0, 1)
 	r.OneResultPerUserPerWU, r.OneResultPerHostPerWU = rapid.Bool().Draw(t, "once a user"), rapid.Bool().Draw(t, "once a host")
 	r.Urgent = match.Urgent{
-		OnPriority: int64(number("reliable_on_priority", 0, 5)), MaxAvgTurnaround: time.Hour * time.Duration(number("reliable_max_avg_turnaround", 0, 10)),
-		MaxErrorRate: pick("reliable_max_error_rate", 0, 0.1), ReducedDelayBound: pick("reliable_reduced_delay_bound", 0, 0.5, 1),
+		OnPriority: int64(number("reliable_on_priority", 0, 5)), MaxAvgTurnaround: setting.Seconds(3600 * number("reliable_max_avg_turnaround", 0, 10)),
+		ReducedDelayBound: pick("reliable_reduced_delay_bound", 0, 0.5, 1),
 	}
 	r.MaxWusInProgressGPU, r.GPUMultiplier = number("max_wus_in_progress_gpu", 0, 1, 3), number("gpu_multiplier", 0, 2)
 	r.PlanClasses = map[string]match.PlanClass{
@@ -195,8 +196,8 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 		}
 		e, u := w.standing.Earned[v.ID], &r.Urgent
 		anybody, urgent := !a.Target.Alone(), u.OnPriority > 0 && a.Priority >= u.OnPriority
-		if most := u.MaxAvgTurnaround.Seconds(); anybody && urgent && t0.Sub(a.CreateTime) < 24*time.Hour &&
-			(e.TurnaroundN < 10 || e.ErrorRate > u.MaxErrorRate || most > 0 && e.Turnaround > most) {
+		if most := float64(u.MaxAvgTurnaround); anybody && urgent && t0.Sub(a.CreateTime) < 24*time.Hour &&
+			(e.TurnaroundN < 10 || e.ErrorRate > 0.05 || most > 0 && e.Turnaround > most) {
 			t.Fatalf("%+v is urgent and goes to a host with %+v", a, e)
 		}
 		if anybody && (a.LastChance || urgent) && e.ErrorRate > 0.25 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/setting"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -15,23 +16,48 @@ const firstRefusal = 24 * time.Hour
 // Urgent defines which results are urgent and which hosts are reliable enough for them. The names
 // are the ones from BOINC's config.xml.
 type Urgent struct {
-	OnPriority        int64         // results of this priority and above are urgent (0: none)
-	MaxAvgTurnaround  time.Duration // maximum for a reliable host (0: any)
-	MaxErrorRate      float64       // of a reliable host
-	ReducedDelayBound float64       // factor for the delay bound of an urgent result (0: unchanged)
+	OnPriority        int64           `toml:"reliable_on_priority"`
+	PriorityOnOver    int64           `toml:"reliable_priority_on_over"`
+	BatchEnd          int             `toml:"reliable_batch_end"`
+	MaxAvgTurnaround  setting.Seconds `toml:"reliable_max_avg_turnaround"`
+	ReducedDelayBound float64         `toml:"reliable_reduced_delay_bound"`
 }
 
-func (u *Urgent) is(c *store.Candidate) bool { return u.OnPriority > 0 && c.Priority >= u.OnPriority }
+// Keys describes the settings.
+func (u *Urgent) Keys() []setting.Key {
+	return []setting.Key{
+		setting.Number(&u.OnPriority, 0, 1e9,
+			`Results of this priority and above are urgent. 0: none. During the first 24 hours they are
+			sent to reliable computers only.`),
+		setting.Number(&u.PriorityOnOver, 0, 1e9,
+			`Added to the priority of a result that replaces one that failed, was late or disagreed with the
+			others.`),
+		setting.Number(&u.BatchEnd, 100, 1e6,
+			`The last results of a batch become urgent: the ones of its last tenth, and of at most this many
+			workunits. 0: never. This needs reliable_on_priority.`),
+		setting.Number(&u.MaxAvgTurnaround, 0, 100*86400,
+			`Seconds within which a reliable computer returns results on average. 0: any time. It must also have
+			had 10 valid results of the app version, and few recent errors.`),
+		setting.Number(&u.ReducedDelayBound, 0.5, 1,
+			`The fraction of the delay bound within which an urgent result must be reported, but at least twice
+			its estimated run time. 0: the whole delay bound.`),
+	}
+}
+
+// urgent reports whether a candidate is urgent.
+func (u *Urgent) urgent(c *store.Candidate) bool {
+	return u.OnPriority > 0 && c.Priority >= u.OnPriority
+}
 
 func (u *Urgent) reliable(e store.HostAppVersion) bool {
-	return hostversion.Reliable(e, u.MaxAvgTurnaround, u.MaxErrorRate)
+	return hostversion.Reliable(e, u.MaxAvgTurnaround.Duration())
 }
 
 // unreliable returns the reason if the host's record with an app version is not good enough for a
 // candidate, or nil. A candidate that is for this host alone does not wait for a better one.
 func (m *Match) unreliable(c *store.Candidate, v *store.AppVersion) *Lack {
 	u := &m.facts.Rules.Urgent
-	if !c.Target.Alone() && u.is(c) && !m.facts.Now.After(c.CreateTime.Add(firstRefusal)) && !u.reliable(m.standing.Earned[v.ID]) {
+	if !c.Target.Alone() && u.urgent(c) && !m.facts.Now.After(c.CreateTime.Add(firstRefusal)) && !u.reliable(m.standing.Earned[v.ID]) {
 		return &Lack{Code: protocol.RefusedUnreliable}
 	}
 	return m.failing(c, v)
@@ -48,7 +74,7 @@ func (m *Match) failing(c *store.Candidate, v *store.AppVersion) *Lack {
 	if c.Target.Alone() {
 		return nil
 	}
-	if (c.LastChance || m.facts.Rules.Urgent.is(c)) && hostversion.Bad(m.standing.Earned[v.ID]) {
+	if (c.LastChance || m.facts.Rules.urgent(c)) && hostversion.Bad(m.standing.Earned[v.ID]) {
 		return &Lack{Code: protocol.RefusedUnreliable}
 	}
 	return nil
@@ -61,7 +87,7 @@ func (m *Match) failing(c *store.Candidate, v *store.AppVersion) *Lack {
 // duration has no other bound than the workunit's own.
 func (m *Match) within(c *store.Candidate, d time.Duration) time.Duration {
 	u := &m.facts.Rules.Urgent
-	if !u.is(c) || u.ReducedDelayBound <= 0 || u.ReducedDelayBound >= 1 {
+	if !u.urgent(c) || u.ReducedDelayBound <= 0 || u.ReducedDelayBound >= 1 {
 		return c.DelayBound
 	}
 	reduced := time.Duration(float64(c.DelayBound) * u.ReducedDelayBound)

@@ -19,7 +19,7 @@ import (
 func (w *world) purge(process int) {
 	granted := make(map[string]map[int64]float64)
 	w.view(func(tx *store.View) error {
-		ids, err := tx.Purgeable(w.now.Add(-w.keep), len(w.names))
+		ids, err := tx.Purgeable(w.now.Add(-w.keep.Duration()), len(w.names))
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (w *world) clear() {
 	if w.failed {
 		return
 	}
-	w.now = w.now.Add(w.keep + 2*time.Hour) // the purger looks for files once an hour
+	w.now = w.now.Add(w.keep.Duration() + 2*time.Hour) // the purger looks for files once an hour
 	w.purge(0)
 	for _, name := range w.names {
 		w.failf("%s is not purged", name)

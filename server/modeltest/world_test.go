@@ -21,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/purger"
 	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/setting"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
 	"github.com/starling-grid/starling/server/validator"
@@ -38,14 +39,13 @@ const (
 
 // A world is a project with its hosts.
 type world struct {
-	t      testing.TB
-	ctx    context.Context
-	rng    *rand.Rand
-	now    time.Time
-	cfg    scheduler.Config
-	lag    time.Duration // delete_delay
-	keep   time.Duration // purge_after_days
-	onOver int64         // reliable_priority_on_over
+	t    testing.TB
+	ctx  context.Context
+	rng  *rand.Rand
+	now  time.Time
+	cfg  scheduler.Config
+	lag  setting.Hours // delete_delay_hours
+	keep setting.Days  // purge_after_days
 
 	st    *store.Store
 	sched *scheduler.Scheduler
@@ -129,25 +129,26 @@ func emptyWorld(t testing.TB, seed uint64) *world {
 		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), sentTo: make(map[string]string), given: make(map[string]match.Assignment), codes: make(map[int64]string), targets: make(map[store.Target]bool), sent: newTally(), arrived: make(map[string]time.Time), purged: make(map[string]bool), kept: make(map[int64]float64),
 	}
 	w.cfg = scheduler.Config{
-		AnonymousPlatform: true, IdleIgnoreDelayBound: true, // else some work is for no computer: learnt times may exceed its delay bound
 		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
 		UploadURL: "http://127.0.0.1/m/file_upload_handler", CodeSignKey: "1024\nab\n.\n",
-		MaxWusToSend: rng.IntN(5), MaxWusInProgress: rng.IntN(8), DailyResultQuota: []int{0, 3, 100}[rng.IntN(3)],
-		MaxWusInProgressGPU: rng.IntN(4), GPUMultiplier: rng.IntN(3), MaxNCPUs: 4, OneResultPerUserPerWU: w.chance(0.5), OneResultPerHostPerWU: w.chance(0.8),
-		ResendLostResults: w.chance(0.7), SendResultAbort: w.chance(0.8),
-		MinSendworkInterval: time.Duration(rng.IntN(2)*6) * time.Second, PlanClasses: planClasses,
 	}
+	c := &w.cfg
+	c.AnonymousPlatform, c.IdleIgnoreDelayBound = true, true // else some work is for no computer: learnt times may exceed its delay bound
+	c.MaxWusToSend, c.MaxWusInProgress, c.DailyResultQuota = rng.IntN(5), rng.IntN(8), []int{0, 3, 100}[rng.IntN(3)]
+	c.MaxWusInProgressGPU, c.GPUMultiplier, c.MaxNCPUs, c.PlanClasses = rng.IntN(4), rng.IntN(3), 4, planClasses
+	c.OneResultPerUserPerWU, c.OneResultPerHostPerWU = w.chance(0.5), w.chance(0.8)
+	c.ResendLostResults, c.SendResultAbort = w.chance(0.7), w.chance(0.8)
+	c.MinSendworkInterval = setting.Seconds(rng.IntN(2) * 6)
 	if w.chance(0.3) {
-		w.cfg.Urgent = match.Urgent{OnPriority: 2, MaxErrorRate: 0.1, ReducedDelayBound: 0.5}
-		w.onOver = int64(rng.IntN(3))
+		w.cfg.Urgent = match.Urgent{OnPriority: 2, PriorityOnOver: int64(rng.IntN(3)), BatchEnd: 3, ReducedDelayBound: 0.5}
 	}
 	if w.chance(0.2) {
 		w.cfg.MaxInfeasible = 1 + rng.IntN(3)
 	}
 	if w.chance(0.3) {
-		w.lag = time.Duration(rng.IntN(7200)) * time.Second
+		w.lag = setting.Hours(rng.IntN(7200)) / 3600
 	}
-	w.keep, w.archive = time.Duration(1+w.rng.IntN(48))*time.Hour, filepath.Join(t.TempDir(), "archive")
+	w.keep, w.archive = setting.Days(1+w.rng.IntN(48))/24, filepath.Join(t.TempDir(), "archive")
 	w.st = openStore(t)
 	w.apps = w.drawApps()
 	w.eventful, w.crashes, w.troubled = 0.1, 0.01, 0.02
@@ -194,7 +195,7 @@ func (w *world) boot() {
 func (w *world) start(i int) {
 	log := slog.New(slog.DiscardHandler)
 	{
-		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), DeleteDelay: w.lag, PriorityOnOver: w.onOver, OnPriority: w.cfg.Urgent.OnPriority, BatchEnd: 3}
+		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), Urgent: w.cfg.Urgent, Settings: transitioner.Settings{DeleteDelay: w.lag}}
 		v := &validator.Validator{
 			Store: w.st, Log: log, DailyQuota: w.cfg.DailyResultQuota,
 			Checker: func(context.Context, int64) (validator.Checker, error) {
@@ -206,7 +207,7 @@ func (w *world) start(i int) {
 			Store: w.st, Log: log, Handler: func(context.Context, int64) (assimilator.Handler, error) { return handler{w}, nil },
 		}
 		d := &filedeleter.Deleter{Store: w.st, Log: log, Download: inputs{w}, Upload: outputs{w: w}}
-		p := &purger.Purger{Store: w.st, Log: log, Dir: w.archive, Upload: outputs{w: w}, After: w.keep}
+		p := &purger.Purger{Store: w.st, Log: log, Dir: w.archive, Upload: outputs{w: w}, Settings: purger.Settings{PurgeAfter: w.keep}}
 		w.daemons[i] = []func(context.Context, time.Time) (int, error){t.Pass, v.Pass, a.Pass, d.Pass, p.Pass}
 	}
 }

@@ -2,12 +2,13 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/server/farewell"
+	"github.com/starling-grid/starling/server/deletion"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/account"
@@ -135,15 +136,15 @@ func UseOf(ctx context.Context, p *project.Project, who string) (use AccountUse,
 	return use, err
 }
 
-// Delete deletes an account, or completes its deletion: see farewell.Delete. It returns an error if the
+// Delete deletes an account, or completes its deletion: see deletion.Delete. It returns an error if the
 // deletion was complete.
 func Delete(ctx context.Context, p *project.Project, who string, now time.Time) (given int, err error) {
 	var u store.User
 	if err := p.Store.View(ctx, func(tx *store.View) error { u, err = Account(tx, who); return err }); err != nil {
 		return 0, err
 	}
-	given, err = farewell.Delete(ctx, p.Store, u.ID, "operator", now)
-	if err == nil && given == 0 && !u.DeletedTime.IsZero() {
+	given, err = deletion.Delete(ctx, p.Store, u.ID, "operator", now)
+	if errors.Is(err, store.ErrLost) {
 		err = errDeleted(who)
 	}
 	return given, err

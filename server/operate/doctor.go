@@ -49,5 +49,5 @@ func CheckTLS(p *project.Project, now time.Time) []store.Violation {
 
 // Doctor returns the project in the form for package doctor.
 func Doctor(p *project.Project) *doctor.Project {
-	return &doctor.Project{Store: p.Store, Download: p.Download, Upload: p.Upload, CodeSign: p.CodeSign(), Once: p.Config.Once()}
+	return &doctor.Project{Store: p.Store, Download: p.Download, Upload: p.Upload, CodeSign: p.CodeSign(), Once: p.Config.Once}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -65,7 +66,7 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	if err != nil {
 		return err
 	}
-	class, ok := p.Config.PlanClass[v.PlanClass]
+	class, ok := p.Config.PlanClasses[v.PlanClass]
 	if !ok && v.PlanClass != "" {
 		return fmt.Errorf("plan class %s: server.toml does not define it; add [plan_class.%s]", v.PlanClass, v.PlanClass)
 	}
@@ -152,7 +153,7 @@ func (v *NewVersion) check() (int, error) {
 		text string
 		into *int
 	}{{v.MinCore, &v.minCore}, {v.MaxCore, &v.maxCore}} {
-		core, err := project.CoreVersion(c.text)
+		core, err := scheduler.CoreVersion(c.text)
 		if err == nil && core.Release != 0 {
 			err = fmt.Errorf("%q: want MAJOR.MINOR", c.text)
 		}

@@ -43,14 +43,14 @@ func (c *Config) addPlanSpec(dir string) error {
 	}
 	var errs []error
 	all := make(map[string]match.PlanClass)
-	maps.Copy(all, c.PlanClass)
+	maps.Copy(all, c.PlanClasses)
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
 		if _, twice := all[class]; twice {
 			errs = append(errs, fmt.Errorf("%s: plan class %s is defined in server.toml too", name, class))
 		}
 		all[class] = classes[class]
 	}
-	c.PlanClass = all
+	c.PlanClasses = all
 	return errors.Join(errs...)
 }
 

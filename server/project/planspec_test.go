@@ -165,8 +165,8 @@ func TestPlanSpecOfAProject(t *testing.T) {
 	}
 	write("plan_class_spec.xml", spec)
 	got, err := project.ReadConfig(dir)
-	if err != nil || len(got.PlanClass) != 7 || got.ProcessorOf("own") != "fake" || got.ProcessorOf("opencl_ati_102") != "ATI" || got.ProcessorOf("mt") != "" {
-		t.Errorf("%v: %d classes, %+v", err, len(got.PlanClass), got.PlanClass)
+	if err != nil || len(got.PlanClasses) != 7 || got.ProcessorOf("own") != "fake" || got.ProcessorOf("opencl_ati_102") != "ATI" || got.ProcessorOf("mt") != "" {
+		t.Errorf("%v: %d classes, %+v", err, len(got.PlanClasses), got.PlanClasses)
 	}
 	write("server.toml", c.Text()+"[plan_class.mt]\nmax_threads = 2\n")
 	if _, err := project.ReadConfig(dir); err == nil || !strings.Contains(err.Error(), "plan class mt is defined in server.toml too") {

@@ -16,19 +16,18 @@ func Reference() string {
 func Schema() string {
 	c := DefaultConfig()
 	s := tomlfile.SchemaOf(c)
-	fields := c.fields()
-	about := ""
-	for _, set := range settings {
-		if set.about != "" {
-			about = strings.ReplaceAll(set.about, "\n", " ")
+	var required []string
+	for _, k := range c.keys() {
+		of := s.Key(k.Name)
+		of["description"] = strings.Join(strings.Fields(k.About), " ")
+		if k.Max > 0 {
+			of["minimum"], of["maximum"] = 0, k.Max
 		}
-		of := s.Key(set.name)
-		of["description"] = about
-		if _, is := number(fields[set.name]); is {
-			of["minimum"], of["maximum"] = 0, set.most
+		if k.Required {
+			required = append(required, k.Name)
 		}
 	}
 	s.Key("plan_class")["description"] = "Which computers can run the app versions of a plan class"
-	s["required"] = []string{"long_name", "master_url"}
+	s["required"] = required
 	return s.Text("server.toml", "Settings of a Starling project")
 }

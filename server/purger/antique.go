@@ -33,7 +33,7 @@ var outputName = regexp.MustCompile(`^(.+)_r[0-9]+_[0-9]+$`)
 // as long as finished workunits are kept.
 func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 	every := sweepDaily
-	if p.After > 0 {
+	if p.PurgeAfter > 0 {
 		every = sweepEvery
 	}
 	if now.Before(p.swept.Add(every)) {
@@ -47,16 +47,18 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 	if err != nil || held {
 		return err
 	}
-	if p.After > 0 {
+	if p.PurgeAfter > 0 {
 		err := p.Store.Update(ctx, func(tx *store.Tx) error {
-			_, err := tx.PurgeMsgs(now.Add(-p.After))
+			_, err := tx.PurgeMsgs(now.Add(-p.PurgeAfter.Duration()))
 			return err
 		})
 		if err != nil {
 			return err
 		}
 	}
-	purged := func(modified time.Time) bool { return p.After > 0 && !modified.After(now.Add(-p.After)) }
+	purged := func(modified time.Time) bool {
+		return p.PurgeAfter > 0 && !modified.After(now.Add(-p.PurgeAfter.Duration()))
+	}
 	late := func(modified time.Time) bool { return !modified.After(now.Add(-lateAge)) }
 	var old []string
 	err = p.Upload.Walk(ctx, func(name string, modified time.Time) error {

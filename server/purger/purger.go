@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/server/setting"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -37,9 +38,24 @@ type Purger struct {
 	Log    *slog.Logger
 	Dir    string // of the archives (created when needed)
 	Upload Files  // output files
-	After  time.Duration
+	Settings
 
 	swept time.Time
+}
+
+// Settings are the purger's settings.
+type Settings struct {
+	PurgeAfter setting.Days `toml:"purge_after_days"`
+}
+
+// Keys describes the settings.
+func (s *Settings) Keys() []setting.Key {
+	return []setting.Key{
+		setting.Number(&s.PurgeAfter, 30, 36500,
+			`Days from the deletion of its files until a finished workunit, with its results, is moved from the
+			database to archive/. 0: never. Files uploaded after that, or a day after the files of their result
+			were deleted, are deleted.`).First(),
+	}
 }
 
 // Files is a tree of files, see blob.Tree.
@@ -53,7 +69,7 @@ type Files interface {
 // stay. It is for one goroutine.
 func (p *Purger) Pass(ctx context.Context, now time.Time) (int, error) {
 	n := 0
-	for p.After > 0 {
+	for p.PurgeAfter > 0 {
 		purged, more, err := p.purge(ctx, now)
 		n += purged
 		if err != nil {
@@ -76,7 +92,7 @@ func (p *Purger) purge(ctx context.Context, now time.Time) (n int, more bool, er
 		if err != nil || held {
 			return err
 		}
-		if ids, err = tx.Purgeable(now.Add(-p.After), batch); err != nil {
+		if ids, err = tx.Purgeable(now.Add(-p.PurgeAfter.Duration()), batch); err != nil {
 			return err
 		}
 		records, err = load(tx, ids)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/purger"
+	"github.com/starling-grid/starling/server/setting"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 )
@@ -43,7 +44,7 @@ func newWorld(t *testing.T) *world {
 	}
 	t.Cleanup(func() { _ = files.Close() })
 	return &world{World: storetest.Fill(t, st), t: t, files: files, path: filepath.Join(dir, "project.db"), now: storetest.T0, p: &purger.Purger{
-		Store: st, Log: slog.New(slog.DiscardHandler), Dir: filepath.Join(dir, "archive"), Upload: files, After: 48 * time.Hour,
+		Store: st, Log: slog.New(slog.DiscardHandler), Dir: filepath.Join(dir, "archive"), Upload: files, Settings: purger.Settings{PurgeAfter: 2},
 	}}
 }
 
@@ -226,7 +227,7 @@ func TestCreditOutlivesItsResult(t *testing.T) {
 func TestWithoutAnAgeNothingIsPurged(t *testing.T) {
 	w := newWorld(t)
 	w.finished("a")
-	w.p.After = 0
+	w.p.PurgeAfter = 0
 	w.now = w.now.Add(1000 * time.Hour)
 	w.pass(0)
 }
@@ -268,10 +269,10 @@ func TestAntiqueUploads(t *testing.T) {
 // An output that comes after its result's files were deleted is deleted as well, where
 // workunits are kept for ever, too.
 func TestLateUploads(t *testing.T) {
-	for name, after := range map[string]time.Duration{"workunits are kept for ever": 0, "workunits are purged": 1000 * time.Hour} {
+	for name, after := range map[string]setting.Days{"workunits are kept for ever": 0, "workunits are purged": 42} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.p.After = after
+			w.p.PurgeAfter = after
 			storetest.Add(t, w.p.Store, w.Workunit("open"), 1)
 			w.finished("done", func(_ *store.Workunit, r *store.Result) { r.FileDeleteState = store.DeleteDone })
 			w.finished("kept")

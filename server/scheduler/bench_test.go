@@ -48,8 +48,9 @@ func benchTasks(b *testing.B, where string, pg *testpg.Server, jobs int) {
 	w := storetest.Fill(b, st)
 	s := &scheduler.Scheduler{Store: st, Log: slog.New(slog.DiscardHandler), Config: scheduler.Config{
 		Name: "Bench", MasterURL: "http://127.0.0.1/bench/", DownloadURL: "http://127.0.0.1/bench/download/", CodeSignKey: "1024\nab\n.\n",
-		OneResultPerUserPerWU: true, ResendLostResults: true, SendResultAbort: true,
+		Settings: scheduler.Settings{ResendLostResults: true, SendResultAbort: true},
 	}}
+	s.Config.OneResultPerUserPerWU = true
 	s.Feeder.Fresh = 100 * time.Millisecond
 	main := protocol.FileInfo{Name: "program", NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
 		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}.XML()

@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 			protocol.Refusal{Code: protocol.RefusedPlatform},
 		},
 		{
-			"a newer client", func(w *world) { w.s.Config.MinCoreVersion = protocol.Version{Major: 8} }, nil,
+			"a newer client", func(w *world) { w.s.Config.MinCoreVersion = "8.0" }, nil,
 			protocol.Refusal{Code: protocol.RefusedClientVersion, Need: 80000, Have: 72005},
 		},
 		{

@@ -23,10 +23,9 @@ func fuzzed(f *testing.F) (*scheduler.Scheduler, storetest.World) {
 	}
 	f.Cleanup(func() { _ = st.Close() })
 	w := storetest.Fill(f, st)
-	return &scheduler.Scheduler{
-		Store: st, Log: slog.New(slog.DiscardHandler),
-		Config: scheduler.Config{Name: "Fuzz", MasterURL: "http://127.0.0.1/", ResendLostResults: true, SendResultAbort: true, AnonymousPlatform: true},
-	}, w
+	c := scheduler.Config{Name: "Fuzz", MasterURL: "http://127.0.0.1/"}
+	c.ResendLostResults, c.SendResultAbort, c.AnonymousPlatform = true, true, true
+	return &scheduler.Scheduler{Store: st, Log: slog.New(slog.DiscardHandler), Config: c}, w
 }
 
 // Any request with an account's key gets an answer that clients can read.

@@ -228,7 +228,7 @@ func banned(u store.User) string {
 // crowded returns a crowdError if the account may not create another host now. Records cost the
 // sender nothing, and each raises the amount of work that the account's hosts may have.
 func (r *rpc) crowded() error {
-	most := r.s.Config.MaxHostsPerDay
+	most := r.s.Config.MaxHostsPerUserDay
 	if most <= 0 {
 		return nil
 	}

@@ -39,7 +39,7 @@ func (r *rpc) awaitWork() {
 		last = time.Unix(0, sent)
 	}
 	want := demand.Wait(max(0, r.now.Sub(last)))
-	if silence := r.s.Config.Affinity.Silence; silence > 0 && silence < time.Hour && r.refusedFor(protocol.RefusedReserved) {
+	if silence := r.s.Config.Affinity.Silence.Duration(); silence > 0 && silence < time.Hour && r.refusedFor(protocol.RefusedReserved) {
 		want = max(want, silence) // work reserved for a host that is gone is free then
 	}
 	r.callBack(r.s.calls.Next(r.now, want))

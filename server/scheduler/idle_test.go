@@ -32,7 +32,7 @@ func TestHostsWithoutWorkAreCalledBack(t *testing.T) {
 		{"there was work a moment ago", func(*world) {}, 30 * time.Second, false},
 		{"there was work ten minutes ago", func(w *world) { w.now = w.now.Add(10 * time.Minute) }, 5 * time.Minute, false},
 		{"there was work a day ago", func(w *world) { w.now = w.now.Add(24 * time.Hour) }, 0, false},
-		{"the operator has set a time", func(w *world) { w.s.Config.NextRPCDelay = time.Hour }, time.Hour, false},
+		{"the operator has set a time", func(w *world) { w.s.Config.NextRPCDelay = 3600 }, time.Hour, false},
 		{"hosts can wait", func(w *world) { w.s.Idle = lobby{} }, 30 * time.Second, true},
 		{"new work was seen", func(w *world) {
 			w.now = w.now.Add(24 * time.Hour)

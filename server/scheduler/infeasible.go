@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/untaken"
+	"github.com/starling-grid/starling/server/unsendable"
 )
 
 // maxInfeasible is the maximum number of results for which refusals are counted.
@@ -21,7 +21,7 @@ const maxInfeasible = 10_000
 //
 // Requests and hosts can be made up at no cost. Therefore an account counts once per result,
 // whatever its hosts, only if it has been granted credit, and only if a host of it was refused
-// within untaken.Window. Even so the limit is off unless the project sets it.
+// within unsendable.Window. Even so the limit is off unless the project sets it.
 //
 // The counts are in memory. Counts are lost at a restart, or when too many results are counted.
 // That only delays the end of a result that no host can compute. A column written at every refusal
@@ -43,7 +43,7 @@ func (x *infeasible) refused(result, account int64, now time.Time) int {
 		x.accounts[result] = make(map[int64]time.Time)
 	}
 	x.accounts[result][account] = now
-	maps.DeleteFunc(x.accounts[result], func(_ int64, at time.Time) bool { return now.Sub(at) > untaken.Window })
+	maps.DeleteFunc(x.accounts[result], func(_ int64, at time.Time) bool { return now.Sub(at) > unsendable.Window })
 	return len(x.accounts[result])
 }
 

@@ -36,9 +36,9 @@ func (o *offer) end(sent []int64, lost bool) {
 	}
 }
 
-// hasty reports whether the offer is empty only because other requests have leased the work or
+// contended reports whether the offer is empty only because other requests have leased the work or
 // because a lookup was stale.
-func (o *offer) hasty() bool { return o != nil && len(o.list) == 0 && (o.crowded || o.stale) }
+func (o *offer) contended() bool { return o != nil && len(o.list) == 0 && (o.crowded || o.stale) }
 
 // seek finds work for the host of a request, which is read, as it will be after its
 // report is taken in. It changes nothing.
@@ -109,7 +109,7 @@ func (r *rpc) ability() *match.Host {
 		return r.can
 	}
 	f := match.Facts{
-		Now: r.now, Rules: r.s.Config.rules(), Catalog: &r.catalog.Catalog, Request: r.req, Host: r.host, Team: r.user.TeamID, Speeds: r.look.speeds.Speeds, Wishes: wishesOf(r.user, r.host), Volunteer: match.Volunteer{ID: r.user.ID, Prefs: venue.Split(r.user.ProjectPrefs).For(r.host.Venue)},
+		Now: r.now, Rules: r.s.Config.Rules, Catalog: &r.catalog.Catalog, Request: r.req, Host: r.host, Team: r.user.TeamID, Speeds: r.look.speeds.Speeds, Wishes: wishesOf(r.user, r.host), Volunteer: match.Volunteer{ID: r.user.ID, Prefs: venue.Split(r.user.ProjectPrefs).For(r.host.Venue)},
 		Turn: r.look.id.host.ID + r.req.RPCSeqno + 1, // the same before and in the transaction
 	}
 	if same {

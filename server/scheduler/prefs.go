@@ -7,8 +7,8 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/server/projectprefs"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/wishes"
 )
 
 const (
@@ -79,7 +79,7 @@ func (r *rpc) preferences() error {
 // tooOld reports whether the client is older than the project allows. If so, it gets no work and
 // the reply has the reason. The results that it has finished are accepted all the same.
 func (r *rpc) tooOld() bool {
-	least := r.s.Config.MinCoreVersion
+	least, _ := CoreVersion(r.s.Config.MinCoreVersion) // checked when the settings were read
 	if r.req.Client.Number() >= least.Number() {
 		return false
 	}
@@ -98,6 +98,6 @@ func versionText(v protocol.Version) string {
 }
 
 // wishesOf returns a volunteer's project preferences for one of the volunteer's computers.
-func wishesOf(u store.User, h store.Host) wishes.Prefs {
-	return wishes.For(u.ProjectPrefs, h.Venue)
+func wishesOf(u store.User, h store.Host) projectprefs.Prefs {
+	return projectprefs.For(u.ProjectPrefs, h.Venue)
 }

@@ -80,7 +80,7 @@ func TestPreferences(t *testing.T) {
 func TestOldClientsGetNoWork(t *testing.T) {
 	w := newWorld(t)
 	w.addWork("a", 1)
-	w.s.Config.MinCoreVersion = protocol.Version{Major: 7, Minor: 20, Release: 6}
+	w.s.Config.MinCoreVersion = "7.20.6"
 	ask := func() *protocol.SchedulerReply {
 		return w.ask(func(r *protocol.SchedulerRequest) { r.CPUReqSeconds = 1 })
 	}
@@ -89,7 +89,7 @@ func TestOldClientsGetNoWork(t *testing.T) {
 		len(got.Results) != 0 || got.RequestDelay != 24*time.Hour {
 		t.Errorf("%d results, delay %v, %s", len(got.Results), got.RequestDelay, texts(got))
 	}
-	w.s.Config.MinCoreVersion.Release = 5
+	w.s.Config.MinCoreVersion = "7.20.5"
 	if got := ask(); len(got.Results) != 1 {
 		t.Errorf("%d results, %s", len(got.Results), texts(got))
 	}

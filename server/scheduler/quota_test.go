@@ -103,7 +103,7 @@ func TestABadRecordGetsNoLastChance(t *testing.T) {
 func TestUrgentResultsGoToReliableComputers(t *testing.T) {
 	w := newWorld(t)
 	w.s.Config.ResendLostResults = false
-	w.s.Config.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.05, ReducedDelayBound: 0.5}
+	w.s.Config.Urgent = match.Urgent{OnPriority: 5, ReducedDelayBound: 0.5}
 	ask := func() *protocol.SchedulerReply {
 		return w.ask(func(r *protocol.SchedulerRequest) { r.CPUReqSeconds = 1 })
 	}

@@ -91,7 +91,7 @@ func TestWhyNoWork(t *testing.T) {
 
 func TestTooRecent(t *testing.T) {
 	w := newWorld(t)
-	w.s.Config.MinSendworkInterval = 10 * time.Second
+	w.s.Config.MinSendworkInterval = 10
 	w.addWork("a", 1)
 	host := w.send(capture(t, "01-first-contact-with-work", "<dont_send_work>0", "<dont_send_work>1")).HostID
 	w.now = w.now.Add(4 * time.Second)

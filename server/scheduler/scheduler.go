@@ -49,35 +49,8 @@ type Config struct {
 	CodeSignKey string   // text of the public key
 	OldKeys     []OldKey // keys that hosts may still have
 
-	MinCoreVersion        protocol.Version // of clients that get work
-	MinSendworkInterval   time.Duration
-	NextRPCDelay          time.Duration
-	MaxWusToSend          int // an RPC and CPU
-	MaxWusInProgress      int // a CPU
-	MaxWusInProgressGPU   int // a coprocessor
-	GPUMultiplier         int // CPUs for which a coprocessor counts for the limits that are a CPU's
-	DailyResultQuota      int // a day and CPU
-	MaxNCPUs              int // CPUs that count
-	MaxHostsPerDay        int // that an account may add
-	MaxInfeasible         int // accounts whose hosts are too small for a result before it is given up
-	OneResultPerUserPerWU bool
-	OneResultPerHostPerWU bool
-	IdleIgnoreDelayBound  bool // see match.Rules
-	AnonymousPlatform     bool // see match.Rules
-	ResendLostResults     bool
-	SendResultAbort       bool
-
-	PlanClasses map[string]match.PlanClass // by name
-	Urgent      match.Urgent
-	Affinity    affinity.Rules
-}
-
-// rules returns the part of the configuration that decides which host gets which work.
-func (c *Config) rules() match.Rules {
-	return match.Rules{
-		MaxWusToSend: c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress, MaxWusInProgressGPU: c.MaxWusInProgressGPU, GPUMultiplier: c.GPUMultiplier, DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
-		OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU, IdleIgnoreDelayBound: c.IdleIgnoreDelayBound, AnonymousPlatform: c.AnonymousPlatform, PlanClasses: c.PlanClasses, Urgent: c.Urgent,
-	}
+	Settings
+	Affinity affinity.Settings
 }
 
 // limitsInProgress reports whether the results in progress on a host have to be counted.
@@ -323,7 +296,7 @@ func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.offer.hasty() && try < maxLooks && (!l.offer.crowded || pause(ctx, try)) {
+		if l.offer.contended() && try < maxLooks && (!l.offer.crowded || pause(ctx, try)) {
 			l.offer.end(nil, true)
 			continue
 		}
@@ -379,7 +352,7 @@ func (s *Scheduler) baseReply() *reply {
 			MasterURL:        s.Config.MasterURL,
 			ProjectName:      s.Config.Name,
 			RequestDelay:     s.Config.requestDelay(),
-			NextRPCDelay:     s.Config.NextRPCDelay,
+			NextRPCDelay:     s.Config.NextRPCDelay.Duration(),
 		},
 		seen: make(map[string]bool),
 	}
@@ -387,7 +360,7 @@ func (s *Scheduler) baseReply() *reply {
 
 // requestDelay keeps clients from asking again before they may be given work.
 func (c *Config) requestDelay() time.Duration {
-	i := c.MinSendworkInterval
+	i := c.MinSendworkInterval.Duration()
 	if i <= 0 {
 		return delayMin
 	}

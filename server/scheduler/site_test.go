@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/projectprefs"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/wishes"
 )
 
 // A volunteer's choices on the web site reach the volunteer's computers: the venue with its
@@ -17,7 +17,7 @@ func TestWhatTheSiteSays(t *testing.T) {
 	w.addWork("tt_1117", 1)
 	first := w.first()
 	w.addWork("tt_1118", 1)
-	wanted := wishes.Set(w.User.ProjectPrefs, "work", wishes.Prefs{ResourceShare: 7, Apps: []int64{999}})
+	wanted := projectprefs.Set(w.User.ProjectPrefs, "work", projectprefs.Prefs{ResourceShare: 7, Apps: []int64{999}})
 	w.update(func(tx *store.Tx) error {
 		id, err := tx.InsertTeam(store.Team{CreateTime: w.now, UserID: w.User.ID, Name: "The <Starlings>"})
 		u, errUser := tx.User(w.User.ID)

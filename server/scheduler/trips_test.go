@@ -93,8 +93,9 @@ func TestARequestIsAFewTripsToPostgreSQL(t *testing.T) {
 	t.Cleanup(func() { _ = st.Close() })
 	w := &world{t: t, store: st, now: storetest.T0, s: &scheduler.Scheduler{Store: st, Log: slog.New(slog.DiscardHandler), Config: scheduler.Config{
 		Name: "Bench", MasterURL: "http://127.0.0.1/", CodeSignKey: "1024\nab\n.\n",
-		DailyResultQuota: 1000, MaxWusInProgress: 1000, OneResultPerUserPerWU: true, ResendLostResults: true, SendResultAbort: true,
+		Settings: scheduler.Settings{ResendLostResults: true, SendResultAbort: true},
 	}}}
+	w.s.Config.DailyResultQuota, w.s.Config.MaxWusInProgress, w.s.Config.OneResultPerUserPerWU = 1000, 1000, true
 	filled := storetest.Fill(t, st)
 	w.World = &filled
 	w.s.Feeder.Fresh = time.Hour

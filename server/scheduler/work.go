@@ -35,7 +35,7 @@ func (r *rpc) work() error {
 		return nil
 	}
 	if wait := r.tooRecent(); wait > 0 {
-		least := r.s.Config.MinSendworkInterval
+		least := r.s.Config.MinSendworkInterval.Duration()
 		r.deny(protocol.Refusal{Code: protocol.RefusedTooRecent, Need: least.Seconds(), Have: (least - wait).Seconds(), Until: r.now.Add(wait + time.Second)},
 			protocol.PriorityLow, fmt.Sprintf(
 				"Not sending work. Last request too recent. Please wait %d seconds.", int(math.Ceil(wait.Seconds()))))
@@ -70,7 +70,7 @@ func (r *rpc) tooRecent() time.Duration {
 	if r.s.Config.MinSendworkInterval <= 0 || r.last.IsZero() {
 		return 0
 	}
-	return r.s.Config.MinSendworkInterval - r.now.Sub(r.last)
+	return r.s.Config.MinSendworkInterval.Duration() - r.now.Sub(r.last)
 }
 
 // send gives out new results until the request is filled or a limit is met.

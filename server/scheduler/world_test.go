@@ -46,8 +46,8 @@ func newWorld(t *testing.T) *world {
 		Config: scheduler.Config{
 			Name: "Bench", MasterURL: "http://127.0.0.1:8180/bench/", DownloadURL: "http://127.0.0.1:8180/bench/download/",
 			UploadURL: "http://127.0.0.1:8180/bench/file_upload_handler", CodeSignKey: "1024\nab\n.\n",
-			OldKeys:           []scheduler.OldKey{{Text: "1024\ncd\n.\n", Signature: "ef\n.\n"}},
-			ResendLostResults: true, SendResultAbort: true,
+			OldKeys:  []scheduler.OldKey{{Text: "1024\ncd\n.\n", Signature: "ef\n.\n"}},
+			Settings: scheduler.Settings{ResendLostResults: true, SendResultAbort: true},
 		},
 	}}
 	b.addVersion("x86_64-pc-linux-gnu", 100, false)

@@ -15,7 +15,7 @@ import (
 // BOINC has nothing like this: it raises only the priority of a replacement, and the first results
 // stay where they are.
 func (t *Transitioner) endBatches(tx *store.Tx, due []*work) error {
-	if t.BatchEnd <= 0 || t.OnPriority <= 0 {
+	if t.Urgent.BatchEnd <= 0 || t.Urgent.OnPriority <= 0 {
 		return nil
 	}
 	batches := make(map[int64]bool)
@@ -24,9 +24,9 @@ func (t *Transitioner) endBatches(tx *store.Tx, due []*work) error {
 	}
 	delete(batches, 0) // not a batch
 	for _, batch := range slices.Sorted(maps.Keys(batches)) {
-		end, err := tx.AtBatchEnd(batch, t.BatchEnd)
+		end, err := tx.AtBatchEnd(batch, t.Urgent.BatchEnd)
 		if err == nil && end {
-			err = tx.RaiseBatch(batch, t.OnPriority)
+			err = tx.RaiseBatch(batch, t.Urgent.OnPriority)
 		}
 		if err != nil {
 			return err

@@ -42,7 +42,7 @@ func (t *Transitioner) awaited(tx *store.View, wu store.Workunit, results []stor
 		if heard.Before(wu.CreateTime) {
 			heard = wu.CreateTime // it may be about to be made
 		}
-		if until := heard.Add(t.Affinity.Gone); m.Name == "" || until.Before(m.Until) {
+		if until := heard.Add(t.Affinity.Gone.Duration()); m.Name == "" || until.Before(m.Until) {
 			m = Made{f.Name, until}
 		}
 	}

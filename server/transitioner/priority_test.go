@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/transitioner"
@@ -21,7 +22,7 @@ func TestReplacementsGoFirst(t *testing.T) {
 	defer st.Close()
 	w := storetest.Fill(t, st)
 	tr := &transitioner.Transitioner{
-		Store: st, Log: slog.New(slog.DiscardHandler), PriorityOnOver: 7,
+		Store: st, Log: slog.New(slog.DiscardHandler), Urgent: match.Urgent{PriorityOnOver: 7},
 		Describe: func(store.Workunit, string, int64) (string, error) { return "<result>\n</result>\n", nil },
 	}
 	for _, tt := range []struct {

@@ -17,7 +17,9 @@ import (
 
 	"github.com/starling-grid/starling/server/affinity"
 	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/pass"
+	"github.com/starling-grid/starling/server/setting"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -33,21 +35,27 @@ type Transitioner struct {
 	Log   *slog.Logger
 	// Describe returns the xml_doc_in of a new result.
 	Describe func(wu store.Workunit, result string, random int64) (string, error)
-	// DeleteDelay is the time that files are kept after the workunit was assimilated and its last
-	// result was reported or due.
-	DeleteDelay time.Duration
 	// Affinity defines how long a workunit is kept for the hosts that have the files of its
 	// predecessor.
-	Affinity affinity.Rules
-	// PriorityOnOver is the increase in priority of further results of a workunit over the first
-	// ones.
-	PriorityOnOver int64
-	// OnPriority is the priority from which results are urgent. 0 means never.
-	OnPriority int64
-	// BatchEnd limits the number of workunits without an outcome at the end of a batch. When at
-	// most so many, and at most one in ten, are left, the results that they still need become
-	// urgent. 0 means never.
-	BatchEnd int
+	Affinity affinity.Settings
+	// Urgent defines which results are urgent, and which become so.
+	Urgent match.Urgent
+	Settings
+}
+
+// Settings are the transitioner's settings.
+type Settings struct {
+	DeleteDelay setting.Hours `toml:"delete_delay_hours"`
+}
+
+// Keys describes the settings.
+func (s *Settings) Keys() []setting.Key {
+	return []setting.Key{
+		setting.Number(&s.DeleteDelay, 24, 24*3650,
+			`Hours for which the files of a workunit are kept after it was assimilated and its last result was
+			reported or due. Until then, late results are validated and get credit, and work retry can revive a
+			workunit that was given up.`),
+	}
 }
 
 // work is one due workunit with the results prepared for it outside of the transaction, since
@@ -77,7 +85,7 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 			if err != nil {
 				return err
 			}
-			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, j.Results, now, t.DeleteDelay, made)}
+			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, j.Results, now, t.DeleteDelay.Duration(), made)}
 			w.made = t.outline(j.Workunit, j.Results, w.plan, now)
 			due = append(due, w)
 		}
@@ -104,7 +112,7 @@ func (t *Transitioner) outline(wu store.Workunit, results []store.Result, p Plan
 	first := nextNumber(wu.Name, results)
 	kind, priority := p.of(wu).Kind(), wu.Priority
 	if replaces(wu, results, p) {
-		priority += t.PriorityOnOver
+		priority += t.Urgent.PriorityOnOver
 	}
 	for i := range p.NewResults {
 		made = append(made, store.Result{
@@ -209,7 +217,7 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time)
 	if err != nil {
 		return err
 	}
-	plan := Decide(wu, results, now, t.DeleteDelay, made)
+	plan := Decide(wu, results, now, t.DeleteDelay.Duration(), made)
 	switch {
 	case wu.TransitionTime.After(now):
 		return nil // another process was here

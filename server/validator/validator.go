@@ -18,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/pass"
+	"github.com/starling-grid/starling/server/setting"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -42,9 +43,7 @@ type Validator struct {
 	Credit func(ctx context.Context, appID int64) (credit.Policy, error)
 	// DailyQuota is the number of results per CPU that a good host may get a day.
 	DailyQuota int
-	// AtOnce is the maximum number of the project's programs that run at the same time. 0 means the
-	// number of processors.
-	AtOnce int
+	Settings
 	// Stored is called when something was stored while programs still run. It may be nil.
 	Stored func()
 	// Clock is used to measure the time of comparisons. If nil, time.Now is used.
@@ -55,6 +54,19 @@ type Validator struct {
 
 	speeds   *hostversion.Speeds
 	speedsAt time.Time
+}
+
+// Settings are the validator's settings.
+type Settings struct {
+	AtOnce int `toml:"validators_at_once"`
+}
+
+// Keys describes the settings.
+func (s *Settings) Keys() []setting.Key {
+	return []setting.Key{
+		setting.Number(&s.AtOnce, 0, 1000,
+			`Programs of validators (exec:CMD) that run at the same time. 0: one for each processor.`),
+	}
 }
 
 // Pass processes workunits that need validation, and returns their number. It is for one goroutine.

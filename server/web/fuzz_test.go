@@ -20,7 +20,7 @@ func FuzzForms(f *testing.F) {
 	f.Cleanup(func() { _ = st.Close() })
 	none := http.NotFoundHandler()
 	h, err := (&Site{
-		Serves: func(string) bool { return true }, Name: "Fuzz", Accounts: account.Rules{MasterURL: "http://127.0.0.1/", MinPasswordLength: 6},
+		Serves: func(string) bool { return true }, Name: "Fuzz", Accounts: account.Rules{MasterURL: "http://127.0.0.1/", Settings: account.Settings{MinPasswdLength: 6}},
 		Store: st, Log: slog.New(slog.DiscardHandler), Scheduler: none, Events: none, Upload: none,
 	}).Handler()
 	if err != nil {

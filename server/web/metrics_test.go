@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/untaken"
 	"github.com/starling-grid/starling/server/web/counts"
 )
 
@@ -20,7 +20,7 @@ func TestRequestsAreTimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	m := newMetrics(&Site{Log: slog.New(slog.DiscardHandler), counts: counts.Kept(st, untaken.Once{})})
+	m := newMetrics(&Site{Log: slog.New(slog.DiscardHandler), counts: counts.Kept(st, match.Once{})})
 	var deadline error
 	srv := httptest.NewServer(m.timed("upload", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		deadline = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute))

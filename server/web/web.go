@@ -22,10 +22,10 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/mail"
+	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/ranking"
 	"github.com/starling-grid/starling/server/scheduler"
-	"github.com/starling-grid/starling/server/standings"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/untaken"
 	"github.com/starling-grid/starling/server/upload"
 	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/web/articles"
@@ -44,7 +44,7 @@ type Site struct {
 	Articles   articles.Folder
 	Stats      string // folder of the files for statistics sites (created if needed)
 	Badges     badge.Ladder
-	Once       untaken.Once
+	Once       match.Once
 
 	Store     *store.Store
 	Log       *slog.Logger
@@ -81,7 +81,7 @@ func (s *Site) Handler() (http.Handler, error) {
 	s.requests.PerAddress = s.Limits.RequestsPerAddress
 	s.gate = account.NewGate(s.Store, s.Log, s.Accounts)
 	s.counts = counts.Kept(s.Store, s.Once)
-	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: standings.Kept(s.Store), Articles: s.Articles, Badges: s.Badges})
+	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: ranking.Kept(s.Store), Articles: s.Articles, Badges: s.Badges})
 	base := u.Path
 	mux := http.NewServeMux()
 	m := newMetrics(s)
@@ -167,8 +167,8 @@ func elsewhere(w http.ResponseWriter, _ *http.Request) {
 func (s *Site) projectConfig(w http.ResponseWriter, r *http.Request) {
 	c := protocol.ProjectConfig{
 		Name: s.Name, MasterURL: s.Accounts.MasterURL, WebRPCURLBase: s.Accounts.MasterURL,
-		ServerVersion: protocol.SchedulerVersion, MinPasswordLength: s.Accounts.MinPasswordLength,
-		AccountCreationDisabled: s.Accounts.Closed,
+		ServerVersion: protocol.SchedulerVersion, MinPasswordLength: s.Accounts.MinPasswdLength,
+		AccountCreationDisabled: s.Accounts.DisableAccountCreation,
 	}
 	if a, err := s.Articles.Page(articles.Terms); err == nil {
 		c.TermsOfUse = a.Plain

@@ -239,7 +239,7 @@ func (w *world) checkOutcomes(db *sql.DB) {
 // purge moves all into the archive, and sees that nothing is left.
 func (w *world) purge() {
 	w.server.Lock()
-	w.p.Config.PurgeAfterDays = 3
+	w.p.Config.PurgeAfter = 3
 	w.server.Unlock()
 	time.Sleep(12 * day)
 	w.server.Lock()

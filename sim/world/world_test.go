@@ -264,7 +264,7 @@ func (w *world) open() bool {
 		return false
 	}
 	p.Upload = disk{p.Upload, w}
-	p.Config.PurgeAfterDays = 0 // all is looked at in the end
+	p.Config.PurgeAfter = 0 // all is looked at in the end
 	w.p = p
 	w.handler, err = server.New(p, server.Part{}).Handler(func() {
 		select {

@@ -43,7 +43,7 @@ var embedded embed.FS
 // An Agent has the methods of the agent that the dashboard needs. They may be called concurrently.
 // Errors are sentences for people.
 type Agent interface {
-	Shower
+	Viewer
 	PrefsKeeper
 	control.Steerer
 	control.Drainer
@@ -56,8 +56,8 @@ type Agent interface {
 	control.Noticer
 }
 
-// A Shower returns the page's data.
-type Shower interface {
+// A Viewer returns the page's data.
+type Viewer interface {
 	Dashboard(ctx context.Context) (view.Page, error)
 	// Task returns everything about one task. It returns control.ErrNoTask if it does not exist.
 	Task(ctx context.Context, project, name string) (view.Task, error)

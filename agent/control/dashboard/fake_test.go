@@ -192,7 +192,7 @@ func busy(tasks int) view.Page {
 			{Name: "Your account", Description: "View your account information", URL: "https://einstein.example/home.php?a=1&b=2"}, {Name: "Forum <b>", URL: "https://einstein.example/forum"}, {Name: "Bad", URL: "javascript:alert(1)"},
 		}, Storage: control.Storage{
 			Files: 2, Bytes: 3e9, Limit: 4e9, Problems: []string{"h1_0500: no room"},
-			LetGo: []control.LetGo{{Name: "h1_0300", Bytes: 2e9, At: started, Code: "expired", Why: "its time is over"}},
+			Removed: []control.RemovedFile{{Name: "h1_0300", Bytes: 2e9, At: started, Code: "expired", Why: "its time is over"}},
 		}},
 		{MasterURL: lhc, Name: "LHC@home", UserName: "kim", HostID: 812, Share: 50, Debt: -7200, UserCredit: 40112, UserRAC: 610, HostCredit: 40112, HostRAC: 610, CPUTime: 6.1e5},
 		{MasterURL: wcg, Name: "World <Community> Grid", UserName: "kim", HostID: 99, Share: 50, Debt: 1800, UserCredit: 9020, UserRAC: 120, HostCredit: 9020, HostRAC: 120, CPUTime: 2.0e5},

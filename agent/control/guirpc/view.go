@@ -13,7 +13,7 @@ import (
 // An Agent has the methods of the agent that the calls need. They may be called concurrently.
 // Errors are sentences that tools show to people.
 type Agent interface {
-	Shower
+	Viewer
 	Changer
 	PrefsChanger
 	control.Steerer
@@ -27,8 +27,8 @@ type Agent interface {
 	Quit()
 }
 
-// A Shower shows all that there is to see.
-type Shower interface {
+// A Viewer shows all that there is to see.
+type Viewer interface {
 	Tools(ctx context.Context) (view.Tools, error)
 }
 

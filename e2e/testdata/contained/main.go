@@ -1,5 +1,5 @@
-// Contained is all that is in the container of a test's tasks: it writes its input in capitals,
-// and what else it finds at the top of its file system.
+// Contained is the only program in the container of a test's tasks. It writes its input in
+// capitals, and lists the other files at the top of its file system.
 package main
 
 import (

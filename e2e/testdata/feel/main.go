@@ -24,7 +24,7 @@ import (
 
 const (
 	work   = 3 << 30 // bytes to hash, on each CPU
-	ticks  = 2000      // of the timer
+	ticks  = 2000    // of the timer
 	tick   = time.Millisecond
 	size   = 256 << 20 // of the file
 	page   = 4096
@@ -109,7 +109,7 @@ func read(dir string) (took []float64, err error) {
 		return nil, fmt.Errorf("%w; choose a folder on a disk", err)
 	}
 	defer f.Close()
-	raw := make([]byte, 2*page) // O_DIRECT wants an aligned part of it
+	raw := make([]byte, 2*page)                             // O_DIRECT wants an aligned part of it
 	at := page - int(uintptr(unsafe.Pointer(&raw[0]))%page) //nolint:gosec // for alignment only
 	buf := raw[at : at+page]
 	for range rounds {

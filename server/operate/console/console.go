@@ -17,7 +17,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/look"
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/server/kept"
+	"github.com/starling-grid/starling/server/cache"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
@@ -45,7 +45,7 @@ type Console struct {
 	project *project.Project
 	log     *slog.Logger
 	counts  *counts.Cache
-	flow    *kept.Value[flow]
+	flow    *cache.Value[flow]
 
 	mu   sync.Mutex
 	said map[string]string // outcomes of actions, by a number that the next page has in its URL
@@ -54,7 +54,7 @@ type Console struct {
 // New returns the console of an open project.
 func New(p *project.Project) *Console {
 	return &Console{
-		project: p, log: p.Log.With("part", "operator pages"), counts: counts.Kept(p.Store, p.Config.Once()), flow: flows(p),
+		project: p, log: p.Log.With("part", "operator pages"), counts: counts.Kept(p.Store, p.Config.Once), flow: flows(p),
 		said: make(map[string]string),
 	}
 }

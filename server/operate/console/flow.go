@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/starling-grid/starling/server/kept"
+	"github.com/starling-grid/starling/server/cache"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -109,8 +109,8 @@ type badHost struct {
 func (h badHost) Alarming() bool { return h.Rate >= alarming }
 
 // flows caches a project's flow, because versions are counted over all results.
-func flows(p *project.Project) *kept.Value[flow] {
-	return &kept.Value[flow]{Rest: 20, Find: func(ctx context.Context) (f flow, err error) {
+func flows(p *project.Project) *cache.Value[flow] {
+	return &cache.Value[flow]{Rest: 20, Find: func(ctx context.Context) (f flow, err error) {
 		now := time.Now()
 		var all []store.RecentResult
 		var versions []view.Version

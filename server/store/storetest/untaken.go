@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/untaken"
+	"github.com/starling-grid/starling/server/unsendable"
 )
 
 // untakenWork is found by what active hosts have said, also where only some results of a
@@ -48,20 +49,20 @@ func untakenWork(t *testing.T, s *store.Store) {
 			return tx.UpdateHost(h, x)
 		})
 	}
-	look := func() (found []untaken.Finding) {
+	look := func() (found []unsendable.Finding) {
 		view(t, s, func(tx *store.View) (err error) {
-			found, err = untaken.Look(tx, untaken.Once{PerHost: true}, T0.Add(time.Hour))
+			found, err = unsendable.Look(tx, match.Once{OneResultPerHostPerWU: true}, T0.Add(time.Hour))
 			return err
 		})
 		return found
 	}
-	host(T0.Add(-untaken.Window), 500e9, false) // gone for an hour too long
-	if got := look(); len(got) != 1 || got[0].Cause != untaken.NoHost || got[0].Results != 4 || got[0].App != "upper" || !got[0].Since.Equal(T0) {
+	host(T0.Add(-unsendable.Window), 500e9, false) // gone for an hour too long
+	if got := look(); len(got) != 1 || got[0].Cause != unsendable.NoHost || got[0].Results != 4 || got[0].App != "upper" || !got[0].Since.Equal(T0) {
 		t.Errorf("without hosts: got %+v", got)
 	}
 	host(T0, 500e9, true)
 	host(T0, 10e9, false)
-	if got := look(); len(got) != 1 || got[0].Cause != untaken.Memory || got[0].Results != 2 || got[0].Need != 15e9 || got[0].Most != 10e9 {
+	if got := look(); len(got) != 1 || got[0].Cause != unsendable.Memory || got[0].Results != 2 || got[0].Need != 15e9 || got[0].Most != 10e9 {
 		t.Errorf("got %+v", got)
 	}
 	host(T0, math.Inf(1), false) // does not say
@@ -83,21 +84,21 @@ func untakenWork(t *testing.T, s *store.Store) {
 	wu := w.Workunit("redundant")
 	wu.AppID = redundant.ID
 	wu, _ = Add(t, s, wu, 1)
-	want := func(cause untaken.Cause) {
+	want := func(cause unsendable.Cause) {
 		t.Helper()
 		if got := look(); cause == "" && len(got) > 0 || cause != "" && (len(got) != 1 || got[0].Cause != cause || got[0].App != "redundant") {
 			t.Errorf("got %+v, want %q", got, cause)
 		}
 	}
-	want(untaken.HRClass) // no computer says what it is
+	want(unsendable.HRClass) // no computer says what it is
 	change = func(h *store.Host) { h.OSName, h.Vendor, h.Unsuited = "Linux", "GenuineIntel", "avx2 mt" }
 	host(T0, 10e9, false)
-	want(untaken.HRClass)
+	want(unsendable.HRClass)
 	change = func(h *store.Host) { h.OSName, h.Vendor, h.Unsuited = "Linux", "GenuineIntel", "avx2" }
 	host(T0, 10e9, false)
 	want("")
 	committed := wu
 	committed.HRClass = 385 // Windows
 	update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, committed) })
-	want(untaken.HRClass)
+	want(unsendable.HRClass)
 }

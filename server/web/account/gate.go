@@ -37,14 +37,9 @@ type Gate struct {
 
 // Rules are a project's rules for its accounts.
 type Rules struct {
-	MasterURL         string
-	Closed            bool     // no new accounts
-	Invitations       []string // codes for new accounts, which need one of them (empty: none needed)
-	ConfirmEmail      bool     // work goes only to accounts whose owners have confirmed their address
-	MinPasswordLength int
-	AccountsPerDay    int    // made from an address (0: no limit)
-	WrongPasswords    int    // for an account, from an address, before they are rate-limited (0: never)
-	Secret            []byte // seals links, and is the same in all processes of a project
+	MasterURL string
+	Secret    []byte // seals links, and is the same in all processes of a project
+	Settings
 }
 
 // A guess is at an account's password.
@@ -63,11 +58,11 @@ const (
 // NewGate returns a gate to the accounts of a database.
 func NewGate(st *store.Store, log *slog.Logger, rules Rules) *Gate {
 	g := &Gate{Rules: rules, Store: st, Log: log}
-	g.guesses.Burst, g.guesses.Every = rules.WrongPasswords, time.Minute
-	if rules.WrongPasswords > 0 {
+	g.guesses.Burst, g.guesses.Every = rules.MaxWrongPasswords, time.Minute
+	if rules.MaxWrongPasswords > 0 {
 		g.tries.Burst, g.tries.Every = tryBurst, tryEvery
 	}
-	if n := rules.AccountsPerDay; n > 0 {
+	if n := rules.MaxAccountsPerAddressDay; n > 0 {
 		g.made.Burst, g.made.Every = n, 24*time.Hour/time.Duration(n)
 	}
 	g.hashing.free = max(1, runtime.GOMAXPROCS(0)/2)
@@ -188,7 +183,7 @@ func (g *Gate) User(ctx context.Context, email string) (u store.User, err error)
 // password it returns the existing account.
 func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation string) (Proof, error) {
 	none := Proof{}
-	if g.Closed {
+	if g.DisableAccountCreation {
 		return none, &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "Account creation is disabled"}
 	}
 	if passwdHash == "" {
@@ -253,7 +248,7 @@ func (g *Gate) invited(code string) bool {
 
 // SetPassword changes a password, and ends all visits but this one, which begins anew.
 func (g *Gate) SetPassword(w http.ResponseWriter, r *http.Request, p Proof, password string) error {
-	if len(password) < g.MinPasswordLength {
+	if len(password) < g.MinPasswdLength {
 		return ErrShort
 	}
 	hash, err := g.Hash(r, p.EmailAddr, password)

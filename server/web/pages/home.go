@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/server/standings"
+	"github.com/starling-grid/starling/server/ranking"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/counts"
 )
@@ -82,8 +82,8 @@ type active struct {
 }
 
 // mostActive returns the accounts and teams with the most recent credit.
-func mostActive(t standings.Table) (all []active) {
-	add := func(list []standings.Entry, link string) {
+func mostActive(t ranking.Table) (all []active) {
+	add := func(list []ranking.Entry, link string) {
 		for _, e := range list[:min(len(list), leadersAtHome)] {
 			if e.Recent >= 1 {
 				all = append(all, active{fmt.Sprintf("%s?id=%d", link, e.ID), cmp.Or(e.Name, fmt.Sprint(e.ID)), math.Round(e.Recent)})
@@ -133,5 +133,5 @@ func (p *Pages) join(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, err)
 		return
 	}
-	p.show(w, http.StatusOK, "join.html", map[string]any{"URL": p.Gate.MasterURL, "Closed": p.Gate.Closed, "Platforms": list})
+	p.show(w, http.StatusOK, "join.html", map[string]any{"URL": p.Gate.MasterURL, "Closed": p.Gate.DisableAccountCreation, "Platforms": list})
 }

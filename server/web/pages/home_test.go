@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/server/standings"
+	"github.com/starling-grid/starling/server/ranking"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/counts"
 )
@@ -41,15 +41,15 @@ func TestProgress(t *testing.T) {
 // Accounts and teams are in one list, sorted by recent credit. Those without recent credit are left
 // out.
 func TestMostActive(t *testing.T) {
-	got := mostActive(standings.Table{
-		RecentUsers: []standings.Entry{{ID: 4, Name: "Ingrid", Recent: 18_904.4}, {ID: 5, Recent: 12}, {ID: 6, Recent: 0.2}},
-		RecentTeams: []standings.Entry{{ID: 1, Name: "Alpine", Recent: 41_200}, {ID: 2, Name: "Gone"}},
+	got := mostActive(ranking.Table{
+		RecentUsers: []ranking.Entry{{ID: 4, Name: "Ingrid", Recent: 18_904.4}, {ID: 5, Recent: 12}, {ID: 6, Recent: 0.2}},
+		RecentTeams: []ranking.Entry{{ID: 1, Name: "Alpine", Recent: 41_200}, {ID: 2, Name: "Gone"}},
 	})
 	want := []active{{"team?id=1", "Alpine", 41_200}, {"user?id=4", "Ingrid", 18_904}, {"user?id=5", "5", 12}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}
-	if got := mostActive(standings.Table{}); len(got) > 0 {
+	if got := mostActive(ranking.Table{}); len(got) > 0 {
 		t.Errorf("of nobody: %+v", got)
 	}
 }

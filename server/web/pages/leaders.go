@@ -3,7 +3,7 @@ package pages
 import (
 	"net/http"
 
-	"github.com/starling-grid/starling/server/standings"
+	"github.com/starling-grid/starling/server/ranking"
 )
 
 // leaderTabs are the leaderboards.
@@ -11,13 +11,13 @@ var leaderTabs = []link{{"leaders", "Volunteers"}, {"leaders?of=computers", "Com
 
 // leaders shows the leaderboards.
 func (p *Pages) leaders(w http.ResponseWriter, r *http.Request) {
-	t, err := p.Standings.Get(r.Context(), standings.Fresh)
+	t, err := p.Standings.Get(r.Context(), ranking.Fresh)
 	if err != nil {
 		p.fail(w, err)
 		return
 	}
 	recent := r.FormValue("by") == "recent"
-	of := func(total, lately []standings.Entry) []standings.Entry {
+	of := func(total, lately []ranking.Entry) []ranking.Entry {
 		if recent {
 			return lately
 		}

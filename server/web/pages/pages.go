@@ -25,7 +25,7 @@ import (
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/mail"
 	"github.com/starling-grid/starling/server/match"
-	"github.com/starling-grid/starling/server/standings"
+	"github.com/starling-grid/starling/server/ranking"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/web/articles"
@@ -63,7 +63,7 @@ type Config struct {
 	Mail       *mail.Post // nil: the project sends no mail
 	Gate       *account.Gate
 	Counts     *counts.Cache
-	Standings  *standings.Cache
+	Standings  *ranking.Cache
 	Articles   articles.Folder
 	Badges     badge.Ladder
 	Store      *store.Store

@@ -10,9 +10,9 @@ import (
 
 	"github.com/starling-grid/starling/protocol/venue"
 	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/projectprefs"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/account"
-	"github.com/starling-grid/starling/server/wishes"
 )
 
 // A choice is one of those that a person has.
@@ -63,14 +63,14 @@ func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, visit accoun
 		return
 	}
 	u := visit.User
-	wanted := wishes.For(u.ProjectPrefs, at)
-	data["Wishes"], data["OwnProject"] = wanted, wishes.Has(u.ProjectPrefs, at)
+	wanted := projectprefs.For(u.ProjectPrefs, at)
+	data["Wishes"], data["OwnProject"] = wanted, projectprefs.Has(u.ProjectPrefs, at)
 	sets := venue.Split(u.GlobalPrefs)
 	_, data["OwnGlobal"] = sets.Own(at)
 	data["Prefs"] = prefsForm(u.GlobalPrefs, at)
 	data["Apps"] = offered(apps, wanted)
 	var kinds []kindChoice
-	for _, k := range wishes.Kinds() {
+	for _, k := range projectprefs.Kinds() {
 		kinds = append(kinds, kindChoice{cpuWord(k), match.DeviceNames(k), wanted.Uses(k)})
 	}
 	data["Kinds"] = kinds
@@ -79,7 +79,7 @@ func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, visit accoun
 
 // cpuWord returns the name of a kind of processor in a form, where the CPUs need a name.
 func cpuWord(kind string) string {
-	if kind == wishes.CPUs {
+	if kind == projectprefs.CPUs {
 		return "CPU"
 	}
 	return kind
@@ -87,7 +87,7 @@ func cpuWord(kind string) string {
 
 // offered returns the applications to choose from: those that are not stopped, and those that were
 // chosen. It is empty if there is only one possibility.
-func offered(apps []store.App, now wishes.Prefs) (list []appChoice) {
+func offered(apps []store.App, now projectprefs.Prefs) (list []appChoice) {
 	for _, a := range apps {
 		if !a.Deprecated || len(now.Apps) > 0 && now.Wants(a.ID) {
 			list = append(list, appChoice{a.ID, a.UserFriendlyName, now.Wants(a.ID)})
@@ -117,13 +117,13 @@ func (p *Pages) setPreferences(r *http.Request, visit *account.Proof, at string,
 		}
 		return err
 	case "project":
-		text := wishes.Drop(u.ProjectPrefs, at)
+		text := projectprefs.Drop(u.ProjectPrefs, at)
 		if !drop {
-			wanted, err := wishesOf(r.PostForm, wishes.For(u.ProjectPrefs, at), apps)
+			wanted, err := wishesOf(r.PostForm, projectprefs.For(u.ProjectPrefs, at), apps)
 			if err != nil {
 				return err
 			}
-			text = wishes.Set(u.ProjectPrefs, at, wanted)
+			text = projectprefs.Set(u.ProjectPrefs, at, wanted)
 		}
 		err := p.Gate.Update(r.Context(), *visit, func(tx *store.Tx, _ store.User) error { return tx.SetProjectPrefs(u.ID, u.ProjectPrefs, text) })
 		if err == nil {
@@ -135,9 +135,9 @@ func (p *Pages) setPreferences(r *http.Request, visit *account.Proof, at string,
 }
 
 // wishesOf reads the form with the project preferences. now has the current ones.
-func wishesOf(form url.Values, now wishes.Prefs, apps []store.App) (p wishes.Prefs, err error) {
-	if p.ResourceShare, err = strconv.ParseFloat(strings.TrimSpace(form.Get("resource_share")), 64); err != nil || !(p.ResourceShare >= 0 && p.ResourceShare <= wishes.MaxShare) {
-		return p, refusal("the resource share must be a number from 0 to %v", wishes.MaxShare)
+func wishesOf(form url.Values, now projectprefs.Prefs, apps []store.App) (p projectprefs.Prefs, err error) {
+	if p.ResourceShare, err = strconv.ParseFloat(strings.TrimSpace(form.Get("resource_share")), 64); err != nil || !(p.ResourceShare >= 0 && p.ResourceShare <= projectprefs.MaxShare) {
+		return p, refusal("the resource share must be a number from 0 to %v", projectprefs.MaxShare)
 	}
 	if text := strings.TrimSpace(form.Get("max_tasks")); text != "" {
 		if p.MaxTasks, err = strconv.Atoi(text); err != nil || p.MaxTasks < 0 || p.MaxTasks > 1e6 {
@@ -160,12 +160,12 @@ func wishesOf(form url.Values, now wishes.Prefs, apps []store.App) (p wishes.Pre
 	case len(p.Apps) == 0:
 		return p, refusal("choose at least one application")
 	}
-	for _, k := range wishes.Kinds() {
+	for _, k := range projectprefs.Kinds() {
 		if !slices.Contains(form["use"], cpuWord(k)) {
 			p.Without = append(p.Without, k)
 		}
 	}
-	if len(p.Without) == len(wishes.Kinds()) {
+	if len(p.Without) == len(projectprefs.Kinds()) {
 		return p, refusal("choose at least one kind of processor; to compute nothing, detach your computers or set their share to 0")
 	}
 	return p, nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/farewell"
+	"github.com/starling-grid/starling/server/deletion"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/account"
 )
@@ -63,7 +63,7 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request, visit *account.Pr
 
 func (p *Pages) delete(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof) error {
 	now := time.Now()
-	err := p.Gate.Update(r.Context(), proof, func(tx *store.Tx, u store.User) error { return farewell.Erase(tx, u, now) })
+	err := p.Gate.Update(r.Context(), proof, func(tx *store.Tx, u store.User) error { return deletion.Erase(tx, u, now) })
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (p *Pages) delete(w http.ResponseWriter, r *http.Request, visit *account.Pr
 	if err := p.Gate.Leave(w, r); err != nil {
 		return err
 	}
-	_, err = farewell.GiveUp(r.Context(), p.Store, id, "volunteer", now)
+	_, err = deletion.GiveUp(r.Context(), p.Store, id, "volunteer", now)
 	return err
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol/bxml"
-	"github.com/starling-grid/starling/server/standings"
+	"github.com/starling-grid/starling/server/ranking"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/counts"
 )
@@ -81,7 +81,7 @@ func (p *Pages) statusXML(ctx context.Context, st counts.Status) []byte {
 	w.Float("transitioner_backlog_hours", float64(st.OldestAge["transition_due"])/3600)
 	w.Int("users_registered", st.Users)
 	w.Int("hosts_registered", st.Hosts)
-	if t, err := p.Standings.Get(ctx, standings.Fresh); err == nil {
+	if t, err := p.Standings.Get(ctx, ranking.Fresh); err == nil {
 		w.Int("users_with_credit", int64(t.Earning))
 		w.Float("current_floating_point_speed", t.Speed/1e9)
 	}

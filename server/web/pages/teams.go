@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/credit"
-	"github.com/starling-grid/starling/server/farewell"
-	"github.com/starling-grid/starling/server/standings"
+	"github.com/starling-grid/starling/server/deletion"
+	"github.com/starling-grid/starling/server/ranking"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/web/articles"
@@ -42,7 +42,7 @@ func (p *Pages) teams(w http.ResponseWriter, r *http.Request) {
 		}
 		data["Form"] = r.PostForm
 	}
-	t, err := p.Standings.Get(r.Context(), standings.Fresh)
+	t, err := p.Standings.Get(r.Context(), ranking.Fresh)
 	if err != nil {
 		p.fail(w, err)
 		return
@@ -86,7 +86,7 @@ func join(tx *store.Tx, u store.User, id int64) error {
 	if err := tx.JoinTeam(u.ID, id); err != nil || u.TeamID == 0 {
 		return err
 	}
-	return farewell.Resign(tx, u.ID, u.TeamID)
+	return deletion.Resign(tx, u.ID, u.TeamID)
 }
 
 // team shows a team, by its number or name, and processes requests of members and its leader.

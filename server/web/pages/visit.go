@@ -34,7 +34,7 @@ func explain(e *protocol.AccountError) string {
 }
 
 func (p *Pages) signup(w http.ResponseWriter, r *http.Request) {
-	data := map[string]any{"Form": url.Values{}, "Closed": p.Gate.Closed, "Invited": len(p.Gate.Invitations) > 0, "Terms": p.terms()}
+	data := map[string]any{"Form": url.Values{}, "Closed": p.Gate.DisableAccountCreation, "Invited": len(p.Gate.Invitations) > 0, "Terms": p.terms()}
 	if r.Method != http.MethodPost {
 		p.show(w, http.StatusOK, "signup.html", data)
 		return
@@ -55,7 +55,7 @@ func (p *Pages) signup(w http.ResponseWriter, r *http.Request) {
 // enrol makes the account that a form asks for.
 func (p *Pages) enrol(w http.ResponseWriter, r *http.Request) error {
 	email, password := r.PostFormValue("email"), r.PostFormValue("password")
-	if len(password) < p.Gate.MinPasswordLength {
+	if len(password) < p.Gate.MinPasswdLength {
 		return account.ErrShort
 	}
 	if p.terms() && r.PostFormValue("terms") == "" {

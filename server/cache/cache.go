@@ -1,5 +1,5 @@
-// Package kept caches values that are expensive to compute and that anyone may request.
-package kept
+// Package cache caches values that are expensive to compute and that anyone may request.
+package cache
 
 import (
 	"context"

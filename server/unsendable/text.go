@@ -1,4 +1,4 @@
-package untaken
+package unsendable
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package kept_test
+package cache_test
 
 import (
 	"context"
@@ -7,13 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/starling-grid/starling/server/kept"
+	"github.com/starling-grid/starling/server/cache"
 )
 
 // counter finds 1, then 2 and so on, each in takes.
-func counter(takes time.Duration) *kept.Value[int] {
+func counter(takes time.Duration) *cache.Value[int] {
 	n := 0
-	return &kept.Value[int]{Rest: 20, Find: func(context.Context) (int, error) {
+	return &cache.Value[int]{Rest: 20, Find: func(context.Context) (int, error) {
 		<-time.After(takes) // in the test's own time
 		n++
 		return n, nil
@@ -92,7 +92,7 @@ func TestSoon(t *testing.T) {
 // An error is returned and not kept.
 func TestFailure(t *testing.T) {
 	wrong := errors.New("no database")
-	v := kept.Value[int]{Find: func(context.Context) (int, error) { return 0, wrong }}
+	v := cache.Value[int]{Find: func(context.Context) (int, error) { return 0, wrong }}
 	for range 2 {
 		if _, err := v.Get(t.Context(), time.Hour); !errors.Is(err, wrong) {
 			t.Errorf("got %v", err)

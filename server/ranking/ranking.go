@@ -1,6 +1,6 @@
-// Package standings ranks by credit: accounts, computers and teams, in all and lately.
+// Package ranking ranks by credit: accounts, computers and teams, in all and lately.
 // It reads whole tables, a part at a time, so that it holds nothing up.
-package standings
+package ranking
 
 import (
 	"cmp"
@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/server/cache"
 	"github.com/starling-grid/starling/server/credit"
-	"github.com/starling-grid/starling/server/kept"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -133,7 +133,7 @@ func first(list []Entry, by func(Entry) float64) []Entry {
 const Fresh = time.Minute
 
 // A Cache keeps the last standings of a database.
-type Cache = kept.Value[Table]
+type Cache = cache.Value[Table]
 
 // Kept returns the standings of a database, which are worked out when they are asked for.
 func Kept(s *store.Store) *Cache {

@@ -1,4 +1,4 @@
-package untaken
+package unsendable
 
 import (
 	"math"
@@ -15,13 +15,10 @@ import (
 // more, at least one has had none, as workunits seldom have that many results.
 const few = 100
 
-// Once defines whether a volunteer, or a computer, gets at most one result of a workunit.
-type Once struct{ PerUser, PerHost bool }
-
 // Look returns the work that no computer can have at now. It reads the records of hosts once, one
 // result of each kind of work, and all results of a kind only where some might be untaken. It
 // should be called in a View.
-func Look(tx *store.View, once Once, now time.Time) ([]Finding, error) {
+func Look(tx *store.View, once match.Once, now time.Time) ([]Finding, error) {
 	apps, err := tx.Apps()
 	if err != nil {
 		return nil, err
@@ -62,8 +59,8 @@ func Look(tx *store.View, once Once, now time.Time) ([]Finding, error) {
 			return nil, err
 		}
 	}
-	if j.hosts > 0 && j.hosts <= few && (once.PerUser || once.PerHost) {
-		err = tx.HadByAll(now.Add(-Window), once.PerUser, func(n store.Need) {
+	if j.hosts > 0 && j.hosts <= few && once.OneResult() {
+		err = tx.HadByAll(now.Add(-Window), once.OneResultPerUserPerWU, func(n store.Need) {
 			if !stopped[n.AppID] {
 				j.note(n, Had, 0, 0)
 			}

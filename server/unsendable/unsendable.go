@@ -1,11 +1,11 @@
-// Package untaken finds the unsent results that no computer can have, and the reasons: no computer
+// Package unsendable finds the unsent results that no computer can have, and the reasons: no computer
 // that was active lately has enough of something, or there is no version of the application for it.
 //
 // A Judge is pure: it works on versions, hosts and results, and not on requests. Look reads these
 // from a database. It uses only the data on record, so that no request costs anything for it. It
 // errs in favor of the hosts: an unknown resource of a host, such as its memory, is assumed to be
 // sufficient.
-package untaken
+package unsendable
 
 import (
 	"maps"

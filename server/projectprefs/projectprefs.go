@@ -1,10 +1,10 @@
-// Package wishes reads and writes a volunteer's preferences for one project: its share of the
+// Package projectprefs reads and writes a volunteer's preferences for one project: its share of the
 // volunteer's computers, which applications, the number of tasks, on which processors. They are set
 // on the web site. Each computer follows the preferences of its venue, or else the ones for all.
 //
 // The package is pure. The form is the content of BOINC's project_preferences, without the element
 // itself. Other content (above all <project_specific>) stays as it is.
-package wishes
+package projectprefs
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package untaken_test
+package unsendable_test
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/untaken"
+	"github.com/starling-grid/starling/server/unsendable"
 )
 
 const (
@@ -20,16 +20,16 @@ const (
 // now is a Thursday.
 var now = time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)
 
-func host(platform string, memory, disk float64) untaken.Host {
-	return untaken.Host{Platforms: []string{platform}, Memory: memory, Disk: disk, Bandwidth: math.Inf(1), Flops: 1e9}
+func host(platform string, memory, disk float64) unsendable.Host {
+	return unsendable.Host{Platforms: []string{platform}, Memory: memory, Disk: disk, Bandwidth: math.Inf(1), Flops: 1e9}
 }
 
-func unsuited(h untaken.Host, classes ...string) untaken.Host {
+func unsuited(h unsendable.Host, classes ...string) unsendable.Host {
 	h.Unsuited = classes
 	return h
 }
 
-func classed(h untaken.Host, fine, coarse int64) untaken.Host {
+func classed(h unsendable.Host, fine, coarse int64) unsendable.Host {
 	h.Fine, h.Coarse = fine, coarse
 	return h
 }
@@ -48,106 +48,106 @@ func TestCauses(t *testing.T) {
 	small, big := host(linux, 4*gb, 8*gb), host(linux, 16*gb, 2*gb)
 	for _, c := range []struct {
 		name  string
-		hosts []untaken.Host
+		hosts []unsendable.Host
 		need  func(*store.Need)
-		want  untaken.Cause
+		want  unsendable.Cause
 		text  string
 	}{
-		{"somebody can", []untaken.Host{small}, func(*store.Need) {}, "", ""},
+		{"somebody can", []unsendable.Host{small}, func(*store.Need) {}, "", ""},
 		{
-			"nobody is there", nil, func(*store.Need) {}, untaken.NoHost,
+			"nobody is there", nil, func(*store.Need) {}, unsendable.NoHost,
 			"1 result of upper has waited since Tuesday 12:00: no computer has contacted the project in the last 7 days.",
 		},
 		{
 			"no version",
-			[]untaken.Host{small},
-			func(n *store.Need) { n.AppID = 2 }, untaken.NoVersion,
+			[]unsendable.Host{small},
+			func(n *store.Need) { n.AppID = 2 }, unsendable.NoVersion,
 			"1 result of other has waited since Tuesday 12:00: there is no version of it that may be sent.",
 		},
-		{"a version that was withdrawn binds nobody", []untaken.Host{small}, func(n *store.Need) { n.AppVersionID = 77 }, "", ""},
-		{"committed to a version", []untaken.Host{small}, func(n *store.Need) { n.AppVersionID = 7 }, "", ""},
+		{"a version that was withdrawn binds nobody", []unsendable.Host{small}, func(n *store.Need) { n.AppVersionID = 77 }, "", ""},
+		{"committed to a version", []unsendable.Host{small}, func(n *store.Need) { n.AppVersionID = 7 }, "", ""},
 		{
 			"another platform",
-			[]untaken.Host{host("windows_x86_64", 4*gb, 8*gb)},
-			func(*store.Need) {}, untaken.Platform,
+			[]unsendable.Host{host("windows_x86_64", 4*gb, 8*gb)},
+			func(*store.Need) {}, unsendable.Platform,
 			"1 result of upper has waited since Tuesday 12:00: no computer active in the last 7 days is of a platform for which it has a version.",
 		},
-		{"a platform that is not known", []untaken.Host{{Memory: 4 * gb, Disk: 8 * gb, Flops: 1e9}}, func(*store.Need) {}, "", ""},
+		{"a platform that is not known", []unsendable.Host{{Memory: 4 * gb, Disk: 8 * gb, Flops: 1e9}}, func(*store.Need) {}, "", ""},
 		{
 			"another plan class",
-			[]untaken.Host{unsuited(small, "avx2", "mt"), unsuited(host("windows_x86_64", 4*gb, 8*gb), "avx2", "unknown")},
-			func(n *store.Need) { n.AppID = 5 }, untaken.PlanClass,
+			[]unsendable.Host{unsuited(small, "avx2", "mt"), unsuited(host("windows_x86_64", 4*gb, 8*gb), "avx2", "unknown")},
+			func(n *store.Need) { n.AppID = 5 }, unsendable.PlanClass,
 			"1 result of many has waited since Tuesday 12:00: no computer active in the last 7 days that has the right platform meets the requirements of a plan class (avx2, mt).",
 		},
 		{
 			"the plan class of one of them",
-			[]untaken.Host{unsuited(small, "mt"), unsuited(small, "avx2")},
+			[]unsendable.Host{unsuited(small, "mt"), unsuited(small, "avx2")},
 			func(n *store.Need) { n.AppID = 5 }, "", "",
 		},
 		{
 			"committed to the version of the other plan class",
-			[]untaken.Host{unsuited(small, "mt"), unsuited(host("windows_x86_64", 4*gb, 8*gb), "mt")},
-			func(n *store.Need) { n.AppID, n.AppVersionID = 5, 10 }, untaken.PlanClass,
+			[]unsendable.Host{unsuited(small, "mt"), unsuited(host("windows_x86_64", 4*gb, 8*gb), "mt")},
+			func(n *store.Need) { n.AppID, n.AppVersionID = 5, 10 }, unsendable.PlanClass,
 			"1 result of many has waited since Tuesday 12:00: no computer active in the last 7 days that has the right platform meets the requirements of a plan class (avx2, mt).",
 		},
 		{
 			"another class",
-			[]untaken.Host{classed(small, 271, 257)},
-			func(n *store.Need) { n.AppID, n.HRClass = 6, 298 }, untaken.HRClass,
+			[]unsendable.Host{classed(small, 271, 257)},
+			func(n *store.Need) { n.AppID, n.HRClass = 6, 298 }, unsendable.HRClass,
 			"1 result of fine has waited since Tuesday 12:00: no computer active in the last 7 days that can run it is of the class that homogeneous redundancy requires.",
 		},
-		{"the class that it is committed to", []untaken.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID, n.HRClass = 6, 271 }, "", ""},
-		{"the coarse class that it is committed to", []untaken.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID, n.HRClass = 7, 257 }, "", ""},
-		{"any class", []untaken.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID = 6 }, "", ""},
+		{"the class that it is committed to", []unsendable.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID, n.HRClass = 6, 271 }, "", ""},
+		{"the coarse class that it is committed to", []unsendable.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID, n.HRClass = 7, 257 }, "", ""},
+		{"any class", []unsendable.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID = 6 }, "", ""},
 		{
 			"no class",
-			[]untaken.Host{classed(small, 0, 257)},
-			func(n *store.Need) { n.AppID = 6 }, untaken.HRClass,
+			[]unsendable.Host{classed(small, 0, 257)},
+			func(n *store.Need) { n.AppID = 6 }, unsendable.HRClass,
 			"1 result of fine has waited since Tuesday 12:00: no computer active in the last 7 days that can run it is of the class that homogeneous redundancy requires.",
 		},
-		{"redundancy was switched off", []untaken.Host{small}, func(n *store.Need) { n.HRClass = 271 }, "", ""},
+		{"redundancy was switched off", []unsendable.Host{small}, func(n *store.Need) { n.HRClass = 271 }, "", ""},
 		{
 			"memory, of those of the class",
-			[]untaken.Host{classed(small, 271, 257), classed(big, 298, 257)},
-			func(n *store.Need) { n.AppID, n.HRClass, n.Memory = 6, 271, 8*gb }, untaken.Memory,
+			[]unsendable.Host{classed(small, 271, 257), classed(big, 298, 257)},
+			func(n *store.Need) { n.AppID, n.HRClass, n.Memory = 6, 271, 8*gb }, unsendable.Memory,
 			"1 result of fine has waited since Tuesday 12:00: no computer active in the last 7 days that can run it has enough memory (it needs 8 GB, the most is 4 GB).",
 		},
 		{
 			"memory",
-			[]untaken.Host{small, big},
-			func(n *store.Need) { n.Memory, n.Results = 32*gb, 1240 }, untaken.Memory,
+			[]unsendable.Host{small, big},
+			func(n *store.Need) { n.Memory, n.Results = 32*gb, 1240 }, unsendable.Memory,
 			"1240 results of upper have waited since Tuesday 12:00: no computer active in the last 7 days that can run it has enough memory (they need at least 32 GB, the most is 16 GB).",
 		},
 		{
 			"disk, of those with the memory",
-			[]untaken.Host{small, big},
-			func(n *store.Need) { n.Memory, n.Disk, n.Oldest = 8*gb, 4*gb, now.Add(-time.Hour) }, untaken.Disk,
+			[]unsendable.Host{small, big},
+			func(n *store.Need) { n.Memory, n.Disk, n.Oldest = 8*gb, 4*gb, now.Add(-time.Hour) }, unsendable.Disk,
 			"1 result of upper has waited since 11:00: no computer active in the last 7 days that can run it and has the memory has enough disk space (it needs 4 GB, the most is 2 GB).",
 		},
 		{
 			"bandwidth",
-			[]untaken.Host{{Platforms: []string{linux}, Memory: 4 * gb, Disk: 8 * gb, Bandwidth: 1 << 20, Flops: 1e9}},
+			[]unsendable.Host{{Platforms: []string{linux}, Memory: 4 * gb, Disk: 8 * gb, Bandwidth: 1 << 20, Flops: 1e9}},
 			func(n *store.Need) { n.Bandwidth, n.Oldest = 2<<20, now.AddDate(0, -1, 0) },
-			untaken.Bandwidth,
+			unsendable.Bandwidth,
 			"1 result of upper has waited since 5 February 2026: no computer active in the last 7 days that can run it otherwise downloads fast enough (it needs 2 MB/s, the most is 1 MB/s).",
 		},
 		{
 			"time",
-			[]untaken.Host{small},
-			func(n *store.Need) { n.DelayBound = 30 * time.Minute }, untaken.Deadline,
+			[]unsendable.Host{small},
+			func(n *store.Need) { n.DelayBound = 30 * time.Minute }, unsendable.Deadline,
 			"1 result of upper has waited since Tuesday 12:00: no computer active in the last 7 days that can run it otherwise is fast enough for the deadline (30 min, the fastest takes 1 h).",
 		},
-		{"time with a plan class is not known", []untaken.Host{small}, func(n *store.Need) { n.AppID, n.DelayBound = 3, time.Minute }, "", ""},
-		{"time by what was learnt", []untaken.Host{small}, func(n *store.Need) { n.AppID, n.DelayBound = 4, 30*time.Minute }, "", ""},
+		{"time with a plan class is not known", []unsendable.Host{small}, func(n *store.Need) { n.AppID, n.DelayBound = 3, time.Minute }, "", ""},
+		{"time by what was learnt", []unsendable.Host{small}, func(n *store.Need) { n.AppID, n.DelayBound = 4, 30*time.Minute }, "", ""},
 		{
 			"a difference that rounds away",
-			[]untaken.Host{small},
-			func(n *store.Need) { n.Memory = 4*gb + 1 }, untaken.Memory,
+			[]unsendable.Host{small},
+			func(n *store.Need) { n.Memory = 4*gb + 1 }, unsendable.Memory,
 			"1 result of upper has waited since Tuesday 12:00: no computer active in the last 7 days that can run it has enough memory (it needs 4294967297 bytes, the most is 4294967296 bytes).",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := untaken.NewJudge([]untaken.Version{
+			j := unsendable.NewJudge([]unsendable.Version{
 				{ID: 7, AppID: 1, Platform: linux},
 				{ID: 8, AppID: 3, Platform: linux, PlanClass: "mt"},
 				{ID: 9, AppID: 4, Platform: linux, Stretch: 0.25},
@@ -182,7 +182,7 @@ func TestCauses(t *testing.T) {
 // Of the results that are out of reach for one cause, the closest one counts. The platforms listed
 // are the ones that would help most.
 func TestFindingsAreJoined(t *testing.T) {
-	j := untaken.NewJudge([]untaken.Version{{ID: 7, AppID: 1, Platform: linux}}, nil)
+	j := unsendable.NewJudge([]unsendable.Version{{ID: 7, AppID: 1, Platform: linux}}, nil)
 	for _, p := range []string{"b", "a", linux, "b", "c", "d"} {
 		j.Host(host(p, 4*gb, 8*gb))
 	}
@@ -203,8 +203,8 @@ func TestFindingsAreJoined(t *testing.T) {
 func TestOnlyTheBestHostsMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(1, 5).Draw(t, "amount")) })
-		hosts := rapid.SliceOf(rapid.Custom(func(t *rapid.T) untaken.Host {
-			return untaken.Host{
+		hosts := rapid.SliceOf(rapid.Custom(func(t *rapid.T) unsendable.Host {
+			return unsendable.Host{
 				Platforms: []string{rapid.SampledFrom([]string{"a", "b"}).Draw(t, "platform")},
 				Memory:    amount.Draw(t, "m"), Disk: amount.Draw(t, "d"), Bandwidth: amount.Draw(t, "b"), Flops: amount.Draw(t, "f"),
 				Fine:     rapid.Int64Range(0, 2).Draw(t, "class"),
@@ -216,7 +216,7 @@ func TestOnlyTheBestHostsMatter(t *testing.T) {
 			FpopsEst: amount.Draw(t, "f"), DelayBound: time.Second, HRClass: rapid.Int64Range(0, 2).Draw(t, "class"), Results: 1, Oldest: now,
 		}
 		class := rapid.SampledFrom([]string{"", "x"}).Draw(t, "plan class") // with one the time is not known
-		j := untaken.NewJudge([]untaken.Version{{ID: 1, AppID: 1, Platform: "a", PlanClass: class}}, map[int64]int{1: match.HRFine})
+		j := unsendable.NewJudge([]unsendable.Version{{ID: 1, AppID: 1, Platform: "a", PlanClass: class}}, map[int64]int{1: match.HRFine})
 		want := false
 		for _, h := range hosts {
 			j.Host(h)
@@ -232,7 +232,7 @@ func TestOnlyTheBestHostsMatter(t *testing.T) {
 // Work for which all computers have their volunteers' own programs is not stuck.
 func TestOwnProgramsCanHaveWork(t *testing.T) {
 	const own = "anonymous:upper"
-	j := untaken.NewJudge([]untaken.Version{{ID: 7, AppID: 1, Platform: linux}, {ID: 8, AppID: 2, Platform: linux}}, nil)
+	j := unsendable.NewJudge([]unsendable.Version{{ID: 7, AppID: 1, Platform: linux}, {ID: 8, AppID: 2, Platform: linux}}, nil)
 	h := host("anonymous", 4*gb, 8*gb)
 	h.Platforms = append(h.Platforms, own)
 	j.Own(1, own)
@@ -240,10 +240,10 @@ func TestOwnProgramsCanHaveWork(t *testing.T) {
 	if cause, _, _, ok := j.Lack(need(func(*store.Need) {})); !ok {
 		t.Errorf("the application it names: %s", cause)
 	}
-	if cause, _, _, ok := j.Lack(need(func(n *store.Need) { n.AppID = 2 })); ok || cause != untaken.Platform {
+	if cause, _, _, ok := j.Lack(need(func(n *store.Need) { n.AppID = 2 })); ok || cause != unsendable.Platform {
 		t.Errorf("another application: %s, %v", cause, ok)
 	}
-	if cause, _, _, ok := j.Lack(need(func(n *store.Need) { n.Memory = 9 * gb })); ok || cause != untaken.Memory {
+	if cause, _, _, ok := j.Lack(need(func(n *store.Need) { n.Memory = 9 * gb })); ok || cause != unsendable.Memory {
 		t.Errorf("more memory than it has: %s, %v", cause, ok)
 	}
 }

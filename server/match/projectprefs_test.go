@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/projectprefs"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/wishes"
 )
 
 // A host gets only work that its volunteer accepts from the project, and the reply names the work
@@ -16,25 +16,25 @@ func TestWishes(t *testing.T) {
 	inProgress := func(w *world) { w.standing.InProgress = map[string]int{"": 2} }
 	for _, tt := range []struct {
 		name    string
-		wishes  wishes.Prefs
+		wishes  projectprefs.Prefs
 		prepare func(w *world)
 		given   []int64
 		want    protocol.Refusal // Code "": none
 	}{
 		{name: "nothing is said", given: []int64{1, 2}},
-		{name: "the application is wanted", wishes: wishes.Prefs{Apps: []int64{1}}, given: []int64{1, 2}},
+		{name: "the application is wanted", wishes: projectprefs.Prefs{Apps: []int64{1}}, given: []int64{1, 2}},
 		{
-			name: "another application is wanted", wishes: wishes.Prefs{Apps: []int64{2}},
+			name: "another application is wanted", wishes: projectprefs.Prefs{Apps: []int64{2}},
 			want: protocol.Refusal{Code: protocol.RefusedPreferences, App: "upper", Count: 2, Detail: "leave out this application"},
 		},
 		{
-			name: "the CPUs are not to be used", wishes: wishes.Prefs{Without: []string{wishes.CPUs}},
+			name: "the CPUs are not to be used", wishes: projectprefs.Prefs{Without: []string{projectprefs.CPUs}},
 			want: protocol.Refusal{Code: protocol.RefusedPreferences, App: "upper", Count: 2, Detail: "exclude CPUs"},
 		},
-		{name: "GPUs are not to be used", wishes: wishes.Prefs{Without: []string{"NVIDIA"}}, given: []int64{1, 2}},
-		{name: "one more task is wanted", wishes: wishes.Prefs{MaxTasks: 3}, prepare: inProgress, given: []int64{1}},
+		{name: "GPUs are not to be used", wishes: projectprefs.Prefs{Without: []string{"NVIDIA"}}, given: []int64{1, 2}},
+		{name: "one more task is wanted", wishes: projectprefs.Prefs{MaxTasks: 3}, prepare: inProgress, given: []int64{1}},
 		{
-			name: "no more tasks are wanted", wishes: wishes.Prefs{MaxTasks: 2}, prepare: inProgress,
+			name: "no more tasks are wanted", wishes: projectprefs.Prefs{MaxTasks: 2}, prepare: inProgress,
 			want: protocol.Refusal{Code: protocol.RefusedPreferences, Need: 3, Have: 2, Detail: "limit tasks in progress on a computer"},
 		},
 	} {

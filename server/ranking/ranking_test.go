@@ -1,4 +1,4 @@
-package standings
+package ranking
 
 import (
 	"errors"

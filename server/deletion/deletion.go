@@ -1,5 +1,5 @@
-// Package farewell deletes accounts, as their owners and operators may.
-package farewell
+// Package deletion deletes accounts, as their owners and operators may.
+package deletion
 
 import (
 	"context"
@@ -22,7 +22,8 @@ const batch = 500
 // the most credit as its leader. Delete returns the number of results that were given up. by
 // identifies the actor, for the workunits' history.
 //
-// It is done in several transactions. If one fails, Delete can be called again.
+// It is done in several transactions. If one fails, Delete can be called again. It returns ErrLost if the
+// account was deleted before, to the end.
 func Delete(ctx context.Context, s *store.Store, id int64, by string, now time.Time) (given int, err error) {
 	err = s.Update(ctx, func(tx *store.Tx) error {
 		held, err := tx.UsersToChange([]int64{id})
@@ -35,10 +36,15 @@ func Delete(ctx context.Context, s *store.Store, id int64, by string, now time.T
 		}
 		return Erase(tx, u, now)
 	})
-	if err != nil && !errors.Is(err, store.ErrLost) { // deleted before, though perhaps not to the end
+	before := errors.Is(err, store.ErrLost) // though perhaps not to the end
+	if err != nil && !before {
 		return 0, err
 	}
-	return GiveUp(ctx, s, id, by, now)
+	given, err = GiveUp(ctx, s, id, by, now)
+	if err == nil && before && given == 0 {
+		err = store.ErrLost
+	}
+	return given, err
 }
 
 // Erase is the first step of Delete: everything but the results in progress. It returns ErrLost if the
