@@ -119,6 +119,11 @@ def encode(fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]
     return {**inputs, "function": pickle.dumps(function, _PROTOCOL), "in": header + arguments}
 
 
+def has_cloudpickle() -> bool:
+    """Reports whether functions can be sent with cloudpickle."""
+    return _cloudpickle() is not None
+
+
 def _is_of_python(module: str) -> bool:
     """Reports whether a module is part of every Python."""
     if module in sys.builtin_module_names:
