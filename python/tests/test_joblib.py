@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import Iterator, List
 
@@ -35,8 +36,8 @@ def backend(grid: Grid) -> Iterator[None]:
 
 
 def test_calls(grid: Grid) -> None:
-    calls = (delayed(f)(x) for x in range(1, 4) for f in (square, double))
-    assert Parallel(n_jobs=2, timeout=LONG)(calls) == [1, 2, 4, 4, 9, 6]
+    calls = (delayed(f)(x) for x in range(1, 4) for f in (square, double, math.factorial))
+    assert Parallel(n_jobs=2, timeout=LONG)(calls) == [1, 2, 1, 4, 4, 2, 9, 6, 6]
 
 
 def test_a_batch_of_calls_is_a_job(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,5 +94,5 @@ def _merged(calls: Sequence[Call]) -> Tuple[Callable[..., List[Any]], List[Tuple
     def merged(calls: List[Tuple[int, Tuple[Any, ...], Dict[str, Any]]]) -> List[Any]:
         return [functions[place](*args, **kwargs) for place, args, kwargs in calls]
 
-    merged.__module__ = functions[0].__module__  # which is sent with it
+    merged.__module__ = getattr(functions[0], "__module__", "")  # which is sent with it
     return merged, [(places[id(function)], args, kwargs) for function, args, kwargs in calls]
