@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 from pathlib import Path
@@ -25,13 +26,15 @@ def test_the_handbook(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     names: Dict[str, Any] = {"__name__": "__main__"}
     printed = []
+    if importlib.util.find_spec("joblib") is None:
+        blocks = [block for block in blocks if "joblib" not in block]
     for block in blocks:
         exec(compile(block, "docs/python.md", "exec"), names)
         printed.append(capsys.readouterr().out)
     assert printed[0].splitlines() == [f"{i} LINE {i}" for i in range(40)]
     assert printed[2] == "HELLO\n"
-    assert printed[-2] == "HELLO\n"
-    assert printed[-1].startswith("pi is about 3.1")
+    assert printed[5] == "HELLO\n"
+    assert [text[:15] for text in printed[6:]] == ["pi is about 3.1"] * (len(blocks) - 6)
     assert (tmp_path / "results" / "one-thread" / "out").read_text() == "SOME TEXT"
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import math
+import operator
 import os
 import pickle
 import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 import pytest
 from conftest import RUNNER
@@ -70,6 +72,20 @@ def run(inputs: Dict[str, bytes], folder: Path) -> "subprocess.CompletedProcess[
     for name, content in inputs.items():
         (folder / name).write_bytes(content)
     return subprocess.run([sys.executable, RUNNER], cwd=folder, capture_output=True, text=True)
+
+
+def test_partial_functions(tmp_path: Path) -> None:
+    pytest.importorskip("cloudpickle")
+    called: List[Callable[..., Any]] = [functools.partial(pow, 2), operator.methodcaller("__rpow__", 2)]
+    for function in called:
+        assert run(functions.encode(function, (5,), {}), tmp_path).returncode == 0
+        assert decode((tmp_path / "out").read_bytes()) == 32
+
+
+def test_installed_modules_are_not_sent() -> None:
+    numpy = pytest.importorskip("numpy")
+    pytest.importorskip("cloudpickle")
+    assert len(functions.encode(numpy.median, ([1.0],), {})["function"]) < 1000
 
 
 def test_another_version_of_python_is_refused(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import List
+from typing import List, Sequence
 
 import pytest
 from conftest import Project
 
-from starling_grid import Grid, GridError, Job, JobCanceled, JobError, Refused, Unreachable, progress
+from starling_grid import Batch, Grid, GridError, GridExecutor, Job, JobCanceled, JobError, Refused, Unreachable, progress
 from starling_grid.jobs import Item
 
 # A job takes seconds. After this many a test has failed.
@@ -154,6 +154,33 @@ def test_executor(grid: Grid, one_batch: None) -> None:
     assert len(grid.batches()[0]) == 7
     with pytest.raises(RuntimeError):
         executor.submit("late")
+
+
+def test_canceled_executor(grid: Grid, one_batch: None) -> None:
+    executor = grid.executor("shout")
+    future = executor.submit(Job("x", args="hang"))
+    executor.shutdown(wait=False)
+    executor._thread.join()  # now it is sent
+    executor.cancel()
+    with pytest.raises(JobCanceled):
+        future.result(LONG)
+
+
+def test_executor_is_canceled_while_it_sends(grid: Grid) -> None:
+    def send(jobs: Sequence[Job]) -> Batch:
+        executor.cancel()
+        return grid.map("shout", jobs)
+
+    executor = GridExecutor(send)
+    with pytest.raises(JobCanceled):
+        executor.submit(Job("x", args="hang")).result(LONG)
+
+
+def test_executor_is_canceled_before_it_sends(grid: Grid, one_batch: None) -> None:
+    executor = grid.executor("shout")
+    future = executor.submit("x")
+    executor.cancel()
+    assert future.cancelled()
 
 
 def test_executor_passes_a_refusal_on(grid: Grid) -> None:

@@ -4,63 +4,40 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 )
 
-var (
-	// changeByID matches a change of a row by its id: the table, the assignments, and another
-	// condition, if any.
-	changeByID = regexp.MustCompile(`(?s)^\s*UPDATE ("?\w+"?)\s+SET\s+(.*?)\s+WHERE\s+id = \$1(?:\s+AND\s+(.*))?$`)
-	// addition matches an INSERT of a row of parameters.
-	addition = regexp.MustCompile(`(?s)^\s*INSERT INTO \w+ \([^()]*\)\s+VALUES \([$0-9,\s]+\)`)
-	// replacement matches an addition that changes an existing row: the table, its columns, and the
-	// key.
-	replacement = regexp.MustCompile(`(?s)^\s*INSERT INTO (\w+) \(([^()]*)\)\s+VALUES \([$0-9,\s]+\)\s*ON CONFLICT \(([^()]*)\) DO UPDATE`)
-	values      = regexp.MustCompile(`VALUES \([$0-9,\s]+\)`)
-	parameter   = regexp.MustCompile(`\+?\$(\d+)`)
-	comment     = regexp.MustCompile(`--[^\n]*`)
-)
+// must is a function that ends a transaction if a change has affected more or fewer rows than it must. The
+// server checks that, and not this process, because the COMMIT may be in the same message as the change.
+const must = `
+CREATE OR REPLACE FUNCTION must_affect(rows BIGINT, wanted BIGINT) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN IF rows <> wanted THEN RAISE EXCEPTION 'a change of % rows affected %', wanted, rows; END IF; END$$`
 
-// prepareEach turns a change of one row by its id, or an addition of one, into a change of
-// many, whose arguments come as one array for each parameter.
-//
-// The rows are found by their ids first, one by one, and then changed by their positions. A
-// plain join would do as well, but while the tables are small, the planner makes one
-// that reads a whole index, and keeps that plan when they grow. The condition BETWEEN
-// is always true. It makes the planner expect a single row, so that it uses the position.
-func (p *postgres) prepareEach(query string, list [][]any) prepared {
-	key := "each " + query
-	if q, ok := p.queries.Load(key); ok {
-		return q.(prepared)
-	}
-	arrays, names := unnest(list[0])
-	if addition.MatchString(query) {
-		q := prepared{query: values.ReplaceAllLiteralString(query, fmt.Sprintf("SELECT * FROM unnest(%s) a(%s)", arrays, names))}
-		p.queries.Store(key, q)
-		return q
-	}
-	part := changeByID.FindStringSubmatch(strings.TrimSpace(comment.ReplaceAllString(query, "")))
-	if part == nil {
-		panic("db: not a change by id: " + query)
-	}
-	of := func(text string) string { return parameter.ReplaceAllString(text, "v.p$1") }
-	table, and := part[1], ""
-	if part[3] != "" {
-		and = " AND " + of(part[3])
-	}
-	text := fmt.Sprintf(`UPDATE %[1]s SET %[2]s
-FROM (SELECT a.*, row.at FROM unnest(%[3]s) a(%[4]s)
-      CROSS JOIN LATERAL (SELECT t.ctid AS at FROM %[1]s t WHERE t.id = a.p1 OFFSET 0) row
-      WHERE a.p1 BETWEEN 1 AND 9223372036854775807) v
-WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), arrays, names, and)
-	q := prepared{
-		query: text,
-		must: fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE WHEN count(*) = $%d::bigint THEN 1 ELSE 0 END) FROM changed",
-			text, len(list[0])+1),
-	}
-	p.queries.Store(key, q)
-	return q
+// affecting is a change that must affect a number of rows.
+const affecting = "WITH changed AS (%s RETURNING 1) SELECT must_affect(count(*), %s) FROM changed"
+
+// forms are a statement's texts for PostgreSQL.
+type forms struct {
+	one, sure, id  string // for one row: as it is, failing unless it affects a row, returning the id of a new row
+	each, eachSure string // for many rows, which come as one array for each parameter. eachSure gets their number, too
+}
+
+// postgres returns a statement's texts. args are an example of its arguments, whose types are always the same.
+func (s *Statement) postgres(args []any) *forms {
+	s.once.Do(func() {
+		one := dialect.Replace(s.text)
+		s.forms = forms{
+			one:  one,
+			sure: fmt.Sprintf(affecting, one, "1"),
+			// A name that is taken must not be an error, which would end the transaction.
+			id: one + " ON CONFLICT DO NOTHING RETURNING id",
+		}
+		if s.many != nil && len(args) > 0 {
+			s.forms.each = s.many(unnest(args, ""), len(args))
+			s.forms.eachSure = fmt.Sprintf(affecting, s.forms.each, fmt.Sprintf("$%d::bigint", len(args)+1))
+		}
+	})
+	return &s.forms
 }
 
 // prepareMany turns a query into one for many rows of arguments at once, which
@@ -69,48 +46,26 @@ WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), arrays, names, and)
 func (p *postgres) prepareMany(query string, args []any) string {
 	key := "many " + query
 	if q, ok := p.queries.Load(key); ok {
-		return q.(prepared).query
+		return q.(string)
 	}
-	arrays, names := unnest(args)
-	q := prepared{query: fmt.Sprintf("SELECT a.nr, q.* FROM unnest(%s) WITH ORDINALITY a(%s, nr) CROSS JOIN LATERAL (SELECT * FROM (%s\n) asked OFFSET 0) q",
-		arrays, names, parameter.ReplaceAllString(p.prepare(query).query, "a.p$1"))}
+	q := fmt.Sprintf("SELECT a.nr, q.* FROM %s CROSS JOIN LATERAL (SELECT * FROM (%s\n) asked OFFSET 0) q",
+		unnest(args, "nr"), naming("a.p", len(args)).Replace(p.prepare(query)))
 	p.queries.Store(key, q)
-	return q.query
+	return q
 }
 
-// unnest returns the parameters of the arrays for rows of arguments, and the names p1, p2 and so on of
-// the columns that they become.
-func unnest(args []any) (arrays, names string) {
-	list, named := make([]string, len(args)), make([]string, len(args))
+// unnest returns the rows of arguments of arrays, in columns p1, p2 and so on. nr is the name of another column for
+// their numbers, or "".
+func unnest(args []any, nr string) string {
+	arrays, names := make([]string, len(args)), make([]string, len(args))
 	for i, a := range args {
-		list[i], named[i] = fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))), fmt.Sprintf("p%d", i+1)
+		arrays[i], names[i] = fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))), fmt.Sprintf("p%d", i+1)
 	}
-	return strings.Join(list, ", "), strings.Join(named, ", ")
-}
-
-// A shape has the properties of a statement that matter for combining several.
-type shape struct {
-	table string // in which it changes one row, by its id or another key, or ""
-	keys  int    // the number of its first arguments that are the key
-	adds  bool   // it adds a row of parameters, or changes that row if it exists
-	free  bool   // it changes or adds a row, and neither reads nor changes any other row
-}
-
-func (p *postgres) shape(query string) shape {
-	if s, ok := p.shapes.Load(query); ok {
-		return s.(shape)
+	with := ""
+	if nr != "" {
+		with, names = " WITH ORDINALITY", append(names, nr)
 	}
-	var s shape
-	if part := changeByID.FindStringSubmatch(strings.TrimSpace(comment.ReplaceAllString(query, ""))); part != nil {
-		s.table, s.keys = part[1], 1
-	}
-	s.adds = addition.MatchString(query)
-	s.free = (s.table != "" || s.adds) && !strings.Contains(query, "SELECT") && !strings.Contains(query, "ON CONFLICT")
-	if part := replacement.FindStringSubmatch(query); part != nil && strings.HasPrefix(strings.Join(strings.Fields(part[2]), " "), part[3]) {
-		s.table, s.keys = part[1], strings.Count(part[3], ",")+1
-	}
-	p.shapes.Store(query, s)
-	return s
+	return fmt.Sprintf("unnest(%s)%s a(%s)", strings.Join(arrays, ", "), with, strings.Join(names, ", "))
 }
 
 // transposed turns rows of arguments into an array for each parameter.
@@ -149,30 +104,22 @@ func sqlType(a any) string {
 
 // plain returns an argument as one of a database's types: int64, float64 or string.
 func plain(a any) any {
-	if x, ok := simple(a); ok {
-		return x
-	}
-	panic(fmt.Sprintf("db: argument of type %T", a))
-}
-
-// simple is plain for arguments of any type. It returns false for other types.
-func simple(a any) (any, bool) {
 	switch v := a.(type) {
 	case int64, float64, string:
-		return a, true
+		return a
 	case driver.Valuer:
 		x, err := v.Value()
 		if err != nil {
 			panic(err) // the types of this package return no error
 		}
-		return simple(x)
+		return plain(x)
 	}
 	switch v := reflect.ValueOf(a); v.Kind() {
 	case reflect.Int, reflect.Int64, reflect.Int32:
-		return v.Int(), true
+		return v.Int()
 	case reflect.String:
-		return v.String(), true
+		return v.String()
 	default:
-		return nil, false
+		panic(fmt.Sprintf("db: argument of type %T", a))
 	}
 }

@@ -42,7 +42,7 @@ func (c Columns[T]) Scan(r Row) (x T, err error) {
 
 // Named returns the columns with some names, which are separated by commas.
 func (c Columns[T]) Named(names string) (out Columns[T]) {
-	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+	for _, name := range fields(names) {
 		i := slices.IndexFunc(c, func(x Column[T]) bool { return x.Name == name })
 		if i < 0 {
 			panic(fmt.Sprintf("db: no column %q", name))
@@ -50,6 +50,11 @@ func (c Columns[T]) Named(names string) (out Columns[T]) {
 		out = append(out, c[i])
 	}
 	return out
+}
+
+// fields returns names that are separated by commas.
+func fields(names string) []string {
+	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
 // Values returns what is stored of x.

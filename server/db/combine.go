@@ -23,12 +23,12 @@ func (p *postgres) combine(asked []*lookup) (list []request) {
 			for _, l := range same {
 				ids = append(ids, l.held...)
 			}
-			list = append(list, request{p.prepare(text).query, []any{JSONList(ids)}, ignore})
+			list = append(list, request{p.prepare(text), []any{JSONList(ids)}, ignore})
 		}
 	}
 	for _, text := range texts {
 		same := byText[text]
-		l, q := same[0], p.prepare(text).query
+		l, q := same[0], p.prepare(text)
 		switch {
 		case l.held != nil:
 		case len(same) > 1 && len(l.args) == 0:
@@ -39,7 +39,7 @@ func (p *postgres) combine(asked []*lookup) (list []request) {
 				}
 				return err
 			}})
-		case len(same) > 1 && uniform(l.args):
+		case len(same) > 1:
 			slices.SortStableFunc(same, byFirst) // in one order, so that transactions that lock rows do not deadlock
 			rows := make([][]any, len(same))
 			for i, l := range same {
@@ -49,9 +49,7 @@ func (p *postgres) combine(asked []*lookup) (list []request) {
 				return distribute(r, same)
 			}})
 		default:
-			for _, l := range same {
-				list = append(list, request{q, clean(l.args), l.record})
-			}
+			list = append(list, request{q, clean(l.args), l.record})
 		}
 	}
 	return list

@@ -136,8 +136,8 @@ func (c *conn) exec(ctx context.Context, query string, args []any) (int64, error
 	return int64(c.Changes()), nil
 }
 
-func (c *conn) insert(ctx context.Context, query string, args []any) (int64, error) {
-	err := c.query(ctx, query, args, nil)
+func (c *conn) insert(ctx context.Context, s *Statement, args []any) (int64, error) {
+	err := c.query(ctx, s.text, args, nil)
 	if code := sqlite.ErrCode(err); code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey {
 		return 0, ErrExists
 	}
@@ -149,19 +149,7 @@ func (c *conn) insert(ctx context.Context, query string, args []any) (int64, err
 
 // Without round trips, together and postpone would save nothing.
 func (c *conn) together(_ *View, reads []func() error) error { return oneByOne(reads) }
-func (c *conn) postpone(string, [][]any, bool) bool          { return false }
-
-// each runs the prepared change for each row. With the database in the process, one
-// statement for all rows takes as long for ten rows and longer for one.
-func (c *conn) each(ctx context.Context, query string, list [][]any) (affected int64, err error) {
-	for _, args := range list {
-		n, err := c.exec(ctx, query, args)
-		if affected += n; err != nil {
-			return affected, err
-		}
-	}
-	return affected, nil
-}
+func (c *conn) postpone(*Statement, [][]any, bool) bool      { return false }
 
 // There is one writer at a time, so hold and lock do nothing.
 func (c *conn) hold(context.Context, string, []int64) error { return nil }

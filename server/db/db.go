@@ -1,5 +1,5 @@
 // Package db is the engine under package store: transactions on SQLite or PostgreSQL, statements made
-// from lists of columns, migrations, copies from one database to another, and checks of a database's
+// of their parts, migrations, copies from one database to another, and checks of a database's
 // file.
 //
 // It contains no table. Everything about the tables of the program comes in a Schema. Queries are

@@ -13,7 +13,8 @@ func TestAFullDisk(t *testing.T) {
 	limit := func(pages int) {
 		t.Helper()
 		err := d.Update(t.Context(), func(tx *Tx) error {
-			return tx.Run(fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+			_, err := tx.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,6 @@ var errAlone = errors.New("needs a transaction of its own")
 
 // A participant is a caller of a shared transaction.
 type participant struct {
-	p    *postgres
 	next chan signal
 	left chan struct{} // closed when its caller has returned
 	part
@@ -65,9 +64,9 @@ func (p *participant) query(_ context.Context, query string, args []any, each fu
 
 func (p *participant) together(v *View, reads []func() error) error { return together(v, reads, p.ask) }
 
-func (p *participant) postpone(query string, list [][]any, one bool) bool {
+func (p *participant) postpone(s *Statement, list [][]any, one bool) bool {
 	if !p.alone {
-		p.changes.add(p.p, query, one, list)
+		p.changes.add(s, one, list)
 	}
 	return true
 }
@@ -77,13 +76,12 @@ func (p *participant) postpone(query string, list [][]any, one bool) bool {
 // a row since it was read.
 func (p *participant) keys() (list []rowKey, ok bool) {
 	for _, c := range p.changes.list {
-		s := p.p.shape(c.query)
+		if c.keys == 0 && !c.free || !c.one && !c.adds {
+			return nil, false
+		}
 		for _, args := range c.rows {
-			switch {
-			case !uniform(args), s.keys == 0 && !s.free, !c.one && !s.adds:
-				return nil, false
-			case s.keys > 0:
-				list = append(list, keyOf(s, args))
+			if c.keys > 0 {
+				list = append(list, c.row(args))
 			}
 		}
 	}
@@ -94,9 +92,10 @@ func (p *participant) hold(_ context.Context, query string, ids []int64) error {
 	return p.ask([]*lookup{{text: query, held: ids}})
 }
 
-func (p *participant) exec(context.Context, string, []any) (int64, error)   { return 0, p.leave() }
-func (p *participant) insert(context.Context, string, []any) (int64, error) { return 0, p.leave() }
-func (p *participant) each(context.Context, string, [][]any) (int64, error) { return 0, p.leave() }
-func (p *participant) lock(context.Context, string) error                   { return p.leave() }
-func (p *participant) trigger(context.Context, string) (bool, error)        { return false, p.leave() }
-func (p *participant) damage(context.Context, string) ([]string, error)     { return nil, nil }
+func (p *participant) exec(context.Context, string, []any) (int64, error) { return 0, p.leave() }
+
+func (p *participant) insert(context.Context, *Statement, []any) (int64, error) { return 0, p.leave() }
+
+func (p *participant) lock(context.Context, string) error               { return p.leave() }
+func (p *participant) trigger(context.Context, string) (bool, error)    { return false, p.leave() }
+func (p *participant) damage(context.Context, string) ([]string, error) { return nil, nil }

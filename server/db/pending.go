@@ -12,7 +12,7 @@ import (
 // A daemon changes hundreds of rows in one transaction, row by row, with the same few
 // statements. Each statement costs the server more than the row does, so
 // changes of rows by their ids with one statement become one change of many, and so do
-// additions (prepareEach). This moves a change to an earlier place than its caller made it, but
+// additions. This moves a change to an earlier place than its caller made it, but
 // never before another change of the same row, and never before a statement that may affect
 // any row.
 type pending struct {
@@ -24,14 +24,13 @@ type pending struct {
 // A change is one statement with the arguments of each of its rows.
 type change struct {
 	group
-	byID bool
 	rows [][]any
 }
 
 // A group has all changes with one statement.
 type group struct {
-	query string
-	one   bool // each row must exist and be as expected
+	*Statement
+	one bool // each row must exist and be as expected
 }
 
 // A rowKey identifies a row by its id or by the columns of a unique key.
@@ -40,34 +39,34 @@ type rowKey struct {
 	key   [2]any
 }
 
-func keyOf(s shape, args []any) rowKey {
+// row returns the row that a statement changes.
+func (s *Statement) row(args []any) rowKey {
 	k := rowKey{table: s.table}
-	for i := range min(s.keys, len(k.key)) {
+	for i := range s.keys {
 		k.key[i] = plain(args[i])
 	}
 	return k
 }
 
 // add adds a statement that runs with each of rows.
-func (w *pending) add(p *postgres, query string, one bool, rows [][]any) {
-	s := p.shape(query)
+func (w *pending) add(s *Statement, one bool, rows [][]any) {
+	g := group{s, one}
 	for _, args := range rows {
 		at := -1
 		switch {
-		case !uniform(args):
-		case s.table != "" && s.free:
-			at = w.change(group{query, one}, keyOf(s, args))
+		case s.free && s.keys > 0:
+			at = w.change(g, s.row(args))
 		case s.free: // other changes cannot affect a row with a new id
-			at = w.group(group{query, one})
-		case s.table != "" || s.adds:
-			if n := len(w.list); n > 0 && w.list[n-1].query == query && w.list[n-1].one == one && !w.list[n-1].has(args) {
+			at = w.group(g)
+		case s.many != nil:
+			if n := len(w.list); n > 0 && w.list[n-1].group == g && !w.list[n-1].has(args) {
 				at = n - 1
 			}
 		}
 		if at < 0 {
 			w.newest, w.last = nil, nil // no change moves before it
 			at = len(w.list)
-			w.list = append(w.list, change{group: group{query, one}, byID: s.table != "" && !s.adds})
+			w.list = append(w.list, change{group: g})
 		}
 		w.list[at].rows = append(w.list[at].rows, args)
 	}
@@ -80,7 +79,6 @@ func (w *pending) change(g group, row rowKey) int {
 		delete(w.newest, g)
 		at = w.group(g)
 	}
-	w.list[at].byID = true
 	w.last[row] = at
 	return at
 }
@@ -99,49 +97,35 @@ func (w *pending) group(g group) int {
 	return at
 }
 
-// uniform reports whether arguments are of types of which PostgreSQL has arrays.
-func uniform(args []any) bool {
-	for _, a := range args {
-		if _, ok := simple(a); !ok {
-			return false
-		}
-	}
-	return len(args) > 0
-}
-
-// has reports whether c has a row with the same key, which is its id or else the first two
-// arguments.
+// has reports whether c changes the same row.
 func (c *change) has(args []any) bool {
-	key := min(2, len(args))
-	if c.byID {
-		key = 1
-	}
-	return slices.ContainsFunc(c.rows, func(row []any) bool { return slices.Equal(row[:key], args[:key]) })
+	row := c.row(args)
+	return c.keys > 0 && slices.ContainsFunc(c.rows, func(of []any) bool { return c.row(of) == row })
 }
 
 // batch moves all changes to the end of a batch, in order.
-func (w *pending) batch(p *postgres, b *pgx.Batch) {
-	for i := range w.list {
-		c := &w.list[i]
-		if len(c.rows) > 1 {
-			if c.byID { // in one order, so that transactions that change the same rows do not deadlock
-				slices.SortFunc(c.rows, func(x, y []any) int { return cmp.Compare(plain(x[0]).(int64), plain(y[0]).(int64)) })
-			}
-			q := p.prepareEach(c.query, c.rows)
-			args := transposed(c.rows)
-			if c.one {
-				b.Queue(q.must, append(args, int64(len(c.rows)))...)
-			} else {
-				b.Queue(q.query, args...)
-			}
-			continue
+func (w *pending) batch(b *pgx.Batch) {
+	for _, c := range w.list {
+		texts := c.postgres(c.rows[0])
+		switch n := len(c.rows); {
+		case n == 1 && c.one:
+			b.Queue(texts.sure, clean(c.rows[0])...)
+		case n == 1:
+			b.Queue(texts.one, clean(c.rows[0])...)
+		case c.one:
+			b.Queue(texts.eachSure, append(c.arrays(), int64(n))...)
+		default:
+			b.Queue(texts.each, c.arrays()...)
 		}
-		q := p.prepare(c.query)
-		text := q.query
-		if c.one {
-			text = q.must
-		}
-		b.Queue(text, clean(c.rows[0])...)
 	}
 	*w = pending{}
+}
+
+// arrays returns the arguments of all rows. Changes of rows by their ids are in one order, so that transactions
+// that change the same rows do not deadlock.
+func (c change) arrays() []any {
+	if !c.adds {
+		slices.SortFunc(c.rows, func(x, y []any) int { return cmp.Compare(plain(x[0]).(int64), plain(y[0]).(int64)) })
+	}
+	return transposed(c.rows)
 }

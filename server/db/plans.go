@@ -13,16 +13,16 @@ import (
 func PostgresQueries(query string, args []any) []string {
 	p := new(postgres)
 	if args == nil {
-		return []string{p.prepare(query).query}
+		return []string{p.prepare(query)}
 	}
-	return []string{p.prepare(query).query, p.prepareMany(query, args)}
+	return []string{p.prepare(query), p.prepareMany(query, args)}
 }
 
-// PostgresChanges returns the texts that make several changes by id with such arguments at once: without
-// a condition, and on the condition that each affects a row.
-func PostgresChanges(query string, args []any) []string {
-	q := new(postgres).prepareEach(query, [][]any{args})
-	return []string{q.query, q.must}
+// PostgresChanges returns the texts that make several changes with such arguments at once: without a
+// condition, and on the condition that each affects a row.
+func PostgresChanges(s *Statement, args []any) []string {
+	f := s.postgres(args)
+	return []string{f.each, f.eachSure}
 }
 
 // ConnectPostgres opens a connection with the settings of a DB's connections.

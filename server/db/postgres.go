@@ -40,8 +40,7 @@ const (
 // it changes.
 type postgres struct {
 	db      *sql.DB
-	queries sync.Map // of prepared, by query
-	shapes  sync.Map // of shape, by query
+	queries sync.Map // in PostgreSQL's words, by query
 
 	mu     sync.RWMutex // held for reading by transactions
 	closed bool
@@ -63,7 +62,7 @@ func openPostgres(ctx context.Context, url string, s Schema) (*postgres, error) 
 		err = s.migrate(ctx, goose.DialectPostgres, db, goose.WithSessionLocker(locker))
 	}
 	if err == nil {
-		err = s.enforce(ctx, db, []string{"BEGIN", "LOCK TABLE " + s.TriggerTable}, s.PostgresTriggers())
+		err = s.enforce(ctx, db, []string{"BEGIN", "LOCK TABLE " + s.TriggerTable}, append([]string{must}, s.PostgresTriggers()...))
 	}
 	if err != nil {
 		_ = db.Close()
@@ -186,28 +185,19 @@ func (p *postgres) connect(ctx context.Context, begin string, fn func(s *session
 
 // dialect turns a query, which is written for SQLite, into PostgreSQL's words.
 var dialect = strings.NewReplacer(
-	"+$", "$", // see Columns.Save
+	"+$", "$", // see Statement
 	"/* FOR UPDATE */", "FOR UPDATE",
 	// The rows of an array are found by an index, whatever the planner assumes of the table.
 	"IN (SELECT value FROM json_each($1))", "= ANY (translate($1, '[]', '{}')::bigint[])",
 	"IN (SELECT value /* text */ FROM json_each($1))", "= ANY (ARRAY(SELECT json_array_elements_text($1::json)))",
 )
 
-// prepared has the forms of a query for PostgreSQL.
-type prepared struct{ query, insert, must string }
-
-func (p *postgres) prepare(query string) prepared {
+// prepare returns a query in PostgreSQL's words.
+func (p *postgres) prepare(query string) string {
 	if q, ok := p.queries.Load(query); ok {
-		return q.(prepared)
+		return q.(string)
 	}
-	text := dialect.Replace(query)
-	q := prepared{
-		query: text,
-		// A name that is taken must not be an error, which would end the transaction.
-		insert: text + " ON CONFLICT DO NOTHING RETURNING id",
-		// A change that affects no row divides by zero, which ends the transaction.
-		must: "WITH changed AS (" + text + " RETURNING 1) SELECT 1 / count(*) FROM changed",
-	}
+	q := dialect.Replace(query)
 	p.queries.Store(query, q)
 	return q
 }

@@ -33,11 +33,13 @@ var accountColumns = Columns[account]{
 	{"seen", func(a *account) any { return &a.seen }},
 }
 
-const (
-	addAccount  = `INSERT INTO account (name) VALUES ($1)`
-	accountByID = `SELECT id, balance, seen FROM account WHERE id = $1`
+const accountByID = `SELECT id, balance, seen FROM account WHERE id = $1`
+
+var (
+	addAccount = Insert("account", "name")
 	// pay adds to a balance, and notes what it was.
-	pay = `UPDATE account SET balance = balance + $2, seen = $3 WHERE id = $1`
+	pay   = Update("account", "balance = balance + $2, seen = $3")
+	payIf = Update("account", "balance = balance + $2, seen = $3", "balance = $4")
 )
 
 func accountOf(v *View, id int64) (account, error) {

@@ -54,7 +54,7 @@ func (s *session) ask(ctx context.Context, list ...request) (tag pgconn.CommandT
 		b.Queue(s.begin)
 		s.begin = ""
 	}
-	s.waiting.batch(s.p, b)
+	s.waiting.batch(b)
 	waited := b.Len()
 	for _, q := range list {
 		b.Queue(q.query, q.args...)
@@ -126,35 +126,27 @@ func (s *session) commit(ctx context.Context) error {
 	return fmt.Errorf("commit: %w", err)
 }
 
-func (s *session) postpone(query string, list [][]any, one bool) bool {
+func (s *session) postpone(st *Statement, list [][]any, one bool) bool {
 	if s.atOnce {
 		return false
 	}
-	s.waiting.add(s.p, query, one, list)
+	s.waiting.add(st, one, list)
 	return true
 }
 
-func (s *session) each(ctx context.Context, query string, list [][]any) (int64, error) {
-	if len(list) == 1 {
-		return s.exec(ctx, query, list[0]) // faster
-	}
-	tag, err := s.ask(ctx, request{s.p.prepareEach(query, list).query, transposed(list), ignore})
-	return tag.RowsAffected(), err
-}
-
 func (s *session) exec(ctx context.Context, query string, args []any) (int64, error) {
-	tag, err := s.ask(ctx, request{s.p.prepare(query).query, clean(args), ignore})
+	tag, err := s.ask(ctx, request{s.p.prepare(query), clean(args), ignore})
 	return tag.RowsAffected(), err
 }
 
 func (s *session) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
-	_, err := s.ask(ctx, request{s.p.prepare(query).query, clean(args), func(r pgx.Rows) error { return each(pgRows{r}) }})
+	_, err := s.ask(ctx, request{s.p.prepare(query), clean(args), func(r pgx.Rows) error { return each(pgRows{r}) }})
 	return err
 }
 
-func (s *session) insert(ctx context.Context, query string, args []any) (id int64, err error) {
+func (s *session) insert(ctx context.Context, st *Statement, args []any) (id int64, err error) {
 	exists := true
-	_, err = s.ask(ctx, request{s.p.prepare(query).insert, clean(args), func(r pgx.Rows) error {
+	_, err = s.ask(ctx, request{st.postgres(args).id, clean(args), func(r pgx.Rows) error {
 		exists = false
 		return r.Scan(&id)
 	}})

@@ -58,7 +58,7 @@ func (q *queue) enter(ctx context.Context, fn func(tx *Tx) error, alone func(con
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	p := &participant{p: q.p, next: make(chan signal, 1), left: make(chan struct{})}
+	p := &participant{next: make(chan signal, 1), left: make(chan struct{})}
 	defer close(p.left)
 	q.mu.Lock()
 	q.waiting = append(q.waiting, p)

@@ -174,7 +174,7 @@ func TestParticipantsAreIndependent(t *testing.T) {
 		b.pay(0),
 		func(tx *Tx) error { return errors.Join(b.pay(1)(tx), boom) },
 		func(tx *Tx) error { _ = b.pay(2)(tx); panic("boom") },
-		func(tx *Tx) error { return tx.ExecOne(pay+" AND balance = $4", b.accounts[3], 1, 1, 99) }, // not as expected
+		func(tx *Tx) error { return tx.ExecOne(payIf, b.accounts[3], 1, 1, 99) }, // not as expected
 		b.pay(4), b.pay(4), b.pay(4), // of the same row
 		func(tx *Tx) error { // it reads its own change
 			if err := b.pay(5)(tx); err != nil {
@@ -190,7 +190,7 @@ func TestParticipantsAreIndependent(t *testing.T) {
 			_, err := tx.Insert(addAccount, "another")
 			return err
 		},
-		func(tx *Tx) error { return tx.Run("UPDATE account SET seen = 0 WHERE seen < $1", 0) }, // concerns many rows
+		func(tx *Tx) error { return tx.Run(Change("UPDATE account SET seen = 0 WHERE seen < $1"), 0) }, // concerns many rows
 		func(*Tx) error { return nil },
 		b.pay(9),
 	)

@@ -4,8 +4,109 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"unicode"
 )
+
+// A Statement is a change of rows. The function that makes it writes two forms. One takes the arguments of a
+// single row. The other, for PostgreSQL, takes many rows of arguments. A program makes each statement once, as
+// a variable. It is safe for concurrent use.
+//
+// Its parameters are $1, $2 and so on. A plus sign before a parameter keeps SQLite from preparing the
+// statement again for each value.
+type Statement struct {
+	text string                          // for one row, in SQLite's words
+	many func(rows string, n int) string // for rows of n arguments, in PostgreSQL's words. nil: it may affect any rows
+
+	table string // in which it changes one row, or ""
+	keys  int    // the number of its first arguments that identify that row
+	adds  bool   // it adds a row, or changes that row if it exists
+	free  bool   // it neither reads nor changes any other row
+
+	once  sync.Once
+	forms forms
+}
+
+// String returns the form for a single row, in SQLite's words.
+func (s *Statement) String() string { return s.text }
+
+// Change makes a statement that may affect any rows.
+func Change(text string) *Statement { return &Statement{text: text} }
+
+// Update makes the change of the row whose id is $1: its assignments, and conditions on the row's columns,
+// without which it affects no row. It reads no other row.
+func Update(table, set string, conditions ...string) *Statement {
+	s := UpdateReading(table, set, conditions...)
+	if strings.Contains(s.text, "SELECT") {
+		panic("db: an Update that reads other rows: " + s.text)
+	}
+	s.free = true
+	return s
+}
+
+// UpdateReading is Update for assignments and conditions that read other rows, too. No other change of a
+// transaction is moved from one side of it to the other.
+//
+// Of many rows, each is found by its id first, and then changed by its position. A plain join would do as
+// well, but while the tables are small, the planner makes one that reads a whole index, and keeps that plan
+// when they grow. The condition BETWEEN is always true. It makes the planner expect a single row, so that it
+// uses the position.
+func UpdateReading(table, set string, conditions ...string) *Statement {
+	and := strings.Join(append([]string{""}, conditions...), " AND ")
+	return &Statement{
+		text: fmt.Sprintf("UPDATE %s\nSET %s\nWHERE id = $1%s", table, set, and),
+		many: func(rows string, n int) string {
+			named := naming("v.p", n)
+			return fmt.Sprintf(`UPDATE %[1]s SET %[2]s
+FROM (SELECT a.*, row.at FROM %[3]s
+      CROSS JOIN LATERAL (SELECT t.ctid AS at FROM %[1]s t WHERE t.id = a.p1 OFFSET 0) row
+      WHERE a.p1 BETWEEN 1 AND 9223372036854775807) v
+WHERE %[1]s.ctid = v.at%[4]s`, table, named.Replace(set), rows, named.Replace(and))
+		},
+		table: table, keys: 1,
+	}
+}
+
+// Insert makes the addition of a row with some columns.
+func Insert(table, columns string) *Statement {
+	s := insert(table, columns, "")
+	s.free = true
+	return s
+}
+
+// InsertIfMissing is Insert for a row that may exist, and then stays as it is.
+func InsertIfMissing(table, columns string) *Statement {
+	return insert(table, columns, "\nON CONFLICT DO NOTHING")
+}
+
+// Replace is Insert for a row that may exist, and then gets the new values. The first columns, one or two,
+// are its key.
+func Replace(table, columns string, keys int) *Statement {
+	list := fields(columns)
+	if keys < 1 || keys > len(rowKey{}.key) || keys >= len(list) {
+		panic(fmt.Sprintf("db: a replacement with a key of %d columns of %d", keys, len(list)))
+	}
+	var set []string
+	for _, name := range list[keys:] {
+		set = append(set, name+" = excluded."+name)
+	}
+	s := insert(table, columns, fmt.Sprintf("\nON CONFLICT (%s) DO UPDATE\nSET %s", strings.Join(list[:keys], ", "), strings.Join(set, ", ")))
+	s.table, s.keys = table, keys
+	return s
+}
+
+func insert(table, columns, conflict string) *Statement {
+	var p parameters
+	list := fields(columns)
+	values := make([]string, len(list))
+	for i := range values {
+		values[i] = p.next()
+	}
+	into := fmt.Sprintf("INSERT INTO %s (%s)\n", table, strings.Join(list, ", "))
+	return &Statement{
+		text: into + "VALUES (" + strings.Join(values, ", ") + ")" + conflict,
+		many: func(rows string, _ int) string { return into + "SELECT * FROM " + rows + conflict },
+		adds: true,
+	}
+}
 
 // parameters numbers the parameters of a statement in the order in which they are written.
 type parameters int
@@ -23,103 +124,12 @@ func (p *parameters) number(text string) string {
 	return text
 }
 
-// An Insertion is the INSERT of a T.
-type Insertion[T any] struct {
-	Query   string
-	columns Columns[T]
-}
-
-// InsertInto makes the INSERT with values for some columns of c, and for more, which c does not
-// have.
-func (c Columns[T]) InsertInto(table, names string, more ...string) Insertion[T] {
-	in := Insertion[T]{columns: c.Named(names)}
-	var p parameters
-	list := append(in.columns.names(), more...)
-	values := make([]string, len(list))
-	for i := range values {
-		values[i] = p.next()
+// naming gives the parameters $1 to $n of a text the names that prefix and their number make.
+func naming(prefix string, n int) *strings.Replacer {
+	var names []string
+	for i := n; i > 0; i-- { // $12 before $1
+		from, to := fmt.Sprintf("$%d", i), fmt.Sprintf("%s%d", prefix, i)
+		names = append(names, "+"+from, to, from, to)
 	}
-	in.Query = fmt.Sprintf("INSERT INTO %s (%s)\nVALUES (%s)", table, strings.Join(list, ", "), strings.Join(values, ", "))
-	return in
-}
-
-// Replace makes the INSERT of a row with all columns, which replaces a row with the same keys. The
-// keys are the first columns.
-func (c Columns[T]) Replace(table string, keys int) Insertion[T] {
-	in := c.InsertInto(table, c.List())
-	set := c[keys:].names()
-	for i, name := range set {
-		set[i] = name + " = excluded." + name
-	}
-	in.Query += fmt.Sprintf("\nON CONFLICT (%s) DO UPDATE\nSET %s", c[:keys].List(), strings.Join(set, ", "))
-	return in
-}
-
-// Args returns the arguments that add x, with values for the columns that it does not have.
-func (in Insertion[T]) Args(x *T, more ...any) []any { return append(in.columns.Values(x), more...) }
-
-// A Saving is the UPDATE of a row by its id. It is safe for concurrent use.
-type Saving[T any] struct {
-	table                 string
-	id, set, moving, same Columns[T]
-	conditions            []string  // of same, with a ? for each parameter
-	more                  []string  // as given
-	texts                 *sync.Map // of the UPDATE, by which of moving it sets
-}
-
-// Save makes the UPDATE that sets some columns of c, on the condition that others are still as
-// they were. Of these, a name with a plus sign before it has one before its parameter, so that SQLite does
-// not prepare the statement again for each value. Columns in moving are set only if they change: they have
-// indexes, checks and triggers, which take longer than all the rest of the row, whether the value is new
-// or not. more are further assignments, with a ? for each parameter.
-func (c Columns[T]) Save(table, set, moving, same string, more ...string) Saving[T] {
-	s := Saving[T]{table: table, id: c.Named("id"), set: c.Named(set), moving: c.Named(moving), more: more, texts: new(sync.Map)}
-	for name := range strings.FieldsFuncSeq(same, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
-		name, plus := strings.CutPrefix(name, "+")
-		s.same = append(s.same, c.Named(name)...)
-		if plus {
-			s.conditions = append(s.conditions, name+" = +?")
-		} else {
-			s.conditions = append(s.conditions, name+" = ?")
-		}
-	}
-	return s
-}
-
-// Of returns the UPDATE that changes old to now, and its arguments with those of the further
-// assignments. The text depends only on the columns that change.
-func (s Saving[T]) Of(old, now *T, more ...any) (query string, args []any) {
-	args = append(s.id.Values(old), s.set.Values(now)...)
-	var moved uint64
-	for i, c := range s.moving {
-		if was, is := stored(c.At(old)), stored(c.At(now)); was != is {
-			moved |= 1 << i
-			args = append(args, is)
-		}
-	}
-	args = append(append(args, more...), s.same.Values(old)...)
-	return s.text(moved), args
-}
-
-func (s Saving[T]) text(moved uint64) string {
-	if text, ok := s.texts.Load(moved); ok {
-		return text.(string)
-	}
-	var assign []string
-	for _, c := range s.set {
-		assign = append(assign, c.Name+" = ?")
-	}
-	for i, c := range s.moving {
-		if moved&(1<<i) != 0 {
-			assign = append(assign, c.Name+" = ?")
-		}
-	}
-	assign = append(assign, s.more...)
-	var p parameters
-	id := "id = " + p.next()
-	set := p.number(strings.Join(assign, ", "))
-	where := strings.Join(append([]string{id}, s.conditions...), " AND ")
-	text := fmt.Sprintf("UPDATE %s\nSET %s\nWHERE %s", s.table, set, p.number(where))
-	s.texts.Store(moved, text)
-	return text
+	return strings.NewReplacer(names...)
 }

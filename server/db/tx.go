@@ -1,6 +1,9 @@
 package db
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // A View reads the database in a transaction. It belongs to the function that DB.View or DB.Update
 // called and is not safe for concurrent use.
@@ -23,15 +26,12 @@ type queries interface {
 	// together runs reads, each of which asks one query and does so again when it is run
 	// again, in the transaction t.
 	together(t *View, reads []func() error) error
-	// insert runs an INSERT and returns the new row's id, or ErrExists.
-	insert(ctx context.Context, query string, args []any) (int64, error)
-	// each runs a change of the row with id $1 for each of several rows of arguments, of
-	// the same types, and returns the number of rows that all of them affect.
-	each(ctx context.Context, query string, list [][]any) (int64, error)
+	// insert runs an Insert and returns the new row's id, or ErrExists.
+	insert(ctx context.Context, s *Statement, args []any) (int64, error)
 	// postpone accepts a change, once for each of several rows of arguments, whose outcome the
 	// transaction does not need, and makes it before the next query runs. one demands that each
 	// affects exactly one row. It returns false if the change must be made now.
-	postpone(query string, list [][]any, one bool) bool
+	postpone(s *Statement, list [][]any, one bool) bool
 	// hold runs a query that keeps other transactions from changing the rows with some ids.
 	hold(ctx context.Context, query string, ids []int64) error
 	// lock keeps other transactions from changing a table.
@@ -85,46 +85,46 @@ func One[T any](t *View, scan func(Row) (T, error), query string, args ...any) (
 	return list[0], nil
 }
 
-// Exec runs a change and returns the number of rows that it affects.
+// Exec makes a change now, and returns the number of rows that it affects.
 func (t *Tx) Exec(query string, args ...any) (int64, error) { return t.q.exec(t.ctx, query, args) }
 
-// Insert runs an INSERT and returns the new row's id, or ErrExists if its name
-// is taken.
-func (t *Tx) Insert(query string, args ...any) (int64, error) { return t.q.insert(t.ctx, query, args) }
+// Insert makes an Insert now, and returns the new row's id, or ErrExists if its name is taken.
+func (t *Tx) Insert(s *Statement, args ...any) (int64, error) { return t.q.insert(t.ctx, s, args) }
 
 // Add is Insert for callers that do not need the id.
-func (t *Tx) Add(query string, args ...any) error {
-	if t.q.postpone(query, [][]any{args}, false) {
+func (t *Tx) Add(s *Statement, args ...any) error {
+	if t.q.postpone(s, [][]any{args}, false) {
 		return nil
 	}
-	_, err := t.Insert(query, args...)
+	_, err := t.Insert(s, args...)
 	return err
 }
 
-// Run is Exec for callers that do not need the number of rows.
-func (t *Tx) Run(query string, args ...any) error {
-	if t.q.postpone(query, [][]any{args}, false) {
+// Run makes a change, and does not need the number of rows that it affects.
+func (t *Tx) Run(s *Statement, args ...any) error {
+	if t.q.postpone(s, [][]any{args}, false) {
 		return nil
 	}
-	_, err := t.Exec(query, args...)
+	_, err := t.Exec(s.text, args...)
 	return err
 }
 
-// ExecOne runs a compare-and-set. It returns ErrLost unless that affects exactly one row.
-func (t *Tx) ExecOne(query string, args ...any) error { return t.ExecEach(query, [][]any{args}) }
+// ExecOne makes a compare-and-set. It returns ErrLost unless that affects exactly one row.
+func (t *Tx) ExecOne(s *Statement, args ...any) error { return t.ExecEach(s, [][]any{args}) }
 
 // ExecEach is ExecOne for each of several rows of arguments, of which no two may be about
 // the same row. After an error some may have been changed, so the caller must abandon the
 // transaction.
-func (t *Tx) ExecEach(query string, list [][]any) error {
-	if len(list) == 0 || t.q.postpone(query, list, true) {
+func (t *Tx) ExecEach(s *Statement, list [][]any) error {
+	if len(list) == 0 || t.q.postpone(s, list, true) {
 		return nil
 	}
-	n, err := t.q.each(t.ctx, query, list)
-	if err == nil && n != int64(len(list)) {
-		err = ErrLost
+	for _, args := range list {
+		if n, err := t.Exec(s.text, args...); err != nil || n != 1 {
+			return cmp.Or(err, ErrLost)
+		}
 	}
-	return err
+	return nil
 }
 
 // Hold runs a query for the rows with some ids that keeps other transactions from changing them

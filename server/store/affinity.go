@@ -3,25 +3,21 @@ package store
 import (
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
-const (
-	chain = `
-UPDATE workunit SET has_successor = 1,
-       transition_time = CASE WHEN transition_time < $2 THEN transition_time ELSE $2 END
-WHERE  id = $1`
+var (
+	chain = db.Update("workunit", `has_successor = 1,
+       transition_time = CASE WHEN transition_time < $2 THEN transition_time ELSE $2 END`)
 	waitingSuccessors = `SELECT id FROM workunit WHERE predecessor = $1 AND predecessor_pending = 1 ORDER BY id`
-	noSuccessors      = `UPDATE workunit SET has_successor = 0 WHERE id = $1`
-	releaseSuccessor  = `
-UPDATE workunit SET predecessor_pending = 0, reserved_until = $2,
-       awaiting = CASE WHEN EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = $1) THEN 1 ELSE 0 END
-WHERE  id = $1 AND predecessor_pending = 1`
-	insertAffinity = `INSERT INTO affinity (host_id, workunitid, resultid) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
-	deleteAffinity = `DELETE FROM affinity WHERE host_id = $1 AND workunitid = $2`
-	endReservation = `
-UPDATE workunit SET reserved_until = 0
-WHERE  id = $1 AND NOT EXISTS (SELECT 1 FROM affinity a WHERE a.workunitid = $1)`
-	reserve = `UPDATE workunit SET reserved_until = $2 WHERE id = $1`
+	noSuccessors      = db.Update("workunit", "has_successor = 0")
+	releaseSuccessor  = db.UpdateReading("workunit", `predecessor_pending = 0, reserved_until = $2,
+       awaiting = CASE WHEN EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = $1) THEN 1 ELSE 0 END`, "predecessor_pending = 1")
+	insertAffinity = db.InsertIfMissing("affinity", "host_id, workunitid, resultid")
+	deleteAffinity = db.Change(`DELETE FROM affinity WHERE host_id = $1 AND workunitid = $2`)
+	endReservation = db.UpdateReading("workunit", "reserved_until = 0", "NOT EXISTS (SELECT 1 FROM affinity a WHERE a.workunitid = $1)")
+	reserve        = db.Update("workunit", "reserved_until = $2")
 )
 
 // chained looks at the last results that a host reported: those of a chain come one after another.

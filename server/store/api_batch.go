@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/db"
+)
 
 // An APIBatch is a batch that was submitted with a token.
 type APIBatch struct {
@@ -42,11 +46,11 @@ var apiBatchColumns = columns[APIBatch]{
 	{"promised_until", func(b *APIBatch) any { return (*unix)(&b.PromisedUntil) }},
 }
 
-const (
-	apiBatchMade = `UPDATE api_batch SET made = 1 WHERE id = $1`
-	fillAPIBatch = `UPDATE api_batch SET expected = $2 WHERE id = $1 AND expected = 0 AND made = 0`
-	expireBatch  = `UPDATE api_batch SET expire_time = $2 WHERE id = $1`
-	retireBatch  = `UPDATE api_batch SET retired_time = $2 WHERE id = $1 AND retired_time = 0`
+var (
+	apiBatchMade = db.Update("api_batch", "made = 1")
+	fillAPIBatch = db.Update("api_batch", "expected = $2", "expected = 0 AND made = 0")
+	expireBatch  = db.Update("api_batch", "expire_time = $2")
+	retireBatch  = db.Update("api_batch", "retired_time = $2", "retired_time = 0")
 	unfinishedOf = `
 SELECT count(*) FROM workunit
 WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1 AND id <> $2) AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
@@ -54,12 +58,10 @@ WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1 AND id
 SELECT COALESCE(sum(CASE WHEN n < expected THEN expected - n ELSE 0 END), 0)
 FROM   (SELECT b.expected, (SELECT count(*) FROM workunit w WHERE w.batch = b.id + 1000000000 AND w.batch <> 0) AS n
         FROM api_batch b WHERE b.tokenid = $1 AND b.id <> $2 AND b.made = 0 AND b.retired_time = 0 AND b.promised_until > $3) AS unmade`
-	beginAPIBatch   = `UPDATE api_batch SET content = $2, promised_until = $3 WHERE id = $1`
-	promiseAPIBatch = `UPDATE api_batch SET promised_until = $2 WHERE id = $1`
-	lockToken       = `UPDATE token SET quota = quota WHERE id = $1`
-	closeAPIBatch   = `
-UPDATE api_batch SET made = 1, expected = (SELECT count(*) FROM workunit w WHERE w.batch = $1 + 1000000000 AND w.batch <> 0)
-WHERE  id = $1 AND made = 0`
+	beginAPIBatch   = db.Update("api_batch", "content = $2, promised_until = $3")
+	promiseAPIBatch = db.Update("api_batch", "promised_until = $2")
+	lockToken       = db.Update("token", "quota = quota")
+	closeAPIBatch   = db.UpdateReading("api_batch", "made = 1, expected = (SELECT count(*) FROM workunit w WHERE w.batch = $1 + 1000000000 AND w.batch <> 0)", "made = 0")
 )
 
 var (
@@ -81,7 +83,7 @@ func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
 	if b.Webhook != "" {
 		due = b.CreateTime
 	}
-	return t.insert(insertAPIBatch.Query, insertAPIBatch.Args(&b, unix(due))...)
+	return t.insert(insertAPIBatch.Statement, insertAPIBatch.Args(&b, unix(due))...)
 }
 
 // FillAPIBatch says how many workunits a batch will have that was empty; ErrLost: it was not.

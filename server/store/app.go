@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A Platform is a kind of computer, by BOINC's name for it.
@@ -73,7 +75,7 @@ var insertApp = appColumns.InsertInto("app", `create_time, name, user_friendly_n
 
 // InsertApp adds an application and returns its id, or ErrExists.
 func (t *Tx) InsertApp(a App) (int64, error) {
-	id, err := t.insert(insertApp.Query, insertApp.Args(&a)...)
+	id, err := t.insert(insertApp.Statement, insertApp.Args(&a)...)
 	if err != nil {
 		return 0, fmt.Errorf("app %s: %w", a.Name, err)
 	}
@@ -85,8 +87,8 @@ var saveApp = appColumns.Save("app", `user_friendly_name, validator, assimilator
 
 // SaveApp stores the settings of an application; its name stays.
 func (t *Tx) SaveApp(a App) error {
-	query, args := saveApp.Of(&a, &a)
-	return t.execOne(query, args...)
+	save, args := saveApp.Of(&a, &a)
+	return t.execOne(save, args...)
 }
 
 var allApps = `SELECT ` + appColumns.List() + ` FROM app ORDER BY id`
@@ -144,10 +146,8 @@ var appVersionColumns = columns[AppVersion]{
 	{"v.plain", func(v *AppVersion) any { return (*flag)(&v.Plain) }},
 }
 
-const insertAppVersion = `
-INSERT INTO app_version (create_time, appid, version_num, platformid, plan_class, xml_doc,
-	min_core_version, max_core_version, plain)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+var insertAppVersion = db.Insert("app_version", `create_time, appid, version_num, platformid, plan_class, xml_doc,
+	min_core_version, max_core_version, plain`)
 
 // InsertAppVersion adds a version and returns its id, or ErrExists when app,
 // number, platform and plan class are taken.
@@ -156,13 +156,13 @@ func (t *Tx) InsertAppVersion(v AppVersion) (int64, error) {
 		v.XMLDoc, v.MinCoreVersion, v.MaxCoreVersion, flag(v.Plain).Int())
 }
 
-const deprecateVersion = `UPDATE app_version SET deprecated = 1 WHERE id = $1`
+var deprecateVersion = db.Update("app_version", "deprecated = 1")
 
 // DeprecateVersion ends the sending of a version, for good.
 func (t *Tx) DeprecateVersion(id int64) error { return t.execOne(deprecateVersion, id) }
 
 // stopApp keeps the other settings out, which another command may be changing.
-const stopApp = `UPDATE app SET deprecated = $2 WHERE id = $1`
+var stopApp = db.Update("app", "deprecated = $2")
 
 // StopApp ends the sending of an application's work, or, with stop false, resumes it.
 func (t *Tx) StopApp(id int64, stop bool) error { return t.execOne(stopApp, id, flag(stop).Int()) }
@@ -196,7 +196,7 @@ func (t *View) PlanClasses() (map[int64]string, error) {
 	return classes, err
 }
 
-const setVersionDoc = `UPDATE app_version SET xml_doc = $3 WHERE id = $1 AND xml_doc = $2`
+var setVersionDoc = db.Update("app_version", "xml_doc = $3", "xml_doc = $2")
 
 // SetVersionDoc replaces a version's description, or returns ErrLost if it is no
 // longer old.

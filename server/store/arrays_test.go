@@ -37,14 +37,15 @@ func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
 		exec("ANALYZE")
 		reported, arguments := tx.saveResult(Result{}, Result{ServerState: Over, Outcome: Success})
 		for _, change := range []struct {
-			table, query string
-			args         []any
+			table string
+			make  *db.Statement
+			args  []any
 		}{
 			{"result", sendResult, []any{int64(1), int64(1), int64(1), int64(1), int64(1), int64(1), int64(1), 1.0, "", Unsent}},
 			{"result", reported, arguments},
 			{"workunit", transitionBy, []any{int64(1), int64(1)}},
 		} {
-			for _, text := range db.PostgresChanges(change.query, change.args) {
+			for _, text := range db.PostgresChanges(change.make, change.args) {
 				exec("PREPARE x AS " + text)
 				rows, err := c.Query(t.Context(), "EXPLAIN EXECUTE x("+strings.TrimSuffix(strings.Repeat("NULL,", strings.Count(text, "::")), ",")+")")
 				if err != nil {

@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/db"
+)
 
 // An AuditEntry says what an operator did.
 type AuditEntry struct {
@@ -16,8 +20,8 @@ type AuditEntry struct {
 // maxAudit bounds each text of an entry, bytes.
 const maxAudit = 4000
 
-const (
-	insertAudit = `INSERT INTO audit (create_time, actor, via, action, detail, error) VALUES ($1, $2, $3, $4, $5, $6)`
+var (
+	insertAudit = db.Insert("audit", "create_time, actor, via, action, detail, error")
 	listAudit   = `
 SELECT id, create_time, actor, via, action, detail, error FROM audit
 WHERE  create_time >= $1 AND (actor = $2 OR $2 = '') AND (action = $3 OR $3 = '' OR action LIKE $3 || ' %')

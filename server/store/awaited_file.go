@@ -1,16 +1,20 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
 
-const (
-	insertAwaited = `INSERT INTO awaited_file (workunitid, name) VALUES ($1, $2)`
+	"github.com/starling-grid/starling/server/db"
+)
+
+var (
+	insertAwaited = db.Insert("awaited_file", "workunitid, name")
 	awaitedFiles  = `SELECT DISTINCT name FROM awaited_file WHERE name > $1 ORDER BY name LIMIT 0 + $2`
 	awaitedBy     = `SELECT workunitid FROM awaited_file WHERE name = $1 ORDER BY workunitid LIMIT 0 + $2`
 	awaitedOf     = `SELECT name FROM awaited_file WHERE workunitid = $1 ORDER BY name`
-	arrivedFile   = `DELETE FROM awaited_file WHERE workunitid = $1 AND name = $2`
+	arrivedFile   = db.Change(`DELETE FROM awaited_file WHERE workunitid = $1 AND name = $2`)
 	countAwaited  = `
 SELECT count(*) + (SELECT predecessor_pending FROM workunit WHERE id = $1) FROM awaited_file WHERE workunitid = $1`
-	describeInput = `UPDATE workunit SET xml_doc = $2, awaiting = $3 WHERE id = $1 AND xml_doc = $4 AND awaiting = 1`
+	describeInput = db.Update("workunit", "xml_doc = $2, awaiting = $3", "xml_doc = $4 AND awaiting = 1")
 )
 
 // AwaitFile notes that a workunit, which was inserted as Awaiting, needs a file

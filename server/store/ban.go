@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/db"
 )
 
-const (
-	banUser     = `UPDATE "user" SET banned_time = $2, ban_reason = $3 WHERE id = $1 AND deleted_time = 0`
-	excludeHost = `UPDATE host SET max_results_day = $2 WHERE id = $1 AND userid <> 0`
+var (
+	banUser     = db.Update(`"user"`, "banned_time = $2, ban_reason = $3", "deleted_time = 0")
+	excludeHost = db.Update("host", "max_results_day = $2", "userid <> 0")
 )
 
 // BanUser bans an account at a time, for a reason that its owner reads, and ends its visits to
@@ -33,17 +34,15 @@ func (t *Tx) ExcludeHost(id int64, exclude bool) error {
 	return t.execOne(excludeHost, id, n)
 }
 
-const (
-	eraseUser = `
-UPDATE "user" SET email_addr = $2, name = $3, authenticator = $4, passwd_hash = '', cross_project_id = $5, venue = '',
+var (
+	eraseUser = db.Update(`"user"`, `email_addr = $2, name = $3, authenticator = $4, passwd_hash = '', cross_project_id = $5, venue = '',
        global_prefs = '', project_prefs = '', banned_time = 0, ban_reason = '', deleted_time = $6,
-       teamid = 0, hide_hosts = 1, no_export = 1, confirmed_time = 0
-WHERE  id = $1 AND deleted_time = 0`
-	eraseHosts = `
+       teamid = 0, hide_hosts = 1, no_export = 1, confirmed_time = 0`, "deleted_time = 0")
+	eraseHosts = db.Change(`
 UPDATE host SET host_cpid = '', domain_name = '', last_ip_addr = '', external_ip_addr = '', timezone = 0, venue = '',
        max_results_day = -1, label = '', hidden = 1
-WHERE  userid = $1`
-	eraseHostFiles = `DELETE FROM host_file WHERE host_id IN (SELECT id FROM host WHERE userid = $1)`
+WHERE  userid = $1`)
+	eraseHostFiles = db.Change(`DELETE FROM host_file WHERE host_id IN (SELECT id FROM host WHERE userid = $1)`)
 )
 
 // An Erased is what an account is called after it was deleted. Each is of this account alone.
@@ -59,8 +58,8 @@ func (t *Tx) EraseUser(id int64, e Erased, now time.Time) error {
 	if err := t.execOne(eraseUser, id, e.Email, e.Name, string(e.Key), e.CrossProjectID, unix(now)); err != nil {
 		return err
 	}
-	for _, query := range []string{eraseHosts, eraseHostFiles} {
-		if err := t.run(query, id); err != nil {
+	for _, s := range []*db.Statement{eraseHosts, eraseHostFiles} {
+		if err := t.run(s, id); err != nil {
 			return err
 		}
 	}

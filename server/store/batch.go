@@ -1,6 +1,10 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/starling-grid/starling/server/db"
+)
 
 const workunitsOfBatch = `SELECT id FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
 
@@ -12,13 +16,13 @@ func (t *View) WorkunitsOfBatch(batch, after int64, limit int) ([]int64, error) 
 
 // Some workunits of a batch that have no outcome yet, and some of all. Either query
 // repeats the condition of its index.
-const (
+var (
 	unfinishedOfBatch = `SELECT id FROM workunit WHERE batch = +$1 AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
 	countUnfinished   = `SELECT count(*) FROM (` + unfinishedOfBatch + ` LIMIT 0 + $2) t`
 	countOfBatch      = `SELECT count(*) FROM (SELECT 1 FROM workunit WHERE batch = +$1 AND batch <> 0 LIMIT 0 + $2) t`
-	raiseBatch        = `
+	raiseBatch        = db.Change(`
 UPDATE result SET priority = $2
-WHERE  workunitid IN (` + unfinishedOfBatch + `) AND +server_state <= 2 AND +priority < $2`
+WHERE  workunitid IN (` + unfinishedOfBatch + `) AND +server_state <= 2 AND +priority < $2`)
 )
 
 // AtBatchEnd reports whether a batch nears its end: at least one and at most most of its

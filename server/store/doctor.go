@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A Violation is something that should always hold and does not.
@@ -189,11 +191,11 @@ func (t *View) guarded() (missing []string, err error) {
 	return missing, nil
 }
 
-const creditAnew = `
+var creditAnew = db.Change(`
 UPDATE "user"
 SET    total_credit = purged_credit + (SELECT COALESCE(sum(granted_credit), 0) FROM result WHERE userid = "user".id)
 WHERE  abs(total_credit - purged_credit - (SELECT COALESCE(sum(granted_credit), 0) FROM result WHERE userid = "user".id))
-       > 1e-6 * (1 + total_credit)`
+       > 1e-6 * (1 + total_credit)`)
 
 // Mend mends what Doctor finds and says it can: nothing that has an outcome gets
 // another, and no file goes.
@@ -225,5 +227,5 @@ func (t *Tx) Mend(now time.Time) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	return t.run("DELETE FROM legal_moves")
+	return t.run(db.Change("DELETE FROM legal_moves"))
 }

@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/db"
+)
 
 // What sites of statistics know by an identifier.
 const (
@@ -16,8 +20,8 @@ type Forgotten struct {
 	CreateTime time.Time
 }
 
-const (
-	forget    = `INSERT INTO forgotten (kind, id, cpid, create_time) VALUES ($1, $2, $3, $4) ON CONFLICT (kind, id) DO NOTHING`
+var (
+	forget    = db.InsertIfMissing("forgotten", "kind, id, cpid, create_time")
 	forgotten = `SELECT kind, id, cpid, create_time FROM forgotten WHERE kind = $1 AND create_time >= $2 ORDER BY id`
 )
 

@@ -3,12 +3,14 @@ package store
 import (
 	"slices"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
-const (
-	attend = `INSERT INTO front (name, seen_time) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET seen_time = excluded.seen_time`
-	absent = `DELETE FROM front WHERE seen_time < $1`
-	leave  = `DELETE FROM front WHERE name = $1`
+var (
+	attend = db.Replace("front", "name, seen_time", 1)
+	absent = db.Change(`DELETE FROM front WHERE seen_time < $1`)
+	leave  = db.Change(`DELETE FROM front WHERE name = $1`)
 	fronts = `SELECT name FROM front ORDER BY name`
 )
 

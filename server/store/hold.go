@@ -1,10 +1,14 @@
 package store
 
-import "time"
+import (
+	"time"
 
-const (
-	holdDeletion    = `INSERT INTO deletion_hold (holder, until) VALUES ($1, $2) ON CONFLICT (holder) DO UPDATE SET until = excluded.until`
-	releaseDeletion = `DELETE FROM deletion_hold WHERE holder = $1 OR until <= $2`
+	"github.com/starling-grid/starling/server/db"
+)
+
+var (
+	holdDeletion    = db.Replace("deletion_hold", "holder, until", 1)
+	releaseDeletion = db.Change(`DELETE FROM deletion_hold WHERE holder = $1 OR until <= $2`)
 	deletionHeld    = `SELECT CASE WHEN EXISTS (SELECT 1 FROM deletion_hold WHERE until > $1) THEN 1 ELSE 0 END`
 )
 

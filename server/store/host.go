@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A Host is a computer on which an account computes.
@@ -106,7 +108,7 @@ var insertHost = hostColumns.InsertInto("host", "create_time, userid, host_cpid,
 // InsertHost adds a host of a user and returns its id. UpdateHost stores what
 // the host tells about itself.
 func (t *Tx) InsertHost(h Host) (int64, error) {
-	id, err := t.insert(insertHost.Query, insertHost.Args(&h)...)
+	id, err := t.insert(insertHost.Statement, insertHost.Args(&h)...)
 	if err != nil {
 		return 0, fmt.Errorf("new host of user %d: %w", h.UserID, err)
 	}
@@ -123,8 +125,8 @@ var updateHost = hostColumns.Save("host", `rpc_seqno, rpc_time, host_cpid, timez
 // which are the validator's. It returns ErrLost if another request of the host
 // was answered since old was read.
 func (t *Tx) UpdateHost(old, h Host) error {
-	query, args := updateHost.Of(&old, &h)
-	return t.execOne(query, args...)
+	save, args := updateHost.Of(&old, &h)
+	return t.execOne(save, args...)
 }
 
 var hostByID = `SELECT ` + hostColumns.List() + ` FROM host WHERE id = $1`
@@ -157,9 +159,7 @@ func (t *View) HostsOfUser(userID int64, limit int) ([]Host, error) {
 	return all(t, hostColumns.Scan, hostsOfUser, userID, limit)
 }
 
-const addHostCredit = `
-UPDATE host SET total_credit = total_credit + $2, expavg_credit = $3, expavg_time = $4, avg_turnaround = $5
-WHERE id = $1`
+var addHostCredit = db.Update("host", "total_credit = total_credit + $2, expavg_credit = $3, expavg_time = $4, avg_turnaround = $5")
 
 // AddHostCredit adds to a host's total and replaces recent average and mean
 // turnaround (seconds).
@@ -167,10 +167,10 @@ func (t *Tx) AddHostCredit(id int64, credit, expavg float64, now time.Time, turn
 	return t.execOne(addHostCredit, id, credit, expavg, unix(now), turnaround)
 }
 
-const (
-	setHostOwn   = `UPDATE host SET label = $3, venue = $4, hidden = $5 WHERE id = $1 AND userid = $2`
-	mergeHost    = `UPDATE host SET userid = 0, rpc_seqno = $3, total_credit = 0, expavg_credit = 0 WHERE id = $1 AND userid = $2`
-	mergeResults = `UPDATE result SET hostid = $2 WHERE hostid = $1`
+var (
+	setHostOwn   = db.Update("host", "label = $3, venue = $4, hidden = $5", "userid = $2")
+	mergeHost    = db.Update("host", "userid = 0, rpc_seqno = $3, total_credit = 0, expavg_credit = 0", "userid = $2")
+	mergeResults = db.Change(`UPDATE result SET hostid = $2 WHERE hostid = $1`)
 )
 
 var hostsAfter = `SELECT ` + hostColumns.List() + ` FROM host WHERE id > $1 AND userid <> 0 ORDER BY id LIMIT 0 + $2`

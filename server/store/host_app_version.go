@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/starling-grid/starling/server/db"
 	"github.com/starling-grid/starling/server/speed"
 )
 
@@ -41,7 +42,7 @@ var hostAppVersionColumns = columns[HostAppVersion]{
 	{"turnaround_avg", func(h *HostAppVersion) any { return &h.Turnaround }},
 }
 
-const newDay = `UPDATE host_app_version SET n_jobs_today = 0 WHERE host_id = $1 AND n_jobs_today > 0`
+var newDay = db.Change(`UPDATE host_app_version SET n_jobs_today = 0 WHERE host_id = $1 AND n_jobs_today > 0`)
 
 var (
 	hostAppVersion      = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
@@ -73,7 +74,7 @@ func (t *Tx) HostAppVersionsToChange(hostID int64) ([]HostAppVersion, error) {
 
 // SaveHostAppVersion stores h, which was read in this transaction.
 func (t *Tx) SaveHostAppVersion(h HostAppVersion) error {
-	err := t.run(saveHostAppVersion.Query, saveHostAppVersion.Args(&h)...)
+	err := t.run(saveHostAppVersion.Statement, saveHostAppVersion.Args(&h)...)
 	if err != nil {
 		return fmt.Errorf("host %d with app version %d: %w", h.HostID, h.AppVersionID, err)
 	}

@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A HostFile is a sticky file that a host has.
@@ -12,9 +14,9 @@ type HostFile struct {
 	NBytes float64
 }
 
-const (
-	forgetHostFiles = `DELETE FROM host_file WHERE host_id = $1`
-	insertHostFile  = `INSERT INTO host_file (host_id, name, nbytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+var (
+	forgetHostFiles = db.Change(`DELETE FROM host_file WHERE host_id = $1`)
+	insertHostFile  = db.InsertIfMissing("host_file", "host_id, name, nbytes")
 	hostFiles       = `SELECT host_id, name, nbytes FROM host_file WHERE host_id = $1 ORDER BY name`
 	heardOfFile     = `SELECT COALESCE(MAX(h.rpc_time), 0) FROM host_file f JOIN host h ON h.id = f.host_id WHERE f.name = $1`
 	allHostFiles    = `SELECT host_id, name, nbytes FROM host_file ORDER BY host_id, name`
@@ -73,12 +75,12 @@ const (
 	FileDelete FileAction = "delete" // keep it no longer
 )
 
-const (
-	insertFileOrder = `INSERT INTO file_order (create_time, host_id, action, name, xml) VALUES ($1, $2, $3, $4, $5)`
-	addFileOrders   = `UPDATE host SET file_orders = file_orders + $2 WHERE id = $1`
+var (
+	insertFileOrder = db.Insert("file_order", "create_time, host_id, action, name, xml")
+	addFileOrders   = db.Update("host", "file_orders = file_orders + $2")
 	replaceOrders   = `UPDATE file_order SET done_time = $3 WHERE host_id = $1 AND name = $2 AND done_time = 0`
-	fileOrderDone   = `UPDATE file_order SET done_time = $2, status = 0 WHERE id = $1 AND done_time = 0`
-	fileOrderFails  = `UPDATE file_order SET status = $2 WHERE id = $1 AND done_time = 0`
+	fileOrderDone   = db.Update("file_order", "done_time = $2, status = 0", "done_time = 0")
+	fileOrderFails  = db.Update("file_order", "status = $2", "done_time = 0")
 
 	fileOrderColumns = `id, create_time, host_id, action, name, xml, done_time, status`
 	fileOrders       = `SELECT ` + fileOrderColumns + ` FROM file_order WHERE host_id = $1 AND done_time = 0 ORDER BY id LIMIT 0 + $2`

@@ -3,25 +3,27 @@ package store
 import (
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
-const (
+var (
 	wantCopy     = `INSERT INTO made_copy (name, host_id, create_time) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 	wantedCopies = `SELECT DISTINCT name FROM made_copy WHERE name > $1 ORDER BY name LIMIT 0 + $2`
 	needFile     = `
 SELECT w.id FROM workunit_file f JOIN workunit w ON w.id = f.workunitid
 WHERE  f.name = $1 AND w.id > $2 AND w.canonical_resultid = 0 AND w.error_mask = 0
 ORDER  BY w.id LIMIT 0 + $3`
-	redescribe = `UPDATE workunit SET xml_doc = $2 WHERE id = $1 AND xml_doc = $3`
+	redescribe = db.Update("workunit", "xml_doc = $2", "xml_doc = $3")
 
 	orderedCopy = `o.name = $1 AND o.action = 'get' AND o.done_time = 0`
-	endOrders   = `
+	endOrders   = db.Change(`
 UPDATE host SET file_orders = file_orders - (SELECT count(*) FROM file_order o WHERE o.host_id = host.id AND ` + orderedCopy + `)
-WHERE  id IN (SELECT host_id FROM made_copy WHERE name = $1)`
-	endCopyOrders = `
+WHERE  id IN (SELECT host_id FROM made_copy WHERE name = $1)`)
+	endCopyOrders = db.Change(`
 UPDATE file_order AS o SET done_time = $2, status = 0
-WHERE  ` + orderedCopy + ` AND o.host_id IN (SELECT host_id FROM made_copy WHERE name = $1)`
-	endCopy = `DELETE FROM made_copy WHERE name = $1`
+WHERE  ` + orderedCopy + ` AND o.host_id IN (SELECT host_id FROM made_copy WHERE name = $1)`)
+	endCopy = db.Change(`DELETE FROM made_copy WHERE name = $1`)
 )
 
 // WantCopy notes that a file which was made on a host is to be published once that has

@@ -3,14 +3,16 @@ package store
 import (
 	"errors"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
-const (
-	useOperatorLink     = `INSERT INTO operator_link (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`
-	addOperatorSession  = `INSERT INTO operator_session (hash, actor, expires) VALUES ($1, $2, $3)`
-	endOperatorSession  = `DELETE FROM operator_session WHERE hash = $1`
-	endOperatorSessions = `DELETE FROM operator_session WHERE expires <= $1`
-	endOperatorLinks    = `DELETE FROM operator_link WHERE expires <= $1`
+var (
+	useOperatorLink     = db.InsertIfMissing("operator_link", "hash, expires")
+	addOperatorSession  = db.Insert("operator_session", "hash, actor, expires")
+	endOperatorSession  = db.Change(`DELETE FROM operator_session WHERE hash = $1`)
+	endOperatorSessions = db.Change(`DELETE FROM operator_session WHERE expires <= $1`)
+	endOperatorLinks    = db.Change(`DELETE FROM operator_link WHERE expires <= $1`)
 	operatorOfSession   = `SELECT actor FROM operator_session WHERE hash = $1 AND expires > $2`
 )
 
@@ -24,8 +26,8 @@ type OperatorSession struct {
 // SignIn uses up a link, of which this is a hash and which works until expires, and begins a
 // session. It returns ErrExists if the link was used before. What has expired at now goes.
 func (t *Tx) SignIn(link string, expires time.Time, s OperatorSession, now time.Time) error {
-	for _, q := range []string{endOperatorSessions, endOperatorLinks} {
-		if err := t.run(q, unix(now)); err != nil {
+	for _, s := range []*db.Statement{endOperatorSessions, endOperatorLinks} {
+		if err := t.run(s, unix(now)); err != nil {
 			return err
 		}
 	}

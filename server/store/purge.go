@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 const purgeable = `
@@ -69,19 +71,19 @@ func (t *View) maps(query string, args ...any) (out []map[string]any, err error)
 	return out, err
 }
 
-const (
-	keepCredit = `
+var (
+	keepCredit = db.Change(`
 UPDATE "user" SET purged_credit = purged_credit +
        (SELECT COALESCE(sum(r.granted_credit), 0) FROM result r WHERE r.workunitid = $1 AND r.userid = "user".id)
-WHERE  id IN (SELECT r.userid FROM result r WHERE r.workunitid = $1 AND r.granted_credit > 0)`
-	purgeResults  = `DELETE FROM result WHERE workunitid = $1`
-	purgeWorkunit = `DELETE FROM workunit WHERE id = $1`
+WHERE  id IN (SELECT r.userid FROM result r WHERE r.workunitid = $1 AND r.granted_credit > 0)`)
+	purgeResults  = db.Change(`DELETE FROM result WHERE workunitid = $1`)
+	purgeWorkunit = db.Change(`DELETE FROM workunit WHERE id = $1`)
 )
 
 // Purge deletes a workunit with its results. Users keep the credit.
 func (t *Tx) Purge(id int64) error {
-	for _, query := range []string{keepCredit, purgeResults} {
-		if err := t.run(query, id); err != nil {
+	for _, s := range []*db.Statement{keepCredit, purgeResults} {
+		if err := t.run(s, id); err != nil {
 			return fmt.Errorf("purge workunit %d: %w", id, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A Result is one instance of a workunit.
@@ -88,7 +90,7 @@ var insertResult = resultColumns.InsertInto("result",
 // InsertResult adds a result that is Inactive or Unsent, and returns its id, or
 // ErrExists when the name is taken.
 func (t *Tx) InsertResult(r Result) (int64, error) {
-	id, err := t.insert(insertResult.Query, t.newResult(r)...)
+	id, err := t.insert(insertResult.Statement, t.newResult(r)...)
 	if err != nil {
 		return 0, fmt.Errorf("result %s: %w", r.Name, err)
 	}
@@ -97,7 +99,7 @@ func (t *Tx) InsertResult(r Result) (int64, error) {
 
 // AddResult is InsertResult for those who have no use for the id.
 func (t *Tx) AddResult(r Result) error {
-	if err := t.add(insertResult.Query, t.newResult(r)...); err != nil {
+	if err := t.add(insertResult.Statement, t.newResult(r)...); err != nil {
 		return fmt.Errorf("result %s: %w", r.Name, err)
 	}
 	return nil
@@ -167,12 +169,11 @@ func (t *View) InProgressNames(hostID int64) ([]string, error) {
 	return all(t, scanString, inProgressNames, hostID)
 }
 
-const sendResult = `
-UPDATE result
-SET    server_state = 4, hostid = $2, userid = $3, sent_time = $4, report_deadline = $5,
-       app_version_id = $6, app_version_num = $7, flops_estimate = $8, history = history || $9
-WHERE  id = $1 AND server_state = +$10 -- 0 rows: another scheduler sent it first, or it is not needed any more
-  AND  EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND ` + stillNeeded + ` LIMIT 1 OFFSET 0)` // see prepareEach: PostgreSQL looks each up by its id so
+// sendResult affects no row if another scheduler sent the result first, or if it is not needed any more. PostgreSQL
+// finds each workunit by its id because of OFFSET 0.
+var sendResult = db.UpdateReading("result", `server_state = 4, hostid = $2, userid = $3, sent_time = $4, report_deadline = $5,
+       app_version_id = $6, app_version_num = $7, flops_estimate = $8, history = history || $9`, "server_state = +$10",
+	"EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND "+stillNeeded+" LIMIT 1 OFFSET 0)")
 
 // Send gives Unsent results to a host, or to several. Of each the host, user, times,
 // version and speed are stored. It returns ErrLost if one is not Unsent now, or its
@@ -196,8 +197,8 @@ var saveResult = resultColumns.Save("result", `client_state, exit_status, receiv
 // SaveResult moves a result from the state old to r. It returns ErrLost if the
 // result is no longer as in old, and ErrIllegal for a move that never is right.
 func (t *Tx) SaveResult(old, r Result) error {
-	query, args := t.saveResult(old, r)
-	if err := t.execOne(query, args...); err != nil {
+	s, args := t.saveResult(old, r)
+	if err := t.execOne(s, args...); err != nil {
 		return fmt.Errorf("result %s: %w", old.Name, err)
 	}
 	return nil
@@ -209,24 +210,24 @@ type ResultChange struct{ Old, Now Result }
 // SaveResults is SaveResult for several, no two of the same result. After an error the
 // transaction is to be given up.
 func (t *Tx) SaveResults(list []ResultChange) error {
-	alike := make(map[string][][]any)
-	var queries []string // in their order
+	alike := make(map[*db.Statement][][]any)
+	var statements []*db.Statement // in their order
 	for _, c := range list {
-		query, args := t.saveResult(c.Old, c.Now)
-		if alike[query] == nil {
-			queries = append(queries, query)
+		s, args := t.saveResult(c.Old, c.Now)
+		if alike[s] == nil {
+			statements = append(statements, s)
 		}
-		alike[query] = append(alike[query], args)
+		alike[s] = append(alike[s], args)
 	}
-	for _, query := range queries {
-		if err := t.execEach(query, alike[query]); err != nil {
+	for _, s := range statements {
+		if err := t.execEach(s, alike[s]); err != nil {
 			return fmt.Errorf("%d results from %s on: %w", len(list), list[0].Old.Name, err)
 		}
 	}
 	return nil
 }
 
-func (t *Tx) saveResult(old, r Result) (query string, args []any) {
+func (t *Tx) saveResult(old, r Result) (*db.Statement, []any) {
 	return saveResult.Of(&old, &r, t.cause.result(old, r))
 }
 

@@ -68,13 +68,18 @@ func Unreachable(err error) bool { return db.Unreachable(err) }
 
 const identity = `SELECT COALESCE((SELECT identity FROM project), '')`
 
+var (
+	forgetIdentity = db.Change(`DELETE FROM project`)
+	setIdentity    = db.Insert("project", "identity")
+)
+
 // Identity returns the mark of the project whose database this is, or "".
 func (t *View) Identity() (string, error) { return one(t, scanString, identity) }
 
 // SetIdentity makes the database a project's. id is not "".
 func (t *Tx) SetIdentity(id string) error {
-	if err := t.run(`DELETE FROM project`); err != nil {
+	if err := t.run(forgetIdentity); err != nil {
 		return err
 	}
-	return t.run(`INSERT INTO project (identity) VALUES ($1)`, id)
+	return t.run(setIdentity, id)
 }

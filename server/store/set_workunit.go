@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A WorkunitSettings is what may be changed of a workunit while it is unfinished.
@@ -32,7 +34,7 @@ var setWorkunit = workunitColumns.Save("workunit",
 	credit`,
 	"transition_time = CASE WHEN transition_time < ? THEN transition_time ELSE ? END", "history = history || ?")
 
-const setPriorityOf = `UPDATE result SET priority = $2 WHERE workunitid = $1 AND +server_state <= 2`
+var setPriorityOf = db.Change(`UPDATE result SET priority = $2 WHERE workunitid = $1 AND +server_state <= 2`)
 
 // SetWorkunit changes settings of a workunit that has no outcome yet, and the priority of those
 // of its results that are not sent; the transitioner looks at it at the given time. It returns
@@ -50,8 +52,8 @@ func (t *Tx) SetWorkunit(old Workunit, s WorkunitSettings, now time.Time) error 
 	m.number("max_success_results", int64(old.MaxSuccessResults), int64(s.MaxSuccessResults))
 	m.number("delay_bound", int64(old.DelayBound/time.Second), int64(s.DelayBound/time.Second))
 	m.text("credit", fmt.Sprint(old.Credit), fmt.Sprint(s.Credit))
-	query, args := setWorkunit.Of(&old, &w, unix(now), unix(now), t.cause.line(string(m.b)))
-	err := t.execOne(query, args...)
+	save, args := setWorkunit.Of(&old, &w, unix(now), unix(now), t.cause.line(string(m.b)))
+	err := t.execOne(save, args...)
 	if err == nil && s.Priority != old.Priority {
 		err = t.run(setPriorityOf, old.ID, s.Priority)
 	}

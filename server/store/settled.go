@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"strings"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A settled is a table that counts the rows of another with which nothing more happens. There
@@ -101,10 +103,10 @@ WHERE difference <> 0 GROUP BY appid`, s.table, s.names(), s.counts, s.values(s.
 // countSettled counts anew what triggers count.
 func (t *Tx) countSettled() error {
 	for _, s := range settleds {
-		if err := t.run("DELETE FROM " + s.counts); err != nil {
+		if err := t.run(db.Change("DELETE FROM " + s.counts)); err != nil {
 			return err
 		}
-		if err := t.run(fmt.Sprintf("INSERT INTO %s (%s, total) %s", s.counts, s.names(), s.anew())); err != nil {
+		if err := t.run(db.Change(fmt.Sprintf("INSERT INTO %s (%s, total) %s", s.counts, s.names(), s.anew()))); err != nil {
 			return err
 		}
 	}

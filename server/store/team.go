@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A Team is volunteers who compute together.
@@ -28,12 +30,12 @@ var teamColumns = columns[Team]{
 	{"total_credit", func(t *Team) any { return &t.TotalCredit }},
 }
 
-const (
-	setTeam    = `UPDATE team SET userid = $2, url = $3, description = $4 WHERE id = $1`
-	teamCredit = `UPDATE team SET total_credit = total_credit + $2 WHERE id = $1`
-	deleteTeam = `DELETE FROM team WHERE id = $1`
+var (
+	setTeam    = db.Update("team", "userid = $2, url = $3, description = $4")
+	teamCredit = db.Update("team", "total_credit = total_credit + $2")
+	deleteTeam = db.Change(`DELETE FROM team WHERE id = $1`)
 	touchTeam  = `UPDATE team SET userid = userid WHERE id = $1`
-	setTeamID  = `UPDATE "user" SET teamid = $2 WHERE id = $1 AND deleted_time = 0`
+	setTeamID  = db.Update(`"user"`, "teamid = $2", "deleted_time = 0")
 )
 
 var (
@@ -47,7 +49,7 @@ var (
 // InsertTeam adds a team and returns its id, or ErrExists if there is one of that name, in
 // capitals or not.
 func (t *Tx) InsertTeam(x Team) (int64, error) {
-	id, err := t.insert(insertTeam.Query, insertTeam.Args(&x, strings.ToLower(x.Name))...)
+	id, err := t.insert(insertTeam.Statement, insertTeam.Args(&x, strings.ToLower(x.Name))...)
 	if err != nil {
 		return 0, fmt.Errorf("team %s: %w", x.Name, err)
 	}

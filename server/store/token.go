@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/db"
+)
 
 // A Token lets a program submit work over HTTP.
 type Token struct {
@@ -25,9 +29,9 @@ var tokenColumns = columns[Token]{
 	{"revoked_time", func(t *Token) any { return (*unix)(&t.RevokedTime) }},
 }
 
-const (
-	tokenUsed   = `UPDATE token SET used_time = $2 WHERE id = $1 AND used_time < $3`
-	revokeToken = `UPDATE token SET revoked_time = $2, name = name || ' (revoked ' || id || ')' WHERE name = $1 AND revoked_time = 0`
+var (
+	tokenUsed   = db.Update("token", "used_time = $2", "used_time < $3")
+	revokeToken = db.Change(`UPDATE token SET revoked_time = $2, name = name || ' (revoked ' || id || ')' WHERE name = $1 AND revoked_time = 0`)
 )
 
 var (
@@ -38,7 +42,7 @@ var (
 
 // InsertToken adds a token and returns its id, or ErrExists if there is one of its name.
 func (t *Tx) InsertToken(x Token) (int64, error) {
-	return t.insert(insertToken.Query, insertToken.Args(&x)...)
+	return t.insert(insertToken.Statement, insertToken.Args(&x)...)
 }
 
 // TokenByHash returns a token that was not revoked, or ErrNotFound.

@@ -3,6 +3,8 @@ package store
 import (
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A MsgFromHost is a trickle-up message: what an application told the project
@@ -49,7 +51,7 @@ var msgFromHostColumns = columns[MsgFromHost]{
 	{"m.xml", func(m *MsgFromHost) any { return &m.XML }},
 }
 
-const handledMsg = `UPDATE msg_from_host SET handled = 1 WHERE id = $1 AND handled = 0`
+var handledMsg = db.Update("msg_from_host", "handled = 1", "handled = 0")
 
 var (
 	msgsFromHost = `SELECT ` + msgFromHostColumns.List() + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT 0 + $2`
@@ -101,19 +103,18 @@ type MsgToHost struct {
 	XML        string
 }
 
-const insertMsgToHost = `
-INSERT INTO msg_to_host (create_time, hostid, resultid, result_name, xml) VALUES ($1, $2, $3, $4, $5)`
+var insertMsgToHost = db.Insert("msg_to_host", "create_time, hostid, resultid, result_name, xml")
 
 // AddMsgToHost stores a message for a host and returns its id.
 func (t *Tx) AddMsgToHost(m MsgToHost) (int64, error) {
 	return t.insert(insertMsgToHost, unix(m.CreateTime), m.HostID, m.ResultID, m.ResultName, m.XML)
 }
 
-const (
+var (
 	msgsToHost = `
 SELECT id, create_time, hostid, resultid, result_name, xml FROM msg_to_host
 WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT 0 + $2`
-	sentMsg = `UPDATE msg_to_host SET handled = 1 WHERE id = $1 AND handled = 0`
+	sentMsg = db.Update("msg_to_host", "handled = 1", "handled = 0")
 )
 
 // MsgsToHost returns messages that a host has not been sent, oldest first.

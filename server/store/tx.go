@@ -40,16 +40,16 @@ func one[T any](t *View, scan func(row) (T, error), query string, args ...any) (
 	return db.One(t.db, scan, query, args...)
 }
 
-func (t *Tx) exec(query string, args ...any) (int64, error)   { return t.tx.Exec(query, args...) }
-func (t *Tx) insert(query string, args ...any) (int64, error) { return t.tx.Insert(query, args...) }
-func (t *Tx) add(query string, args ...any) error             { return t.tx.Add(query, args...) }
-func (t *Tx) run(query string, args ...any) error             { return t.tx.Run(query, args...) }
+func (t *Tx) exec(query string, args ...any) (int64, error)      { return t.tx.Exec(query, args...) }
+func (t *Tx) insert(s *db.Statement, args ...any) (int64, error) { return t.tx.Insert(s, args...) }
+func (t *Tx) add(s *db.Statement, args ...any) error             { return t.tx.Add(s, args...) }
+func (t *Tx) run(s *db.Statement, args ...any) error             { return t.tx.Run(s, args...) }
 
 // execOne runs a compare-and-set. It returns ErrLost unless that affects exactly one row.
-func (t *Tx) execOne(query string, args ...any) error { return refused(t.tx.ExecOne(query, args...)) }
+func (t *Tx) execOne(s *db.Statement, args ...any) error { return refused(t.tx.ExecOne(s, args...)) }
 
 // execEach is execOne for each of several rows of arguments, see db.Tx.ExecEach.
-func (t *Tx) execEach(query string, list [][]any) error { return refused(t.tx.ExecEach(query, list)) }
+func (t *Tx) execEach(s *db.Statement, list [][]any) error { return refused(t.tx.ExecEach(s, list)) }
 
 // Together runs reads that do not need each other's results in one round trip to the database. Each
 // calls one of the methods of t that read, returns its error, and sets only its result: it may run

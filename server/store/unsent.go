@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"math"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A Candidate is an Unsent result that a scheduler may think of sending.
@@ -222,10 +224,10 @@ func (t *View) UnsentFits(kind int64, after Place, f Fit, limit int, of Slice) (
 
 func finite(x float64) float64 { return min(x, math.MaxFloat64) }
 
-const (
+var (
 	unsorted  = `SELECT r.id, r.workunitid FROM result r WHERE r.server_state = 2 AND r.kind = 0 ORDER BY r.priority DESC, r.id LIMIT 0 + $1`
-	setKind   = `UPDATE result SET kind = $2 WHERE id = $1`
-	setKindOf = `UPDATE result SET kind = $2 WHERE workunitid = $1 AND server_state = 2`
+	setKind   = db.Update("result", "kind = $2")
+	setKindOf = db.Change(`UPDATE result SET kind = $2 WHERE workunitid = $1 AND server_state = 2`)
 )
 
 // SortUnsent works out the kind of Unsent results that have none, as those of a

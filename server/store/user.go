@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A User is an account.
@@ -63,7 +64,7 @@ var insertUser = userColumns.InsertInto(`"user"`, `create_time, email_addr, name
 // InsertUser adds an account and returns its id, or ErrExists when the e-mail
 // address is taken.
 func (t *Tx) InsertUser(u User) (int64, error) {
-	id, err := t.insert(insertUser.Query, insertUser.Args(&u)...)
+	id, err := t.insert(insertUser.Statement, insertUser.Args(&u)...)
 	if err != nil {
 		return 0, fmt.Errorf("user %s: %w", u.EmailAddr, err)
 	}
@@ -102,21 +103,20 @@ func (t *Tx) UsersToChange(list []int64) (map[int64]User, error) {
 	return out, err
 }
 
-const addUserCredit = `
-UPDATE "user" SET total_credit = total_credit + $2, expavg_credit = $3, expavg_time = $4 WHERE id = $1`
+var addUserCredit = db.Update(`"user"`, "total_credit = total_credit + $2, expavg_credit = $3, expavg_time = $4")
 
 // AddUserCredit adds to a user's total and replaces the recent average.
 func (t *Tx) AddUserCredit(id int64, credit, expavg float64, now time.Time) error {
 	return t.execOne(addUserCredit, id, credit, expavg, unix(now))
 }
 
-const setPasswdHash = `UPDATE "user" SET passwd_hash = $2 WHERE id = $1`
+var setPasswdHash = db.Update(`"user"`, "passwd_hash = $2")
 
 // SetPasswdHash replaces the stored password hash. Weak keys made from the old
 // one end with it.
 func (t *Tx) SetPasswdHash(id int64, hash string) error { return t.execOne(setPasswdHash, id, hash) }
 
-const setAuthenticator = `UPDATE "user" SET authenticator = $2 WHERE id = $1`
+var setAuthenticator = db.Update(`"user"`, "authenticator = $2")
 
 // SetAuthenticator replaces an account's key. Weak keys made from the old one end with
 // it.
@@ -124,7 +124,7 @@ func (t *Tx) SetAuthenticator(id int64, key protocol.Authenticator) error {
 	return t.execOne(setAuthenticator, id, string(key))
 }
 
-const setGlobalPrefs = `UPDATE "user" SET global_prefs = $3 WHERE id = $1 AND global_prefs = $2`
+var setGlobalPrefs = db.Update(`"user"`, "global_prefs = $3", "global_prefs = $2")
 
 // SetGlobalPrefs replaces a user's general preferences, or returns ErrLost if
 // they are no longer old.
@@ -132,13 +132,13 @@ func (t *Tx) SetGlobalPrefs(id int64, old, prefs string) error {
 	return t.execOne(setGlobalPrefs, id, old, prefs)
 }
 
-const (
-	setProjectPrefs = `UPDATE "user" SET project_prefs = $3 WHERE id = $1 AND project_prefs = $2`
-	setUserVenue    = `UPDATE "user" SET venue = $2 WHERE id = $1`
-	setUserName     = `UPDATE "user" SET name = $2 WHERE id = $1 AND deleted_time = 0`
-	setPrivacy      = `UPDATE "user" SET hide_hosts = $2, no_export = $3 WHERE id = $1`
-	setEmail        = `UPDATE "user" SET email_addr = $3, passwd_hash = $4, confirmed_time = $5 WHERE id = $1 AND email_addr = $2 AND deleted_time = 0`
-	confirmEmail    = `UPDATE "user" SET confirmed_time = $3 WHERE id = $1 AND email_addr = $2`
+var (
+	setProjectPrefs = db.Update(`"user"`, "project_prefs = $3", "project_prefs = $2")
+	setUserVenue    = db.Update(`"user"`, "venue = $2")
+	setUserName     = db.Update(`"user"`, "name = $2", "deleted_time = 0")
+	setPrivacy      = db.Update(`"user"`, "hide_hosts = $2, no_export = $3")
+	setEmail        = db.Update(`"user"`, "email_addr = $3, passwd_hash = $4, confirmed_time = $5", "email_addr = $2 AND deleted_time = 0")
+	confirmEmail    = db.Update(`"user"`, "confirmed_time = $3", "email_addr = $2")
 )
 
 var usersAfter = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id > $1 ORDER BY id LIMIT 0 + $2`

@@ -1,5 +1,7 @@
 package store
 
+import "github.com/starling-grid/starling/server/db"
+
 // A VersionUse counts the results that were sent with an app version and are not purged.
 type VersionUse struct {
 	InProgress int64 `json:"in_progress"`
@@ -57,10 +59,10 @@ func (t *View) InProgressWith(versionID, after int64, limit int) ([]int64, error
 	return all(t, scanID, inProgressWith, versionID, after, limit)
 }
 
-const (
-	deleteVersion     = `DELETE FROM app_version WHERE id = $1 AND deprecated = 1 AND xml_doc = $2`
-	emptyVersion      = `UPDATE app_version SET xml_doc = '' WHERE id = $1 AND deprecated = 1 AND xml_doc = $2`
-	forgetVersionDone = `DELETE FROM host_app_version WHERE app_version_id = $1`
+var (
+	deleteVersion     = db.Change(`DELETE FROM app_version WHERE id = $1 AND deprecated = 1 AND xml_doc = $2`)
+	emptyVersion      = db.Update("app_version", "xml_doc = ''", "deprecated = 1 AND xml_doc = $2")
+	forgetVersionDone = db.Change(`DELETE FROM host_app_version WHERE app_version_id = $1`)
 )
 
 // RemoveVersion takes a deprecated version out of the database, whose description is still

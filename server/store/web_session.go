@@ -1,13 +1,17 @@
 package store
 
-import "time"
+import (
+	"time"
 
-const (
-	touchUser   = `UPDATE "user" SET venue = venue WHERE id = $1`
-	addSession  = `INSERT INTO web_session (hash, userid, expires) VALUES ($1, $2, $3)`
-	endSession  = `DELETE FROM web_session WHERE hash = $1`
-	endSessions = `DELETE FROM web_session WHERE userid = $1`
-	endExpired  = `DELETE FROM web_session WHERE expires <= $1`
+	"github.com/starling-grid/starling/server/db"
+)
+
+var (
+	touchUser   = db.Update(`"user"`, "venue = venue")
+	addSession  = db.Insert("web_session", "hash, userid, expires")
+	endSession  = db.Change(`DELETE FROM web_session WHERE hash = $1`)
+	endSessions = db.Change(`DELETE FROM web_session WHERE userid = $1`)
+	endExpired  = db.Change(`DELETE FROM web_session WHERE expires <= $1`)
 )
 
 var userOfSession = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id = (SELECT userid FROM web_session WHERE hash = $1 AND expires > $2)`

@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/db"
+)
 
 // A Webhook is a batch whose sender is to be told when it is done.
 type Webhook struct {
@@ -10,12 +14,12 @@ type Webhook struct {
 	Tries     int // in vain
 }
 
-const (
+var (
 	dueWebhooks = `
 SELECT b.id, b.create_time, b.tokenid, b.name, b.appid, b.expected, b.made, b.webhook, t.hash, b.webhook_time, b.webhook_tries
 FROM   api_batch b JOIN token t ON t.id = b.tokenid
 WHERE  b.webhook_time > 0 AND b.webhook_time <= $1 AND b.made = 1 AND t.revoked_time = 0 ORDER BY b.webhook_time LIMIT 0 + $2`
-	setWebhook = `UPDATE api_batch SET webhook_time = $3, webhook_tries = $4 WHERE id = $1 AND webhook_time = $2`
+	setWebhook = db.Update("api_batch", "webhook_time = $3, webhook_tries = $4", "webhook_time = $2")
 )
 
 // DueWebhooks returns those that are to be looked at by a time, the earliest first. Batches that

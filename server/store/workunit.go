@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A Workunit is a job and how far the project has come with it.
@@ -101,12 +103,12 @@ var insertWorkunit = workunitColumns.InsertInto("workunit", `create_time, appid,
 	transitioner_flags, rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, credit, target_type, target_id`,
 	"history")
 
-const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
+var insertWorkunitFile = db.Insert("workunit_file", "workunitid, name")
 
 // InsertWorkunit adds a workunit with the physical names of its input files,
 // and returns its id, or ErrExists when the name is taken.
 func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
-	id, err := t.insert(insertWorkunit.Query, insertWorkunit.Args(&w, t.cause.line("created"))...)
+	id, err := t.insert(insertWorkunit.Statement, insertWorkunit.Args(&w, t.cause.line("created"))...)
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}
@@ -162,8 +164,8 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 		w.AssimilateState == AssimilateDone && old.AssimilateState != AssimilateDone {
 		w.ModTime = t.cause.at
 	}
-	query, args := saveWorkunit.Of(&old, &w, t.cause.workunit(old, w))
-	err := t.execOne(query, args...)
+	save, args := saveWorkunit.Of(&old, &w, t.cause.workunit(old, w))
+	err := t.execOne(save, args...)
 	if err == nil && w.Kind() != old.Kind() {
 		err = t.run(setKindOf, old.ID, w.Kind())
 	}
@@ -184,8 +186,7 @@ func (t *Tx) HoldWorkunits(list []int64) error {
 	return t.tx.Hold(holdWorkunits, list)
 }
 
-const transitionBy = `
-UPDATE workunit SET transition_time = CASE WHEN transition_time < $2 THEN transition_time ELSE $2 END WHERE id = $1`
+var transitionBy = db.Update("workunit", "transition_time = CASE WHEN transition_time < $2 THEN transition_time ELSE $2 END")
 
 // TransitionBy makes the transitioner look at a workunit at the given time at
 // the latest.
@@ -202,7 +203,7 @@ func (t *Tx) TransitionEachBy(when map[int64]time.Time) error {
 	return t.execEach(transitionBy, rows)
 }
 
-const putOffTransition = `UPDATE workunit SET transition_time = $2 WHERE id = $1`
+var putOffTransition = db.Update("workunit", "transition_time = $2")
 
 // PutOffTransition sets when the transitioner next looks at a workunit with
 // which it cannot go on now.

@@ -9,7 +9,7 @@ import threading
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from .batch import Batch
 from .jobs import Item, Job, make_jobs
@@ -33,9 +33,9 @@ class CollectingExecutor(Executor):
     def __init__(self, send: Send) -> None:
         self._send = send
         self._calls: "queue.SimpleQueue[Optional[Call]]" = queue.SimpleQueue()
-        self._unfinished: Set["Future[Any]"] = set()
+        self._unfinished: Dict["Future[Any]", Optional[Batch]] = {}  # with the batch of those that were sent
         self._lock = threading.Lock()
-        self._is_shut = False
+        self._is_shut = self._is_canceled = False
         self._downloads = ThreadPoolExecutor(_DOWNLOADS, "starling_grid download")
         self._thread = threading.Thread(target=self._collect, name="starling_grid executor", daemon=True)
         self._thread.start()
@@ -57,19 +57,28 @@ class CollectingExecutor(Executor):
             concurrent.futures.wait(unfinished)
             self._downloads.shutdown()
 
+    def cancel(self) -> None:
+        """Accepts no more calls, and cancels those that are not done, also at the project."""
+        with self._lock:
+            self._is_canceled = True
+            sent = {batch for batch in self._unfinished.values() if batch is not None}
+        self.shutdown(wait=False, cancel_futures=True)
+        for batch in sent:
+            batch.cancel()
+
     def _enqueue(self, item: Item, future: "Future[Any]", decode: Callable[[Result], Any]) -> None:
         """Accepts a call. Its future gets the value that `decode` returns for the job's result."""
         job = replace(make_jobs([item])[0], name="")  # a name would have to be unique in its batch
         with self._lock:
             if self._is_shut:
                 raise RuntimeError("cannot schedule new futures after shutdown")
-            self._unfinished.add(future)
+            self._unfinished[future] = None
             self._calls.put((job, future, decode))
         future.add_done_callback(self._forget)
 
     def _forget(self, future: "Future[Any]") -> None:
         with self._lock:
-            self._unfinished.discard(future)
+            self._unfinished.pop(future, None)
 
     def _collect(self) -> None:
         """Sends batches until the executor is shut down."""
@@ -93,7 +102,13 @@ class CollectingExecutor(Executor):
         if not calls:
             return
         try:
-            futures = self._send([job for job, _, _ in calls]).futures
+            batch = self._send([job for job, _, _ in calls])
+            with self._lock:
+                self._unfinished.update({future: batch for _, future, _ in calls})
+                is_canceled = self._is_canceled
+            if is_canceled:
+                batch.cancel()
+            futures = batch.futures
         except Exception as e:
             for _, future, _ in calls:
                 future.set_exception(e)

@@ -105,7 +105,7 @@ def encode(fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]
     inputs: Dict[str, bytes] = {}
     module, name = getattr(fn, "__module__", None), getattr(fn, "__qualname__", "")
     cloudpickle = _cloudpickle()
-    if module and _is_of_python(module) and "." not in name:
+    if module and name and _is_of_python(module) and "." not in name:
         function: Any = {"module": module, "name": name}
         arguments = pickle.dumps((args, kwargs), _PROTOCOL)
     elif cloudpickle is None:
@@ -117,6 +117,11 @@ def encode(fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]
             arguments = cloudpickle.dumps((args, kwargs), _PROTOCOL)
         inputs["cloudpickle.zip"] = _zipped(cloudpickle)
     return {**inputs, "function": pickle.dumps(function, _PROTOCOL), "in": header + arguments}
+
+
+def has_cloudpickle() -> bool:
+    """Reports whether functions can be sent with cloudpickle."""
+    return _cloudpickle() is not None
 
 
 def _is_of_python(module: str) -> bool:
@@ -142,7 +147,8 @@ def _by_value(cloudpickle: ModuleType, module: Optional[ModuleType]) -> Iterator
     sent = (
         module is not None
         and module.__name__ != "__main__"
-        and "site-packages" not in str(getattr(module, "__file__", ""))
+        and not _is_of_python(module.__name__)
+        and "-packages" not in str(getattr(module, "__file__", ""))  # site-packages, or Debian's dist-packages
         and module.__name__ not in cloudpickle.list_registry_pickle_by_value()
     )
     if sent:
