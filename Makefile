@@ -56,7 +56,7 @@ installer:
 image:
 	tools/image/build $(VERSION) dist/image
 
-# The Python that has what the package is built and tested with: setuptools, wheel, pytest and mypy.
+# A Python with the modules to build and test the package: setuptools, wheel, pytest and mypy.
 PYTHON ?= $(or $(shell for p in python3 /usr/bin/python3; do $$p -c 'import pytest, wheel' 2>/dev/null && echo $$p && break; done),python3)
 
 python:
@@ -90,7 +90,7 @@ failover:
 	STARLING_FAILOVER=1 tools/install-test-deps
 	STARLING_FAILOVER=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Failover|FailoverByPatroni|PoolersAreRefused)$$' ./e2e
 
-# The release of a clone with a SECURITY.md of its own.
+# The release of a clone with a different SECURITY.md.
 test-release:
 	tools/install-test-deps
 	STARLING_RELEASE=1 $(GO) test -count=1 -timeout 60m -v -run '^TestRelease' ./e2e
@@ -103,30 +103,29 @@ demo: build
 	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -o bin/mersenne.wasm ./examples/mersenne
 	@exec bin/demo -bin bin -n $(N) -app "$(APP)" -gpu "$(GPU)"
 
-# Packages without goroutines of their own are tested without the race detector, which makes
-# them take four to sixty times as long: policy (lint keeps goroutines out of it), formats and
-# texts. So are the commands, which are run here as people run them, sim and e2e: the agents and
-# servers in them are watched by tests of their own.
+# Packages that start no goroutines are tested without the race detector, which makes them take
+# four to sixty times as long. These are policy (lint forbids goroutines there), formats and texts.
+# The commands, which are run here as people run them, sim and e2e are tested without it, too,
+# because other tests run their agents and servers with it.
 UNRACED = acctmgr|cmd/starling|cmd/starling-server|contact|debt|decide|e2e|internal/words|jobsched|notices|obstacle|prefs|protocol(/.*)?|resource|server/match|sim(/.*)?|storage|workfetch
 
 # In the other packages the detector leaves out SQLite, which is C translated to Go, and the
-# arithmetic of passwords and keys. Nothing with atomics may be left out: the linker may take
-# another package's copy of a generic function from there, and the detector would no longer
-# see what it orders.
+# arithmetic of passwords and keys. Packages with atomics must not be left out, because the linker
+# may take another package's copy of a generic function from there, and the detector would miss
+# the order that it establishes.
 RACE = $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race=false \
 	-gcflags=golang.org/x/crypto/blowfish=-race=false -gcflags=math/big=-race=false \
 	-gcflags=crypto/internal/fips140/bigmod=-race=false')
 
-# Most tests wait for other processes most of the time, so that a package has eight of them at
-# once. The two halves of make test are as many packages at once as there are processors: more
-# take no less time together, and each test waits longer.
+# Most tests wait for other processes most of the time, so a package runs eight of them at once.
+# Each half of make test runs as many packages at once as there are processors. More would not
+# save time, and each test would wait longer.
 TESTFLAGS = -timeout 20m -parallel 8
 ATONCE = -p $(shell echo $$((($$(nproc 2>/dev/null || echo 2) + 1) / 2)))
 PACKAGES = ./...
 
 # Tests make thousands of databases and wait for the disk at each commit, so their files are in
-# memory. What a power cut leaves is tested on disks that are images. Programs are linked on the
-# disk as ever.
+# memory. Power cuts are tested on disks that are images. Programs are still linked on the disk.
 test: export GOTMPDIR := $(or $(GOTMPDIR),/tmp)
 test: deps
 	+tools/in-memory $(MAKE) --no-print-directory -j2 --output-sync=target raced unraced
@@ -164,27 +163,27 @@ test-all:
 	$(MAKE) world
 	$(MAKE) fuzz
 
-# All tests ten times each on one, two and four processors, beside programs that take all of
-# them and one that syncs the disk. It takes half a day.
+# All tests ten times each on one, two and four processors, while other programs take all of
+# them and one syncs the disk. It takes half a day.
 FLAKY_ROUNDS ?= 10
 FLAKY_PROCS ?= 1 2 4
 flaky: deps
 	FLAKY_ROUNDS='$(FLAKY_ROUNDS)' FLAKY_PROCS='$(FLAKY_PROCS)' tools/flaky
 
-# As root much is allowed that is refused to the users whom most agents run as. With ALL=1
-# whole agents and servers are run so, too.
+# Root may do much that is refused to the users under which most agents run. With ALL=1
+# whole agents and servers are run that way, too.
 test-unprivileged:
 	tools/test-unprivileged ./executor ./executor/sandbox ./internal/foreigndir $(if $(ALL),./state ./agent ./server ./server/db ./server/scheduler ./server/store)
 
 # Tests as .exe files, in a folder with Debian 13 and its Wine, which tools/wine/make
-# makes once, as root. ALL=1 is the full form: the state file's long tests as well, and all
-# packages of which some part is of its own on Windows or speaks with the system.
+# makes once, as root. ALL=1 adds the state file's long tests, and all packages that have
+# files for Windows or communicate with the system.
 test-windows:
 	tools/wine/test -count=1 -timeout 5m -run '$(WINDOWS_E2E)' ./e2e
 	tools/wine/test -count=1 -short -timeout 5m ./agent/control ./agent/control/remote ./agent/hostinfo ./agent/logfile ./agent/settings ./boincapi ./executor ./executor/sandbox ./filexfer ./installer ./internal/atomicfile ./internal/busyfile ./internal/namedmem ./internal/neighbor ./internal/serviceuser ./internal/sharedlib ./internal/sysfault ./state
 	$(if $(ALL),tools/wine/test -count=1 -timeout 15m $(WINDOWS_ALL))
 
-# A project and its agents as Windows programs, killed and started again amid a task; the
+# A project and its agents as Windows programs, killed and restarted during a task, and the
 # installer.
 WINDOWS_E2E = TestTwoAgentsAndAQuorum|TestPowerCuts|TestDetachLeavesNothing|TestSetup
 
@@ -199,18 +198,18 @@ KILLS ?= 1000
 kills:
 	STARLING_KILLS=$(KILLS) $(GO) test ./e2e -count=1 -timeout 0 -v -run 'TestKills'
 
-# The tasks sleep; an agent's decisions and the time it gives them are real.
+# The tasks only sleep, but the agent's decisions and the time that tasks get are real.
 SHARES_MINUTES ?= 20
 shares:
 	STARLING_SHARES_MINUTES=$(SHARES_MINUTES) $(GO) test ./e2e -count=1 -timeout 0 -v -run '^Test(Mixed)?Shares$$'
 
-# Host-days before the worlds come to rest, which takes them as long again or less.
+# Host-days before the worlds come to rest. That takes at most as long again.
 WORLD_DAYS ?= 60000
 WORLD_SEED ?= 1
 world:
 	$(GO) test ./sim/world -count=1 -timeout 0 -v -run 'TestWorld$$' -world.seed=$(WORLD_SEED) -world.days=$(WORLD_DAYS)
 
-# How the computer feels to somebody who uses it while tasks run, beside BOINC's client. Quiet computers only.
+# How fast the computer reacts to its user while tasks run, compared to BOINC's client. Only for quiet computers.
 FEEL_ROUNDS ?= 5
 feel:
 	tools/install-test-deps
@@ -227,8 +226,8 @@ lint:
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run
 
-# Packages with files that are not built here, as they are built elsewhere: to be run when such
-# a file was changed. An exception that is needed on one system only is fine.
+# Lints packages with files for other systems. Run it when such a file was changed. An exception
+# that is needed on one system only is fine.
 lint-others:
 	@elsewhere=$$($(GO) list -f '{{if .IgnoredGoFiles}}{{.Dir}}{{end}}' ./...) && lint=$$($(TOOL) -n golangci-lint) && \
 	for os in $(filter-out $(shell $(GO) env GOHOSTOS), windows darwin); do \
@@ -236,7 +235,7 @@ lint-others:
 		GOOS=$$os CGO_ENABLED=0 $$lint run --disable nolintlint $$elsewhere || exit 1; \
 	done
 
-# Whether the code for other systems compiles. What lint finds in it: make lint-others.
+# Compiles the code for other systems. To lint it: make lint-others.
 vet-others:
 	@for os in $(filter-out $(shell $(GO) env GOHOSTOS), linux windows darwin); do \
 		echo "go vet for $$os"; \

@@ -72,7 +72,7 @@ type Config struct {
 	// Modules has WebAssembly applications run. The program must call
 	// wasmhost.Main early.
 	Modules bool
-	// Watch has files that people edit read again when they change.
+	// Watch makes the agent read files that people edit again when they change.
 	Watch bool
 	// Computer, if it is not nil, replaces this computer.
 	Computer *Computer

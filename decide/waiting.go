@@ -27,7 +27,7 @@ func (t Transfer) after(sentence string, now time.Time) string {
 }
 
 // OveruseCure is the remedy for tasks of a project that need more CPU time than it claims.
-const OveruseCure = "Ask the project to correct its application. The tasks run beside others again once they use less than a tenth of a CPU. " +
+const OveruseCure = "Ask the project to correct its application. The tasks run in addition to others again once they use less than a tenth of a CPU. " +
 	"To fetch no more of them: starling nomorework %s"
 
 // overuse returns a sentence to add to a result's reason if its project's claim of low CPU use is

@@ -21,7 +21,7 @@ func (c *chooser) runBeside(jobs []int) {
 		case runs[p]:
 			c.reasons[i] = Reason{Code: OneAtATime, Text: "Another task of its project that needs little CPU time is running. These tasks run one at a time."}
 		default:
-			runs[p] = c.run(i, RunDebt, "Running beside other tasks, because it needs little CPU time.")
+			runs[p] = c.run(i, RunDebt, "Running in addition to other tasks, because it needs little CPU time.")
 		}
 	}
 }

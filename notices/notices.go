@@ -106,7 +106,7 @@ func noticeOf(item Item, project, feed string, now time.Time) Notice {
 }
 
 // Said returns the notices of a project after its scheduler replied with messages that need
-// attention. Those of earlier replies stay until a request for work brings none. A message that
+// attention. Notices of earlier replies stay until a request for work brings none. A message that
 // only differs in numbers, such as the missing disk space, is new only after a week.
 func Said(kept []Notice, project string, messages []string, forWork bool, next int, now time.Time) []Notice {
 	after := slices.Clone(kept)

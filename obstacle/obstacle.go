@@ -17,8 +17,8 @@ import (
 // and a server.
 type Code string
 
-// The obstacles. Those of the first group are in this computer, those of the second in the file or
-// task, or in the server that was asked for it.
+// The obstacles. The first group is in this computer. The second is in the file or task, or in the
+// server that was asked for it.
 const (
 	DiskFull       Code = "disk_full"
 	DiskFails      Code = "disk_error"
@@ -55,11 +55,11 @@ type Message struct {
 }
 
 const (
-	again = "The agent tries again by itself."
-	wait  = "Wait: the agent tries again by itself."
+	again = "The agent will try again."
+	wait  = "Wait: the agent will try again."
 )
 
-// Messages is the closed list of obstacles, except those of package contact.
+// Messages is the complete list of obstacles, except those in package contact.
 var Messages = []Message{
 	{DiskFull, "This computer's disk is full.", "", "Free some disk space. " + again},
 	{DiskFails, "This computer's disk reports an error.", "", "Check the disk: the system's log names the error (on Linux: sudo dmesg). " + again},

@@ -152,9 +152,8 @@ func TestMayTransfer(t *testing.T) {
 	}
 }
 
-// The window goes by the clock on the wall, whatever it jumps over: in Berlin, on
-// the night to 29 March 2026 the hour after 02:00 does not exist, and on that to
-// 25 October it comes twice.
+// The window follows the clock on the wall, even when it jumps. In Berlin, the hour after 02:00 is
+// skipped on 29 March 2026 and repeated on 25 October.
 func TestWindowsAndSummerTime(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -185,7 +184,7 @@ func TestWindowsAndSummerTime(t *testing.T) {
 	}
 }
 
-// What is said about when a window changes is true.
+// A window changes at the time that is given for it.
 func TestWindowsChangeWhenTheySay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hour := func(name string) float64 { return float64(rapid.IntRange(0, 48).Draw(t, name)) / 2 }

@@ -23,9 +23,9 @@ type DiskUser struct {
 // them: its quota by resource share, plus a tenth of the largest quota, so that backup projects get
 // some disk too. Projects that take more than their quota may use the space that the others leave.
 //
-// Source: BOINC client/cs_prefs.cpp, get_disk_shares. That divides by the sum of the shares before
-// the tenth is added, so that its quotas come to more than is allowed; its comment says what is
-// done here. What servers desire is not known.
+// Source: BOINC client/cs_prefs.cpp, get_disk_shares. BOINC divides by the sum of the shares before
+// it adds the tenth, so that its quotas exceed the allowed space. Its comment describes the
+// computation here. The wishes of servers are not known here.
 func DiskShares(allowed int64, projects []DiskUser) []int64 {
 	weights, largest, sum := make([]float64, len(projects)), 0.0, 0.0
 	for _, p := range projects {

@@ -31,8 +31,8 @@ func TestDiskShares(t *testing.T) {
 	}
 }
 
-// Whoever takes no more than a quota keeps it; and if all that take more took their
-// shares, no more would be used than is allowed.
+// Projects that take no more than a quota keep their space. If all others took their shares, no
+// more space than allowed would be used.
 func TestDiskSharesKeepWithinWhatIsAllowed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		allowed := rapid.Int64Range(0, 1e12).Draw(t, "allowed")

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// FuzzParseXML takes preferences as projects, account managers and tools send them:
-// what is made of them is within its ranges, so that a file of it can be read.
+// FuzzParseXML parses preferences as projects, account managers and tools send them. The resulting
+// values are within their ranges, so that a file of them can be read.
 func FuzzParseXML(f *testing.F) {
 	f.Add("<mod_time>1</mod_time><max_ncpus_pct>50</max_ncpus_pct><run_on_batteries/><venue name=\"home\"><work_buf_min_days>1</work_buf_min_days></venue>", "home", true)
 	f.Add("<day_prefs><day_of_week>1</day_of_week><start_hour>8</start_hour><end_hour>30</end_hour></day_prefs>", "", false)

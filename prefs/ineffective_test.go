@@ -11,13 +11,13 @@ import (
 func TestPreferencesWithoutEffectAreSaid(t *testing.T) {
 	all := prefs.Conditions{IdleKnown: true, Temperature: 50, Metered: prefs.No}
 	nothing := prefs.Conditions{}
-	terminals := all // and a desktop that tells nothing
+	terminals := all // with a desktop that does not report its input
 	terminals.Unseen = true
 	for _, tt := range []struct {
 		name   string
 		change func(*prefs.Prefs)
 		c      prefs.Conditions
-		want   string // the key; "": nothing
+		want   string // the key, "" for none
 	}{
 		{"the defaults where all can be sensed", func(*prefs.Prefs) {}, all, ""},
 		{"the defaults where nothing can", func(*prefs.Prefs) {}, nothing, ""},
@@ -47,7 +47,7 @@ func TestPreferencesWithoutEffectAreSaid(t *testing.T) {
 		case tt.want != "" && (len(got) != 1 || got[0].Key != tt.want || !strings.HasPrefix(got[0].Text, tt.want+" has no effect: ")):
 			t.Errorf("%s: got %+v, want %s", tt.name, got, tt.want)
 		}
-		for _, x := range got { // else it would be said only once the sensors are known
+		for _, x := range got { // a constant one must be reported before the sensors are known, too
 			if said := slices.Contains(p.Ineffective(prefs.Conditions{}), x) && slices.Contains(p.Ineffective(all), x); said != x.Constant {
 				t.Errorf("%s: said whatever is sensed: %t, constant: %t", tt.name, said, x.Constant)
 			}

@@ -99,7 +99,7 @@ var keys = []Key{
 		func(p *Prefs) *float64 { return &p.DiskMaxUsedPct }),
 	number("disk_min_free_gb", "leave at least this much disk space free",
 		func(p *Prefs) *float64 { return &p.DiskMinFreeGB }),
-	number("max_sticky_gb", "let the files that projects store between tasks use at most this much disk space; 0: no limit of its own; not a BOINC preference",
+	number("max_sticky_gb", "let the files that projects store between tasks use at most this much disk space; 0: no separate limit; not a BOINC preference",
 		func(p *Prefs) *float64 { return &p.MaxStickyGB }),
 
 	number("work_buf_min_days", "fetch more work when less than this much is queued",

@@ -15,7 +15,7 @@ type Layer struct {
 	Days   map[time.Weekday]Day
 }
 
-// Effective is what holds after all layers.
+// Effective has the values that are in effect after all layers.
 type Effective struct {
 	Prefs
 	// Origin has the source of each value, by name, or "default".

@@ -70,8 +70,8 @@ func TestEveryFaultIsTold(t *testing.T) {
 	}
 }
 
-// Default, project, its venue, the volunteer's file, its venue, the override: the
-// later wins, and each value knows where it comes from.
+// The order is: default, project, its venue, the volunteer's file, its venue, the override. The
+// later wins, and each value names its origin.
 func TestPrecedence(t *testing.T) {
 	project, changed, err := prefs.ParseXML("the project", `<mod_time>1700000000</mod_time><max_ncpus_pct>10</max_ncpus_pct>
 		<disk_interval>10</disk_interval><run_on_batteries>1</run_on_batteries>
@@ -104,7 +104,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// What is written as XML is read again as the same.
+// Preferences survive being written as XML and read again.
 func TestXMLRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := prefs.Layer{Origin: "x", Values: make(map[string]float64), Days: make(map[time.Weekday]prefs.Day)}

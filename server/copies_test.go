@@ -12,8 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// madeHere has host a compute "one", which makes a file there that "two" and, after that, "three"
-// need.
+// madeHere makes host a compute "one", which makes a file there that "two" and then "three" need.
 func madeHere(t *testing.T, settings ...string) (w *world, a, b *client) {
 	t.Helper()
 	w = newWorld(t, settings...)

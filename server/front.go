@@ -52,7 +52,7 @@ func (s *Server) attend(ctx context.Context) {
 		case err == nil:
 			s.front.found.Store(&found)
 		case ctx.Err() == nil:
-			s.Log.Warn("the database does not tell which other processes answer requests", "err", err, "retry_in", attendEvery)
+			s.Log.Warn("the database cannot list the other processes that answer requests", "err", err, "retry_in", attendEvery)
 		}
 		select {
 		case <-ctx.Done():

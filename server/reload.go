@@ -37,7 +37,7 @@ func (s *Server) generation() (*generation, error) {
 	return g, nil
 }
 
-// start has the daemons work until stop is called, which waits for them.
+// start runs the daemons until stop is called, which waits for them.
 func (g *generation) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup

@@ -56,7 +56,7 @@ func (f *fetcher) beside(i int) Reason {
 		return r
 	}
 	if p.HasTask {
-		return Reason{Code: HasTask, Text: "Its task is here. Its tasks need little CPU time, so one at a time runs beside those of other projects."}
+		return Reason{Code: HasTask, Text: "Its task is here. Its tasks need little CPU time, so one at a time runs in addition to those of other projects."}
 	}
 	return f.pause(i, Reason{Code: Ask, Text: "Requesting a task that needs little CPU time.", Seconds: firstRequest})
 }

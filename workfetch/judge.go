@@ -199,7 +199,7 @@ func (f *fetcher) unproved(i int, job float64) Reason {
 	}
 	return Reason{
 		Code: Unproved, Text: "Learning how long this project's tasks really take. More is fetched once one of them is finished or a tenth done.",
-		Cure: "Wait: it ends by itself.",
+		Cure: "Wait: this will end without your help.",
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 )
 
 // enough returns the remedy if the server's reply shows that this computer had too little disk or
-// memory for a project. It names the preference that sets the limit, with its value here, or says
+// memory for a project. It names the preference that sets the limit, with its value here, or states
 // that nothing helps. It returns "" if the shortage was something else.
 func (f *fetcher) enough(of Stream) string {
 	said := strings.ToLower(of.BackoffWhy)

@@ -52,11 +52,11 @@ type Parts struct {
 	Bounded  string                              // limits that the system enforces for each task
 	Unusable []string                            // why installed programs for virtual machines and containers cannot be used
 	Pass     func(now time.Time) decide.Decision // makes one
-	Adopt    func(settings.Settings) error       // has those take effect that may while the agent runs
+	Adopt    func(settings.Settings) error       // applies the settings that may change while the agent runs
 	Quit     func()                              // ends the agent
 }
 
-// New returns what speaks for the parts of an agent.
+// New returns the API of the parts of an agent.
 func New(p Parts) *API {
 	return &API{parts: p, core: p.Core, talk: p.Talk, life: p.Life, rules: p.Rules}
 }

@@ -34,7 +34,7 @@ func (m *importer) undeclared(plan []job) {
 		for _, kind := range kinds {
 			declared := slices.ContainsFunc(s.Coprocs, func(c settings.Coproc) bool { return c.Type == kind })
 			if !declared && !slices.Contains(found, kind) {
-				m.note("%s: %s for a coprocessor (%s) that the agent does not find by itself; to have it used, add a [[coproc]] section with type = %q and count = 1 to starling.toml",
+				m.note("%s: %s for a coprocessor (%s) that the agent does not detect; to have it used, add a [[coproc]] section with type = %q and count = 1 to starling.toml",
 					j.account.MasterURL, words.Count(tasks[kind], "task"), kind, kind)
 			}
 		}

@@ -53,7 +53,7 @@ func TestImportOfCoprocessorTasks(t *testing.T) {
 			if r := report.Projects[0]; r.Begun != 1 {
 				t.Errorf("report %+v, want the begun task in it", r)
 			}
-			want := `1 task for a coprocessor (miner_asic) that the agent does not find by itself; to have it used, add a [[coproc]] section with type = "miner_asic"`
+			want := `1 task for a coprocessor (miner_asic) that the agent does not detect; to have it used, add a [[coproc]] section with type = "miner_asic"`
 			if notes := strings.Join(report.Notes, "\n"); strings.Contains(notes, want) != c.note || !c.note && strings.Contains(notes, "coproc") {
 				t.Errorf("notes %s, want one on coprocessors: %v", notes, c.note)
 			}

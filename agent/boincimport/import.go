@@ -23,7 +23,7 @@ import (
 // A Report lists everything that was imported.
 type Report struct {
 	Projects []ProjectReport `json:"projects"`
-	Notes    []string        `json:"notes,omitempty"` // what was left out, and why
+	Notes    []string        `json:"notes,omitempty"` // the parts that were left out, with reasons
 }
 
 // A ProjectReport lists it for a project.

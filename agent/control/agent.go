@@ -91,7 +91,7 @@ type Attacher interface {
 	Detach(ctx context.Context, masterURL string) error
 }
 
-// Accounts are those that projects have of people.
+// Accounts finds and creates people's accounts at projects.
 type Accounts interface {
 	ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error)
 	// LookupAccount and CreateAccount take BOINC's hash of a password.

@@ -18,9 +18,9 @@ type Status struct {
 	Virtualization       []string `json:"virtualization,omitempty"`
 	VirtualizationFaults []string `json:"virtualization_faults,omitempty"`
 	GPUs                 []GPU    `json:"gpus,omitempty"`         // those whose sensors can be read
-	Presence             string   `json:"presence,omitempty"`     // whether the computer is in use, and the source of that; "": not known
+	Presence             string   `json:"presence,omitempty"`     // whether the computer is in use, with the source of that, "" if unknown
 	Helpers              []string `json:"helpers,omitempty"`      // the sessions whose helpers report input
-	Compute              string   `json:"compute,omitempty"`      // why tasks may not run now; "" if they may
+	Compute              string   `json:"compute,omitempty"`      // the reason why tasks may not run now, "" if they may
 	ComputeCode          string   `json:"compute_code,omitempty"` // that as a code
 	ComputeCure          string   `json:"compute_cure,omitempty"` // the remedy
 	Network              string   `json:"network,omitempty"`      // why the network is not used now

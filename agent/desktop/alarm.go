@@ -28,7 +28,7 @@ const (
 	negativeTransition     = 1
 )
 
-// alarm has an X server send an event whenever people return that were away.
+// alarm makes an X server send an event whenever people return who were away.
 func alarm(c *xgb.Conn) error {
 	const name = "SYNC"
 	ext, err := xproto.QueryExtension(c, uint16(len(name)), name).Reply()

@@ -77,7 +77,7 @@ func (m *mutter) follow(signals <-chan *dbus.Signal) {
 // Close forgets it: the connection is shared.
 func (m *mutter) Close() error { return nil }
 
-// kde is the screen saver of KDE on X11. Those of other desktops count in other units.
+// kde is the screen saver of KDE on X11. Other desktops use other units.
 type kde struct{}
 
 func openKDE(string, func()) (watch, error) { return kde{}, nil }

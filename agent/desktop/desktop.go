@@ -26,7 +26,7 @@ type watch interface {
 // A source is one way to sense input.
 type source struct {
 	name    string
-	address func() string // of the program that is asked; "": not in this session
+	address func() string // of the program to ask, "" if it is missing in this session
 	open    func(address string, returned func()) (watch, error)
 
 	at     string // address that was used last
@@ -39,7 +39,7 @@ type source struct {
 type Reading struct {
 	Source string
 	Idle   time.Duration // without input
-	Err    error         // why the source does not work; nil: it does
+	Err    error         // the reason why the source does not work, nil if it does
 	// Pushes reports that Returned receives when people return. Other sources must be asked often.
 	Pushes bool
 }
@@ -62,8 +62,8 @@ func New() *Session {
 
 func sessionBus() string { return os.Getenv("DBUS_SESSION_BUS_ADDRESS") }
 
-// Idle returns the answer of the best source that works. The others may be wrong: Xwayland sees the
-// input of its own windows only. If no source works, Err is the error of the best that there is.
+// Idle returns the answer of the best source that works. The others may be wrong, as Xwayland sees
+// only its own windows' input. If no source works, Err is the error of the best one.
 func (s *Session) Idle(now time.Time) Reading {
 	failed := Reading{Err: errors.New("it is neither a Wayland nor an X11 session")}
 	for _, x := range s.sources {
@@ -86,7 +86,7 @@ func (s *Session) Readings(now time.Time) (all []Reading) {
 	return all
 }
 
-// Retry has sources be asked that have just failed.
+// Retry makes Idle ask sources again that have just failed.
 func (s *Session) Retry() {
 	for _, x := range s.sources {
 		x.failed = time.Time{}
@@ -150,7 +150,7 @@ func Locked() bool {
 	return err == nil && locked
 }
 
-// ID returns logind's name of the session; "" if it has none.
+// ID returns logind's name of the session, or "" if there is none.
 func ID() string {
 	var id string
 	if bus.System.Property("org.freedesktop.login1", "/org/freedesktop/login1/session/auto", "org.freedesktop.login1.Session", "Id", &id) != nil {

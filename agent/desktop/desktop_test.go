@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/internal/testx11"
 )
 
-// outside has a test be in no session.
+// outside runs a test outside of any session.
 func outside(t *testing.T) {
 	for _, name := range []string{"WAYLAND_DISPLAY", "DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_SESSION_ID"} {
 		t.Setenv(name, "")
@@ -84,7 +84,7 @@ type saver struct{}
 // GetSessionIdleTime answers in milliseconds.
 func (saver) GetSessionIdleTime() (uint32, *dbus.Error) { return 62_000, nil }
 
-// The desktops' own answers come over a real bus, GNOME's first.
+// The desktops' answers arrive over a real bus, GNOME's first.
 func TestDesktopsOnTheBus(t *testing.T) {
 	outside(t)
 	bus := testbus.Start(t)
@@ -133,7 +133,7 @@ func TestTheLockedScreen(t *testing.T) {
 	}
 }
 
-// Xwayland sees the input of its own windows only.
+// Xwayland is not asked, because it sees only its own windows' input.
 func TestXwaylandIsNotAsked(t *testing.T) {
 	outside(t)
 	t.Setenv("DISPLAY", testx11.Start(t).Socket)

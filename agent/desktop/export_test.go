@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// SetAway has people be away sooner in a test.
+// SetAway shortens the time after which people count as away, in a test.
 func SetAway(t *testing.T, d time.Duration) {
 	before := away
 	away = d

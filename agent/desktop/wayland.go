@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/internal/wayland"
 )
 
-// compositor is a Wayland compositor that reports input by itself.
+// compositor is a Wayland compositor that reports input without being asked.
 type compositor struct{ *wayland.Monitor }
 
 // Pushes reports that it reports the return of people.

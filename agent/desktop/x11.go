@@ -20,8 +20,8 @@ type x11 struct {
 	pushes bool
 }
 
-// x11Display returns the X server of the session; none in a Wayland session, where Xwayland sees the
-// input of X11 programs only.
+// x11Display returns the X server of the session. It returns "" in a Wayland session, where
+// Xwayland sees the input of X11 programs only.
 func x11Display() string {
 	if wayland.Socket() != "" {
 		return ""
@@ -30,7 +30,7 @@ func x11Display() string {
 }
 
 func openX11(display string, returned func()) (watch, error) {
-	xgb.Logger.SetOutput(io.Discard) // it writes to standard error what is returned as well
+	xgb.Logger.SetOutput(io.Discard) // it would repeat returned errors on standard error
 	conn, err := xgb.NewConnDisplay(display)
 	if err != nil {
 		return nil, err

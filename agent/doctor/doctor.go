@@ -1,5 +1,5 @@
-// Package doctor finds what keeps an agent from its work that a volunteer cannot
-// easily see, and says what to do about it.
+// Package doctor finds problems that keep an agent from working and that a volunteer cannot easily
+// see, and suggests how to fix them.
 package doctor
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A Grade says how bad a finding is.
+// A Grade is the severity of a finding.
 type Grade string
 
 // The grades. Only Wrong keeps the agent from working as it should.
@@ -37,7 +37,7 @@ const (
 	Wrong Grade = "wrong"
 )
 
-// A Finding is what came of one check.
+// A Finding is the outcome of one check.
 type Finding struct {
 	Check string `json:"check"`
 	Grade Grade  `json:"grade"`
@@ -53,7 +53,7 @@ func powerOf(p control.Power) Finding {
 	return Finding{Check: "power", Grade: Good, Text: p.Text}
 }
 
-// leastDisk is how much free disk an agent can hardly do without, in bytes.
+// leastDisk is the free disk space in bytes below which an agent can hardly work.
 const leastDisk = 200e6
 
 // Examine looks at an agent's data directory, this computer and the projects'
@@ -111,7 +111,8 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 	return all
 }
 
-// suspended is what the agent does not do now, and why files do not move.
+// suspended returns the reasons why the agent does not compute, use the network or transfer files
+// now.
 func suspended(s control.Status) (all []Finding) {
 	add := func(check, text, fix string) {
 		f := Finding{check, Note, text, fix}
@@ -232,7 +233,7 @@ func agentRuns(err error) Finding {
 	return Finding{"agent", Wrong, sysfault.Plain(err), "see its log"}
 }
 
-// port tells whether an agent could take the port of BOINC's tools.
+// port reports whether an agent could listen on the port for BOINC's tools.
 func port(ctx context.Context, n int, running bool) Finding {
 	f := Finding{Check: "port for BOINC's tools", Grade: Good, Text: "disabled"}
 	if n == 0 {
@@ -275,7 +276,7 @@ func box(wanted bool) Finding {
 	return Finding{Check: "sandbox", Grade: Good, Text: words}
 }
 
-// groups tells what of a task's bounds the system keeps.
+// groups reports which limits of tasks the system enforces.
 func groups(bounded string) Finding {
 	if bounded == "" {
 		return Finding{"task limits", Note, "enforced by the agent, which checks every few seconds", "to have the system enforce them, run the agent as a systemd service with Delegate=yes (starling service install)"}
@@ -283,7 +284,8 @@ func groups(bounded string) Finding {
 	return Finding{Check: "task limits", Grade: Good, Text: "enforced by the system with control groups: " + bounded}
 }
 
-// idle judges the sources of input: those of this process, and the helpers that report to the agent.
+// idle judges the sources of input. These are the sources of this process and the helpers that
+// report to the agent.
 func idle(helpers []string) Finding {
 	f := Finding{Check: "idle detection", Grade: Good}
 	names := hostinfo.IdleSources()
@@ -296,7 +298,7 @@ func idle(helpers []string) Finding {
 		if len(names) > 0 {
 			f.Text = "by " + strings.Join(names, ", ") + " only"
 		}
-		f.Text += ": a desktop does not tell logind when it is used, and no helper reports from it, so it counts as not in use"
+		f.Text += ": a desktop does not report to logind when it is used, and no helper reports from it, so it counts as not in use"
 		f.Fix, _ = strings.CutPrefix(prefs.SeeDesktop, "You can: ")
 		return f
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// devices tells which coprocessors tasks may use, by which library they were found, and
-// what is there and cannot be used.
+// devices lists the coprocessors that tasks may use, with the library that found each, and the
+// coprocessors that cannot be used.
 func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 	const check = "coprocessors"
 	set := gpus.Join(s, r)
@@ -45,9 +45,9 @@ func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 	return all
 }
 
-// failures are why libraries could not be asked, each once.
+// failures returns the reasons why libraries could not be asked, each once.
 func failures(check string, r gpus.Report) (all []Finding) {
-	if f := r.OpenCL.Failure; f != "" && f == r.NVIDIA.Failure { // there is nobody to ask
+	if f := r.OpenCL.Failure; f != "" && f == r.NVIDIA.Failure { // one reason for both libraries, so neither was asked
 		return []Finding{{Check: check, Grade: Note, Text: "GPUs were not looked for: " + f}}
 	}
 	const fix = "update or reinstall the driver; computing on the CPUs continues"
@@ -59,7 +59,7 @@ func failures(check string, r gpus.Report) (all []Finding) {
 	return all
 }
 
-// by tells how a group is known.
+// by names the library or the setting by which a group was found.
 func by(g gpus.Group) string {
 	d := g.Devices[0]
 	text := ""

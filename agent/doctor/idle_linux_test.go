@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/internal/testbus"
 )
 
-// A desktop that tells nothing is no working idle detection.
+// The doctor reports a desktop that does not pass its input to logind.
 func TestAMuteDesktopIsSaid(t *testing.T) {
 	bus := testbus.Start(t)
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.Address)
@@ -15,7 +15,7 @@ func TestAMuteDesktopIsSaid(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	bus.Properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", map[string]any{"IdleHint": false, "IdleSinceHint": uint64(0)})
 	f := idle(nil)
-	if f.Grade != Note || !strings.Contains(f.Text, "a desktop does not tell logind when it is used") || !strings.Contains(f.Fix, "starling session") {
+	if f.Grade != Note || !strings.Contains(f.Text, "a desktop does not report to logind when it is used") || !strings.Contains(f.Fix, "starling session") {
 		t.Errorf("got %+v", f)
 	}
 	f = idle([]string{"the helper in the session of anna (Wayland), idle for 4 min"})

@@ -17,12 +17,11 @@ import (
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// clockSlack is how far a clock may be off before certificates and deadlines
-// suffer.
+// clockSlack is the largest clock error that does not harm certificates and deadlines.
 const clockSlack = 5 * time.Minute
 
-// server fetches a project's master page, as the agent does, and compares the clocks.
-// What is wrong is said as the agent says it.
+// server fetches a project's master page as the agent does, and compares the clocks. It describes
+// problems in the agent's own words.
 func server(ctx context.Context, way *http.Transport, masterURL string, now func() time.Time) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -68,8 +67,8 @@ func (d *dated) last() time.Time {
 	return d.date
 }
 
-// waits reports whether a project gets no work for a reason that a person can do something
-// about, and that is neither said otherwise nor how things should be.
+// waits reports whether a project gets no work for a reason that a person can remedy. It is false
+// if the reason is normal or another finding already reports it.
 func waits(p control.Project) bool {
 	switch workfetch.Code(p.WorkCode) {
 	case workfetch.BufferFull, workfetch.Unproved, workfetch.Overserved, workfetch.RequestDelay, workfetch.TasksFail, workfetch.Network, workfetch.Computing:
@@ -78,8 +77,9 @@ func waits(p control.Project) bool {
 	return p.WorkCure != "" && p.WorkCode != p.TroubleCode
 }
 
-// said judges what a project told the agent, and what became of its tasks: a server may
-// answer and refuse. seen are the findings about its server, which are not said twice.
+// said judges a project's answers to the agent and the outcomes of its tasks, since a server may
+// answer and still refuse work. seen are the findings about the project's server, which said does
+// not repeat.
 func said(p control.Project, seen []Finding) []Finding {
 	check := p.MasterURL
 	var all []Finding

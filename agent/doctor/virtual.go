@@ -6,8 +6,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// virtualization tells what the agent, which is allowed to, found to run virtual machines and
-// containers.
+// virtualization lists the programs for virtual machines and containers that the agent found. It is
+// for an agent that may use them.
 func virtualization(s control.Status) (all []Finding) {
 	const check = "virtual machines and containers"
 	if len(s.Virtualization) > 0 {

@@ -77,7 +77,7 @@ func find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("the program %s is not installed; put it in %s, beside %s", name, dir, filepath.Base(self))
+	return "", fmt.Errorf("the program %s is not installed; put it in %s, next to %s", name, dir, filepath.Base(self))
 }
 
 // ask asks one library.

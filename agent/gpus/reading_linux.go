@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// readings reads the sensors of the kernel's drivers: amdgpu, xe, i915 of cards, nouveau. NVIDIA's
-// own driver has none there.
+// readings reads the sensors of the kernel's drivers: amdgpu, xe, i915 of cards, nouveau. The
+// sensors of NVIDIA's own driver are not there.
 func readings() []Reading {
 	return readingsIn(filepath.Join(cmp.Or(os.Getenv("HOST_SYS"), "/sys"), "bus/pci/devices"))
 }

@@ -27,7 +27,7 @@ const (
 	NVIDIASensors = "nvidia-sensors"
 )
 
-// Libraries are those whose devices starling-detect can be asked for.
+// Libraries are the libraries that starling-detect can ask for their devices.
 var Libraries = []string{OpenCL, NVIDIA}
 
 // A Reply is what starling-detect prints as one line of JSON.

@@ -131,7 +131,7 @@ func choose(k resource.Kind, s settings.Settings, found []Device) (g Group, unus
 		case best.OpenCL != nil && d.OpenCL == nil:
 			unused = append(unused, Unused{d, fmt.Sprintf("it has no OpenCL driver, which device %d has", best.Number)})
 		case best.CUDA != 0 && d.CUDA == 0:
-			unused = append(unused, Unused{d, fmt.Sprintf("CUDA does not know it, as it does device %d", best.Number)})
+			unused = append(unused, Unused{d, fmt.Sprintf("CUDA does not list it, but lists device %d", best.Number)})
 		case s.UseAllGPUs || compare(d, best, true) == 0:
 			g.Devices = append(g.Devices, d)
 		default:

@@ -100,7 +100,7 @@ func askIdle(now time.Time) map[string]time.Duration {
 }
 
 // errMute means that logind has sessions that have never reported whether they are idle.
-var errMute = errors.New("a desktop does not tell logind when it is used")
+var errMute = errors.New("a desktop does not report to logind when it is used")
 
 // everIdle reports whether logind has called the computer idle since this process started.
 var everIdle bool // guarded by sourcesMu

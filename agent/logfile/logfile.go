@@ -19,10 +19,10 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// Name is the file's name in the data directory; older ones have their time in it.
+// Name is the file's name in the data directory. The names of older files include their time.
 const Name = "stdout.log"
 
-// older matches the names of full files; in order of name they are in order of time.
+// older matches the names of full files. Sorted by name, they are also sorted by time.
 const older = "stdout-*.log"
 
 // maxLine is the longest line, in bytes, that is read.

@@ -19,8 +19,8 @@ import (
 
 func all(control.Message) bool { return true }
 
-// TestFullFiles writes more than files may hold: what is kept is bounded, and read
-// back across files in the order it was written.
+// TestFullFiles writes more than files may hold. The files that remain are limited in size, and are
+// read back in the order of writing.
 func TestFullFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data [1]") // no pattern
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -69,7 +69,7 @@ func TestAStaleNumber(t *testing.T) {
 	}
 }
 
-// Sources of all kinds are read, and what is wrong with one is a sentence.
+// All kinds of sources are read, and their errors are sentences.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -25,9 +25,10 @@ const (
 	greeting             = 5 * time.Second
 )
 
-// Serve makes the door of the agent of a data directory, and takes reports into r in the background
-// until ctx ends. If open is set all users may connect, otherwise only the agent's own. A socket that an
-// earlier agent left behind is replaced; the caller is the only agent of the directory.
+// Serve creates the door of the agent of a data directory, and collects reports in r in the
+// background until ctx ends. If open is set, all users may connect, otherwise only the agent's own.
+// Serve replaces a socket that an earlier agent left behind, so the caller must be the only agent
+// of the directory.
 func Serve(ctx context.Context, dataDir string, open bool, r *Roster, log *slog.Logger) error {
 	path := filepath.Join(dataDir, SocketName)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {

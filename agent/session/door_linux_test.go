@@ -48,7 +48,7 @@ func knock(t *testing.T, dir string) net.Conn {
 	return c
 }
 
-// heard is what the agent says next; an error once it has ended the connection.
+// heard returns the agent's next answer, or an error once the agent has ended the connection.
 func heard(t *testing.T, c net.Conn) (answer, error) {
 	t.Helper()
 	var a answer
@@ -110,7 +110,7 @@ func TestAStrangerIsRefused(t *testing.T) {
 	}
 }
 
-// What is no report ends its own connection, and no other.
+// An invalid report ends its own connection and leaves the others open.
 func TestGarbageEndsOneConnection(t *testing.T) {
 	dir, r := served(t, true)
 	honest := knock(t, dir)
@@ -150,7 +150,7 @@ func TestAFloodOfReports(t *testing.T) {
 	}
 }
 
-// Of fifty helpers the agent keeps a few, and says so to the others.
+// Of fifty helpers the agent accepts a few, and refuses the others with a reason.
 func TestFiftyHelpers(t *testing.T) {
 	dir, r := served(t, true)
 	refused := 0
@@ -170,8 +170,8 @@ func TestFiftyHelpers(t *testing.T) {
 	}
 }
 
-// The socket is for all users only where the agent serves the computer; one that an earlier agent left
-// is replaced.
+// The socket is open to all users only if the agent serves the whole computer. A socket of an
+// earlier agent is replaced.
 func TestWhoMayConnect(t *testing.T) {
 	for open, want := range map[bool]os.FileMode{false: 0o600, true: 0o666} {
 		dir, _ := served(t, open)

@@ -7,5 +7,5 @@ import (
 	"log/slog"
 )
 
-// Serve does nothing here: the system itself tells the agent when there was input.
+// Serve does nothing here, because the agent gets the time of the last input from the system.
 func Serve(context.Context, string, bool, *Roster, *slog.Logger) error { return nil }

@@ -44,7 +44,7 @@ type Helper struct {
 	Seat     Seat
 	Returned <-chan struct{} // receives when people return
 	Locked   func() bool
-	Session  string                                  // logind's name of it; "": not known
+	Session  string                                  // logind's name of the session, "" if unknown
 	Dial     func(context.Context) (net.Conn, error) // connects to the agent's door
 	Say      func(format string, args ...any)        // for people
 }
@@ -59,7 +59,7 @@ const greetingPatience = 5 * time.Second
 // A link is the connection to the agent.
 type link struct {
 	conn     net.Conn   // nil: none
-	heard    chan error // nil when the agent has accepted the first report; why the connection has ended
+	heard    chan error // receives nil when the agent has accepted the first report, then the reason why the connection ended
 	failures int
 	next     time.Time // of the next attempt
 }
@@ -97,7 +97,7 @@ func (h *Helper) Run(ctx context.Context) error {
 	}
 }
 
-// tell sends a report, after connecting if necessary.
+// tell sends a report. It connects first if necessary.
 func (h *Helper) tell(ctx context.Context, l *link, r desktop.Reading, now time.Time) {
 	if l.conn == nil && !now.Before(l.next) {
 		conn, err := h.Dial(ctx)
@@ -117,11 +117,11 @@ func (h *Helper) tell(ctx context.Context, l *link, r desktop.Reading, now time.
 		_, err = l.conn.Write(b)
 	}
 	if err != nil {
-		_ = l.conn.Close() // which hear reports
+		_ = l.conn.Close() // hear notices this and reports it
 	}
 }
 
-// follow takes in what hear reports.
+// follow reacts to the outcome that hear has sent.
 func (h *Helper) follow(l *link, err error, now time.Time) {
 	if err == nil {
 		h.Say("Reporting to the agent.")
@@ -135,7 +135,7 @@ func (h *Helper) follow(l *link, err error, now time.Time) {
 	l.later(now)
 }
 
-// hear reads what the agent says until the connection ends.
+// hear reads the agent's answers until the connection ends.
 func hear(conn net.Conn, heard chan<- error) {
 	buf := make([]byte, maxReport)
 	for accepted := false; ; {

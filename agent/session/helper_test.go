@@ -26,7 +26,7 @@ type scripted struct {
 	looks atomic.Int32
 }
 
-// set has input come at a time, and the source fail unless err is nil.
+// set changes the time of the last input, and makes the source fail unless err is nil.
 func (s *scripted) set(input time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,14 +41,14 @@ func (s *scripted) Idle(now time.Time) desktop.Reading {
 	return desktop.Reading{Source: "Wayland", Idle: now.Sub(s.input), Pushes: s.pushes, Err: s.err}
 }
 
-// A bench has a helper report to a test's agent.
+// A bench runs a helper that reports to a test's agent.
 type bench struct {
 	seat     *scripted
 	returned chan struct{}
 	dials    int
 	down     atomic.Bool // the agent
 	answer   string      // to each connection
-	mu       sync.Mutex  // held by the test, but for while time passes
+	mu       sync.Mutex  // the test holds it, except while time passes
 	conns    []net.Conn
 	reports  []Report
 	said     []string
@@ -91,7 +91,7 @@ func (b *bench) listen(c net.Conn) {
 	}
 }
 
-// run has a helper work while the test plays; its error is returned at the end.
+// run runs a helper while the test plays, and returns the helper's error.
 func run(t *testing.T, b *bench, play func()) (err error) {
 	synctest.Test(t, func(t *testing.T) {
 		b.seat.set(time.Now(), b.seat.err)
@@ -177,7 +177,7 @@ func TestAHelperConnectsAgain(t *testing.T) {
 	}
 }
 
-// A helper that is refused says why, and does not insist.
+// A refused helper prints the reason, and seldom tries again.
 func TestARefusedHelper(t *testing.T) {
 	b := &bench{seat: &scripted{pushes: true}, answer: `{"error":"4 helpers of user 1000 are connected already"}`}
 	err := run(t, b, func() { b.pass(time.Hour) })
@@ -186,7 +186,7 @@ func TestARefusedHelper(t *testing.T) {
 	}
 }
 
-// A helper ends with its session, or with an error where there is nothing to see.
+// A helper ends with its session, or with an error if it cannot see any input.
 func TestAHelperEnds(t *testing.T) {
 	b := &bench{seat: &scripted{pushes: true}, answer: "{}"}
 	err := run(t, b, func() {

@@ -20,8 +20,8 @@ type login struct {
 	Path dbus.ObjectPath
 }
 
-// person returns the user of a session, who must have one at the computer or a remote one. Where there
-// is no logind every local user counts.
+// person returns the user of a session. The user needs a session at the computer or a remote one.
+// Without logind every local user counts.
 //
 // Source: org.freedesktop.login1(5).
 func person(uid int, session string) (Person, error) {

@@ -1,9 +1,9 @@
-// Package session is the way by which desktop sessions report input to the agent. A service sees no
-// desktop, so a helper in each session reports for it (starling session). The agent's door takes
-// nothing but these reports, from every local user with a session, and answers with one sentence.
+// Package session carries reports of input from desktop sessions to the agent. A service cannot see
+// a desktop, so a helper in each session reports for it (starling session). The agent's door
+// accepts only these reports, from every local user with a session, and answers with one sentence.
 //
-// A report can only make the computer look used: the agent counts the least time without input of all
-// its sources. The package does not sense anything itself; agent/desktop does.
+// A report can only make the computer look used, because the agent counts the shortest time without
+// input of all its sources. The package does not sense any input. That is done by agent/desktop.
 package session
 
 import (
@@ -26,7 +26,7 @@ const version = 1
 // maxReport is the maximum size of a report or answer, in bytes. Each is one packet.
 const maxReport = 512
 
-// longest is the maximum time without input that is believed.
+// longest is the longest time without input that a report may claim.
 const longest = 10 * 365 * 24 * time.Hour
 
 // A Report is one message of a helper.
@@ -34,11 +34,11 @@ type Report struct {
 	Version int     `json:"v"`
 	Idle    float64 `json:"idle"` // seconds without input
 	Locked  bool    `json:"locked,omitempty"`
-	Source  string  `json:"source"`            // by which it is known, for people
+	Source  string  `json:"source"`            // the source of the reading, for people to read
 	Session string  `json:"session,omitempty"` // logind's name of the session
 }
 
-// An answer is what the agent says to the first report, and when it ends the connection.
+// An answer is the agent's message after the first report and before it ends the connection.
 type answer struct {
 	Error string `json:"error,omitempty"`
 }

@@ -23,10 +23,10 @@ const (
 type Person struct {
 	UID    int
 	Name   string
-	Remote bool // the session has no seat at this computer, such as one of a remote desktop
+	Remote bool // a session without a seat at this computer, such as a remote desktop
 }
 
-// A Roster has the helpers that report, and what they reported last. The zero value is empty. It may be
+// A Roster has the connected helpers with their last reports. The zero value is empty. It may be
 // used concurrently.
 type Roster struct {
 	mu      sync.Mutex
@@ -38,8 +38,8 @@ type helper struct {
 	who    Person
 	source string
 	input  time.Time // the last
-	locked time.Time // since; zero: not locked
-	at     time.Time // of the last report; zero: none yet
+	locked time.Time // since when the session is locked, zero if it is not
+	at     time.Time // of the last report, zero before the first
 }
 
 // join makes room for a helper of a user. It does not count before its first report.

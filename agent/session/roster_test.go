@@ -105,7 +105,7 @@ func TestManyHelpers(t *testing.T) {
 	}
 }
 
-// logind's list decides who may report.
+// Only users in logind's list may report.
 func TestWhoMayReport(t *testing.T) {
 	all := []login{
 		{ID: "2", UID: 1000, Seat: "seat0"}, {ID: "3", UID: 1000}, {ID: "4", UID: 1001}, {ID: "5", UID: 1002}, {ID: "c1", UID: 1003, Seat: "seat1"},

@@ -10,10 +10,10 @@ import (
 
 // A Coproc is a kind of coprocessor that the volunteer declares.
 type Coproc struct {
-	Type      string  `toml:"type" about:"the name that projects know it by"`
+	Type      string  `toml:"type" about:"the name by which projects call it"`
 	Count     int     `toml:"count" unit:"devices" about:"how many there are; with opencl, 0: all that OpenCL finds"`
-	PeakFlops float64 `toml:"peak_flops" unit:"operations per second" about:"peak speed of one; 0: as its driver says, or else ten times that of one CPU"`
-	Devices   []int   `toml:"device_nums" about:"their numbers, by which applications are told which one to use; not set: 0, 1, 2 …"`
+	PeakFlops float64 `toml:"peak_flops" unit:"operations per second" about:"peak speed of one; 0: the value of its driver, or else ten times that of one CPU"`
+	Devices   []int   `toml:"device_nums" about:"their numbers, with which applications select one; not set: 0, 1, 2 …"`
 	OpenCL    string  `toml:"opencl" about:"the devices in whose name by OpenCL this text occurs, whatever they are, such as pthread for PoCL, which computes on CPUs; empty: the agent need not find them"`
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// What the agent writes it can read: whatever tools, account managers and projects
-// come up with, a file is written and read as the same, or not written with a reason
-// and what held before holds.
+// The agent can read its own files. Whatever tools, account managers and projects send, a file is
+// written and read back as the same, or it is not written, for a reason, and the previous values
+// stay in effect.
 
 var wildTexts = rapid.OneOf(
 	rapid.String(),

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 )
 
-// FuzzFiles takes whatever lies in the files that people edit: it is understood or
-// there is an error, and what is not understood is changed by nobody.
+// FuzzFiles puts any text into the files that people edit. Either it is understood or there is an
+// error, and a file that is not understood stays unchanged.
 func FuzzFiles(f *testing.F) {
 	f.Add("ncpus = 2\n[log_flags]\ntask = true\n", "master_url = \"http://p.example/\"\nauthenticator = \"1_a\"\n", "resource_share = 5.0\n[manager]\nurl = \"u\"\n")
 	f.Fuzz(func(t *testing.T, file, account, override string) {

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 )
 
-// Where a file has errors, its good keys count, and the others keep what they last
-// said, whatever the error is.
+// In a file with errors the good keys take effect, and the others keep their last values, whatever
+// the error is.
 func TestInForce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before, now string

@@ -6,8 +6,8 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 )
 
-// TestTheLastWordHolds checks whose word on an account counts: the volunteer's
-// file, an account manager's, a tool's, in the order in which they were said.
+// TestTheLastWordHolds checks that the latest change of an account wins, whether it came from the
+// volunteer's file, an account manager or a tool.
 func TestTheLastWordHolds(t *testing.T) {
 	dir, url := t.TempDir(), "http://p.example/"
 	if err := settings.WriteAccount(dir, settings.Account{MasterURL: url, Authenticator: "1_a", ResourceShare: 100}); err != nil {

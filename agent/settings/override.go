@@ -125,7 +125,7 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString("# Changes made by tools to the account file beside this one. They override that\n# file; delete a line to return to its value.\n")
+	b.WriteString("# Changes made by tools to the account file next to this one. They override that\n# file; delete a line to return to its value.\n")
 	if err := toml.NewEncoder(&b).Encode(o); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // A Power is a number from outside the computer that computing depends on, such as the price of
 // electricity.
 type Power struct {
-	Name       string   `toml:"name" about:"what the number is, for people, such as Grid"`
+	Name       string   `toml:"name" about:"a name of the number for people, such as Grid"`
 	File       string   `toml:"file" about:"the file that contains the number; give one of file, command and url"`
 	Command    []string `toml:"command" about:"a program that prints the number, and its arguments; it runs with the rights of the agent's user, and never as root"`
 	URL        string   `toml:"url" about:"the http or https address of a page that contains the number"`

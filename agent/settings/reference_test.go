@@ -19,8 +19,7 @@ func uncommented(text string) string {
 	return regexp.MustCompile(`(?m)^#(\w+ = |\[)`).ReplaceAllString(text, "$1")
 }
 
-// documented checks that a reference has every key of a struct, and says what each
-// means.
+// documented checks that a reference describes every key of a struct.
 func documented(t *testing.T, text string, typ reflect.Type) {
 	t.Helper()
 	for f := range typ.Fields() {

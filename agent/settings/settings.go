@@ -65,7 +65,7 @@ type Settings struct {
 	DashboardPort            int         `toml:"dashboard_port" about:"port of the dashboard for browsers on this computer; 0: disabled"`
 	MetricsPort              int         `toml:"metrics_port" about:"port of /metrics for Prometheus on this computer; 0: disabled"`
 	RemotePort               int         `toml:"remote_port" about:"port on which paired computers control this agent over TLS (see starling remote); usually 31419; 0: disabled"`
-	Coprocs                  []Coproc    `toml:"coproc" about:"a kind of coprocessor that tasks may use and that the agent does not find by itself, as <coproc> in BOINC's cc_config.xml; repeat the section for others"`
+	Coprocs                  []Coproc    `toml:"coproc" about:"a kind of coprocessor that tasks may use and that the agent does not detect, as <coproc> in BOINC's cc_config.xml; repeat the section for others"`
 	NoGPUs                   bool        `toml:"no_gpus" about:"do not use GPUs that the agent finds; declared coprocessors are used"`
 	UseAllGPUs               bool        `toml:"use_all_gpus" about:"of several GPUs of one vendor use all, and not only the most capable and those as capable"`
 	IgnoreGPUs               []IgnoreGPU `toml:"ignore_gpu" about:"GPUs that the agent finds and that no task may use, as <ignore_nvidia_dev> and its like in BOINC's cc_config.xml; repeat the section for others"`

@@ -17,8 +17,7 @@ import (
 
 const key = "0123456789abcdef0123456789abcdef"
 
-// dir makes a data directory with the given files; DIR in their names' place in
-// errors is it.
+// dir makes a data directory with the given files. In expected errors, DIR is its path.
 func dir(t *testing.T, files map[string]string) string {
 	t.Helper()
 	d := filepath.Join(t.TempDir(), "data [1]") // no pattern
@@ -31,7 +30,7 @@ func dir(t *testing.T, files map[string]string) string {
 	return d
 }
 
-// told checks an error's text, in which DIR stands for the data directory.
+// told checks an error's text, in which DIR is the path of the data directory.
 func told(t *testing.T, d string, err error, want string) {
 	t.Helper()
 	got := ""
@@ -201,8 +200,7 @@ func TestKeysThatAreNone(t *testing.T) {
 	}
 }
 
-// What tools change lies beside the account file, wins over it, and leaves it as
-// it is.
+// Changes by tools are stored next to the account file. They override it and do not change it.
 func TestOverride(t *testing.T) {
 	d := dir(t, map[string]string{"accounts/a.toml": account()})
 	if err := settings.ChangeAccount(d, "http://p.example/", func(o *settings.Override) {}); err == nil {

@@ -86,9 +86,9 @@ func differing(v reflect.Value, than []reflect.Value) any {
 	return v.Interface()
 }
 
-// WriteNew makes a starling.toml of what s has other than the defaults, below a comment,
-// which is one line. It returns an error that is fs.ErrExist if there is one already, and
-// writes nothing that would not be read as s.
+// WriteNew makes a starling.toml with the settings of s that differ from the defaults, below a
+// comment of one line. It returns an error that is fs.ErrExist if the file exists, and does not
+// write a file that would not be read as s.
 func WriteNew(dataDir, comment string, s Settings) error {
 	path := filepath.Join(dataDir, File)
 	if _, err := os.Lstat(path); err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 )
 
-// A new file has what differs from the defaults, and is read as what was written.
+// A new file has the values that differ from the defaults, and is read back as the same.
 func TestWriteNew(t *testing.T) {
 	dir := t.TempDir()
 	s := settings.Default()

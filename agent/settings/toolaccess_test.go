@@ -46,8 +46,8 @@ func TestCheckRemoteHosts(t *testing.T) {
 	}
 }
 
-// FuzzRemoteHosts has anything stand in remote_hosts.cfg: an address is let in exactly
-// if a line names it.
+// FuzzRemoteHosts puts any text into remote_hosts.cfg. An address is admitted exactly if a line
+// names it.
 func FuzzRemoteHosts(f *testing.F) {
 	f.Add("192.0.2.1\n# 192.0.2.7\n; x\n\n 192.0.2.9 \r\n")
 	f.Add("::ffff:192.0.2.7\n")

@@ -104,7 +104,7 @@ func TestAReturnBetweenSamples(t *testing.T) {
 		p := usage.Presence{Core: c, Sensors: sensors}
 		p.Watch(nil, nil)
 		inUse := func() bool { return c.Prefs.InUse(p.Conditions(time.Now())) }
-		inUse() // the loop says by what to judge
+		inUse() // the loop sets the rules for the judgment
 		go p.Sense(t.Context())
 		posted := func(d time.Duration) int {
 			time.Sleep(d)

@@ -12,7 +12,7 @@ const (
 	heatSteps = int(24 * time.Hour / heatStep)
 )
 
-// A Heat has the recent temperatures of a processor, for a chart. The zero value has none yet. It
+// A Heat has the recent temperatures of a processor, for a chart. The zero value is empty. It
 // is only kept in memory. Its methods may be called concurrently.
 type Heat struct {
 	mu    sync.Mutex

@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// The computer is sensed this often: most often while tasks compute that have to make room as
-// soon as somebody comes, and seldom while they may only start a little later.
+// These are the pauses between samples. Samples are frequent while tasks compute that must make
+// room as soon as somebody comes, and rare while a delay only lets tasks start a little later.
 const (
 	sensePromptly = 2 * time.Second
 	senseEvery    = 5 * time.Second
@@ -74,9 +74,10 @@ func (p *Presence) every() time.Duration {
 	return senseEvery
 }
 
-// Sense samples in the background, and has the loop look when that changes what
-// may be done: from the last sample, or from what the loop has made of it since. Without input in
-// between, the computer may have become idle to the loop, and be in use by the next sample as before.
+// Sense samples in the background, and makes the loop look when a sample changes what may run. It
+// compares with the last sample, both as it was and as the loop sees it by now, because without
+// input the loop may meanwhile take the computer for idle although the next sample finds it in use
+// as before.
 func (p *Presence) Sense(ctx context.Context) {
 	ticker := beat.NewTicker(p.every())
 	defer ticker.Stop()
@@ -104,7 +105,7 @@ func (p *Presence) Sense(ctx context.Context) {
 	}
 }
 
-// verdict is what may be done under some conditions.
+// verdict returns a text that changes if the conditions change the agent's permissions.
 func verdict(by *prefs.Effective, c prefs.Conditions) string {
 	does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code + by.MayUseGPUs(c, prefs.Mode{}).Code
 	if by.InUse(c) {
@@ -123,8 +124,8 @@ func aged(c prefs.Conditions, now time.Time) prefs.Conditions {
 	return c
 }
 
-// Watch has the sensors look for programs that want the computer for themselves, and for
-// those that want the GPUs.
+// Watch sets the programs that the sensors look for: programs that need the computer for
+// themselves, and programs that need its GPUs.
 func (p *Presence) Watch(programs, onGPU []string) { p.programs.Store(&[2][]string{programs, onGPU}) }
 
 // Conditions returns the current conditions of the computer, as far as they are known.

@@ -256,7 +256,8 @@ func (f *Facts) noEffect() (all []string) {
 	return all
 }
 
-// presence describes the use of the computer by people, to the minute; "" if nothing senses it.
+// presence describes the use of the computer by people, to the minute, or returns "" if nothing
+// senses it.
 func (f *Facts) presence() string {
 	c := f.Conditions
 	switch {
@@ -268,7 +269,7 @@ func (f *Facts) presence() string {
 	return "idle for " + words.Span(c.Idle.Truncate(time.Minute)) + ", as reported by " + c.IdleBy
 }
 
-// Trouble is what is wrong between this computer and a project, from the durable record.
+// Trouble returns the trouble between this computer and a project, from the durable record.
 func Trouble(p state.Project) contact.Trouble {
 	c := p.Contact
 	t := contact.Trouble{Code: contact.TroubleCode(c.Trouble.Code), About: c.Trouble.About, Since: c.Trouble.Since, Detail: c.LastError}

@@ -236,7 +236,7 @@ func TestLatenessAndWhatAShutdownLoses(t *testing.T) {
 	}
 }
 
-// Whether the computer is in use is said with the source of that.
+// The status names the source that finds the computer in use.
 func TestUseOfTheComputer(t *testing.T) {
 	f := facts(t, state.Result{}, state.File{})
 	for _, tt := range []struct {
@@ -254,7 +254,7 @@ func TestUseOfTheComputer(t *testing.T) {
 	}
 }
 
-// A limit that protects nothing is said to, once what can be sensed is known.
+// A limit without effect is reported, once it is known what can be sensed.
 func TestPreferencesWithoutEffect(t *testing.T) {
 	f := facts(t, state.Result{}, state.File{})
 	f.Prefs.TemperatureCeiling, f.Since = 70, now

@@ -15,10 +15,10 @@ const (
 	codeSection     = 10
 )
 
-// canonicalNaNs returns the module with code added that makes each NaN which
-// arithmetic brings forth the canonical one: its bits are otherwise the
-// processor's choice, and so would be those of a result that holds it. Where a
-// float is but moved, or its sign changed, the bits are the same everywhere.
+// canonicalNaNs returns the module with added code that replaces each NaN from arithmetic by the
+// canonical one. Without it the processor would choose the NaN's bits, and so the bits of results
+// that contain it. Instructions that only move a float or change its sign yield the same bits
+// everywhere and stay as they are.
 func canonicalNaNs(module []byte) ([]byte, error) {
 	r := &reader{b: module}
 	out := append([]byte(nil), r.bytes(8)...)
@@ -154,8 +154,8 @@ func vector(lane []byte) []byte {
 	return c
 }
 
-// append adds the code that makes the value on top of the stack canonical: a NaN is
-// what does not equal itself.
+// append adds the code that makes the value on top of the stack canonical. It recognizes a NaN by
+// comparing the value with itself.
 func (k *kind) append(code []byte, firstLocal uint64) []byte {
 	const get, tee = 0x20, 0x22
 	local := binary.AppendUvarint(nil, firstLocal+k.local)

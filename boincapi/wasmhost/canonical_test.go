@@ -62,8 +62,8 @@ var (
 	}
 )
 
-// TestCanonicalNaNs makes each operation that may bring forth a NaN, of all sorts
-// of numbers: a NaN has the canonical bits afterwards, and a number is what it was.
+// TestCanonicalNaNs runs each operation that may produce a NaN on all sorts of numbers. Afterwards
+// a NaN has the canonical bits, and a number is unchanged.
 func TestCanonicalNaNs(t *testing.T) {
 	type op struct {
 		name   string
@@ -167,7 +167,7 @@ func TestCanonicalNaNs(t *testing.T) {
 	}
 }
 
-// What does not compute keeps a NaN's bits, and is kept as it is.
+// Instructions that do not compute leave a NaN's bits alone, and are left alone themselves.
 func TestWhatDoesNotComputeIsLeftAlone(t *testing.T) {
 	m := module([]byte{0x7c}, nil, 0x20, 0, 0x9a, 0x99, 0x9a, 0xbd) // neg, abs, neg
 	got, err := canonicalNaNs(m)

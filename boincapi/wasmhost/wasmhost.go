@@ -1,13 +1,11 @@
-// Package wasmhost runs applications for the platform wasm32-wasip1: WebAssembly
-// modules that use WASI (preview 1) and nothing else of the computer. One binary
-// serves every volunteer.
+// Package wasmhost runs applications for the platform wasm32-wasip1. They are WebAssembly modules
+// that use only WASI (preview 1) of the computer. One binary serves every volunteer.
 //
-// A module sees one folder, "/", with its input files under their logical names;
-// what it writes there under the logical name of an output is that output, and
-// everything else stays for the next start, such as checkpoints. It has no
-// network, no other files, no true clock and no true randomness: both give the
-// same values on every computer, and NaNs that arithmetic makes have the canonical
-// bits instead of the processor's own, so that results agree bit for bit.
+// A module sees one folder, "/", with its input files under their logical names. A file that it
+// writes there under the logical name of an output becomes that output. Everything else, such as
+// checkpoints, stays for the next start. The module has neither network nor other files, and its
+// clock and random numbers are the same on every computer. NaNs from arithmetic have the canonical
+// bits instead of the processor's, so that results agree bit for bit.
 //
 // The host module "starling" is the module's side of BOINC's interface:
 //
@@ -16,8 +14,8 @@
 //	time_to_checkpoint() → i32      not 0: a checkpoint may be written now
 //	checkpoint_completed()          one has been written
 //
-// A module should call yield a few times a second; while it does not, it cannot
-// be suspended, only ended. Package boincapi, built for wasip1, calls them.
+// A module should call yield a few times a second. While it does not, it can only be ended, not
+// suspended. Package boincapi, built for wasip1, calls these functions.
 package wasmhost
 
 import (
@@ -46,12 +44,11 @@ const marker = "--run-wasm"
 // folder is the module's "/", in the slot.
 const folder = "wasm"
 
-// pages bounds a module's memory, in units of 64 KiB; the task's own bound, if
-// any, is lower.
+// pages limits a module's memory, in units of 64 KiB. A task's limit, if any, is lower.
 const pages = 65536
 
-// Args are the first arguments with which this program runs a module; the module's
-// path and its own arguments follow.
+// Args are the first arguments with which this program runs a module. The module's path and
+// arguments follow.
 var Args = []string{marker}
 
 // Main must be called early in a program that runs modules. It returns at once
@@ -67,7 +64,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// runtime is what running a module needs of boincapi.App.
+// runtime has the methods of boincapi.App that a module needs.
 type runtime interface {
 	Yield() error
 	FractionDone(f float64)
@@ -92,8 +89,8 @@ func run(app runtime, module string, args []string) error {
 	return deliver(outputs)
 }
 
-// gather puts the task's input files into the module's folder, under their logical
-// names, and returns where the others are to go in the end.
+// gather copies the task's input files into the module's folder under their logical names, and
+// returns the paths of the outputs by their logical names.
 func gather(app runtime, module string) (outputs map[string]string, err error) {
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -154,7 +151,7 @@ func copyFile(from, to string) error {
 func deliver(outputs map[string]string) error {
 	for name, path := range outputs {
 		switch err := copyFile(filepath.Join(folder, name), path); {
-		case errors.Is(err, fs.ErrNotExist): // the client knows whether it is optional
+		case errors.Is(err, fs.ErrNotExist): // the client decides whether it is optional
 		case err != nil:
 			return err
 		}
@@ -174,7 +171,7 @@ func execute(app runtime, code []byte, args []string) error {
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, r); err != nil {
 		return err
 	}
-	var left error // why the module was told to leave
+	var left error // the reason why the module must leave
 	flag := func(b bool) uint32 {
 		if b {
 			return 1
@@ -193,7 +190,7 @@ func execute(app runtime, code []byte, args []string) error {
 	if err != nil {
 		return err
 	}
-	// Clock and chance are wazero's own unless told otherwise: the same for all.
+	// wazero's default clock and random numbers are the same everywhere.
 	config := wazero.NewModuleConfig().WithArgs(args...).WithStdout(os.Stderr).WithStderr(os.Stderr).
 		WithFSConfig(wazero.NewFSConfig().WithDirMount(folder, "/"))
 	_, err = r.InstantiateWithConfig(ctx, code, config)

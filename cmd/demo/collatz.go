@@ -10,10 +10,10 @@ import (
 // With GPU=pocl the tasks count the steps of numbers to 1 by OpenCL, on the device that
 // PoCL makes of the CPUs.
 
-// span is how many numbers a workunit has.
+// span is the number of starting values in a workunit.
 const span = 10_000_000
 
-// firstLongest is what is found in the first workunit.
+// firstLongest is the correct result of the first workunit.
 //
 // Source: OEIS A006877.
 const firstLongest = "longest 8400511 with 685 steps"
@@ -46,7 +46,7 @@ func (c *champion) meet(text string) {
 	}
 }
 
-// report prints what was found, of so many workunits, and returns what is wrong with it.
+// report prints the result of n workunits, and returns an error if it is wrong.
 func (c champion) report(out io.Writer, n int) error {
 	text := fmt.Sprintf("longest %d with %d steps", c.number, c.steps)
 	fmt.Fprintf(out, "\nOf the numbers to %d: %s\n", n*span, text)

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// hosts is how many agents take part: as many as the quorum, since no host gets
-// two results of a workunit.
+// hosts is the number of agents. It equals the quorum, since no host gets two results of a
+// workunit.
 const hosts = 2
 
 // planClass is for application versions that need half of a coprocessor, and coprocs are two of
@@ -29,7 +29,7 @@ type grid struct {
 	bin     testhost.Bin
 	dir     string
 	wasm    bool   // the application is a WebAssembly module
-	gpu     string // fake: it computes on declared coprocessors; pocl: by OpenCL on the CPUs
+	gpu     string // "fake" computes on declared coprocessors, "pocl" by OpenCL on the CPUs
 	project *testhost.Project
 	agents  []*testhost.Agent
 	revived int
@@ -39,7 +39,7 @@ type grid struct {
 // maxRevivals bounds how often agents that ended are started again.
 const maxRevivals = 20
 
-// start does what an operator and two volunteers would.
+// start takes the steps of an operator and two volunteers.
 func (g *grid) start(ctx context.Context, n int) (err error) {
 	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	g.total = n
@@ -138,8 +138,8 @@ func lucasLehmerInput(exponents []int) (name, text string) {
 	return fmt.Sprintf("lucas_lehmer_%d", exponents[0]), text
 }
 
-// revive starts an agent that has ended, killed by someone who wants to see what
-// becomes of its work.
+// revive restarts an agent that has ended, because someone killed it to see whether its work is
+// saved.
 func (g *grid) revive(i int) error {
 	a := g.agents[i]
 	select {

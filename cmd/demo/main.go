@@ -1,6 +1,6 @@
-// Command demo shows the whole of Starling at work: it creates a project, starts
-// its server and two agents as separate processes, has them search Mersenne
-// primes, and prints what came of it. "make demo" builds and runs it.
+// Command demo shows the whole of Starling at work. It creates a project, starts its server and two
+// agents as separate processes, makes them search Mersenne primes, and prints the results. "make
+// demo" builds and runs it.
 package main
 
 import (

@@ -7,11 +7,11 @@ import "math/big"
 // Source: the list of Mersenne primes, https://www.mersenne.org/primes/
 var known = []int{44497, 23209, 21701, 19937, 11213, 9941, 9689, 4423, 4253, 3217, 2281, 2203}
 
-// budget is how much a workunit should cost, in units of cost.
+// budget is the intended cost of a workunit, in units of cost.
 const budget = 0.4
 
-// cost is how long the test of an exponent takes, relative to 44497: there are p
-// steps, and each squares a number of p bits.
+// cost returns the time that the test of an exponent takes, relative to 44497. The test has p
+// steps, each of which squares a number of p bits.
 func cost(p int) float64 {
 	x := float64(p) / 44497
 	return x * x * x

@@ -15,7 +15,7 @@ import (
 	"text/tabwriter"
 )
 
-// outcome is what the demo reads of a result.json.
+// outcome has the parts of a result.json that the demo reads.
 type outcome struct {
 	Workunit  string
 	Canonical *struct {
@@ -37,9 +37,8 @@ type outcome struct {
 
 var prime = regexp.MustCompile(`(?m)^M(\d+) is prime!`)
 
-// report prints the results, the credit, and what was found, from the files
-// that the project's assimilator wrote. It fails when a workunit failed or a
-// prime that must be found was not.
+// report prints the results, the credit and the primes from the files that the project's
+// assimilator wrote. It fails if a workunit failed or an expected prime is missing.
 func report(g *grid, out io.Writer) error {
 	dir := filepath.Join(g.project.Dir, "results")
 	names, err := filepath.Glob(filepath.Join(dir, "*", "*", "result.json"))
@@ -119,8 +118,8 @@ func check(seen, want int, failed []string) error {
 	return nil
 }
 
-// checkPrimes compares what was found with the published list, in both
-// directions, for the exponents that were tested.
+// checkPrimes compares the primes with the published list, in both directions, for the exponents
+// that were tested.
 func checkPrimes(found map[int]bool, n int, slow bool) error {
 	for _, exponents := range plan(n, slow) {
 		for _, p := range exponents {

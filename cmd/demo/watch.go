@@ -15,9 +15,9 @@ import (
 
 const resolution = 1000 // steps of a progress bar
 
-// watch shows how the work progresses until every workunit is assimilated. On a
-// terminal there is a bar for each running result and one for the whole;
-// elsewhere a line whenever something is finished.
+// watch shows the progress of the work until every workunit is assimilated. On a terminal it shows
+// a bar for each running result and one for the whole. Elsewhere it prints a line whenever
+// something is finished.
 func watch(ctx context.Context, g *grid, out io.Writer) error {
 	var view view = &lines{out: out}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {

@@ -37,7 +37,7 @@ func drivers(t *testing.T) string {
 	return dir
 }
 
-// ask runs the program and returns what it prints, and on standard error.
+// ask runs the program and returns its standard output and standard error.
 func ask(t *testing.T, program, library string, env ...string) (string, string) {
 	t.Helper()
 	cmd := exec.Command(program, library)

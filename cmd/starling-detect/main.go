@@ -1,10 +1,9 @@
-// Command starling-detect asks one kind of driver which coprocessors it offers, and
-// prints the answer as one line of JSON (package agent/gpus, Reply). Asked for
-// nvidia-sensors, it prints every ten seconds what the sensors of NVIDIA's GPUs read, until
-// its standard input ends. The agent runs it.
+// Command starling-detect asks one kind of driver for its coprocessors, and prints the answer as
+// one line of JSON (package agent/gpus, Reply). Asked for nvidia-sensors, it prints the readings of
+// the sensors of NVIDIA's GPUs every ten seconds, until its standard input ends. The agent runs it.
 //
-// It is a program of its own because it loads drivers: these may crash, hang and print,
-// and they need the C library, which the agent does without.
+// It is a separate program because it loads drivers. These may crash, hang and print, and they need
+// the C library, which the agent does without.
 //
 // Usage: starling-detect opencl | nvidia | nvidia-sensors
 package main

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// own returns the standard output for ourselves alone: what drivers print from now on goes
-// to the standard error.
+// own returns the standard output for this program alone, and redirects later output of drivers to
+// the standard error.
 func own() (*os.File, error) {
 	fd, err := unix.Dup(unix.Stdout)
 	if err != nil {

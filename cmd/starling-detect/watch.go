@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/internal/cuda"
 )
 
-// watch prints what the sensors of NVIDIA's GPUs read, until the standard input ends or
-// they cannot be read.
+// watch prints the readings of the sensors of NVIDIA's GPUs, until the standard input ends or a
+// reading fails.
 func watch(out *os.File) error {
 	sensors, err := cuda.OpenSensors()
 	if err != nil {
@@ -30,7 +30,7 @@ func watch(out *os.File) error {
 			})
 		}
 		if say(out, r) != nil || err != nil {
-			return nil // nobody listens, or it is said
+			return nil // the reader is gone, or it has the error
 		}
 		select {
 		case <-unwanted:

@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// replies reads what the program prints.
+// replies reads the program's output.
 type replies struct {
 	t     *testing.T
 	lines *bufio.Scanner

@@ -19,7 +19,7 @@ func doctorCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor DIR",
 		Short: "Check that the project's records and files agree with each other",
-		Long: "Check the project's records and files: every workunit comes to an end, credit adds up, the files of\n" +
+		Long: "Check the project's records and files: every workunit ends, credit adds up, the files of\n" +
 			"unfinished work exist, programs are signed, the database is sound. The mail server is asked whether it\n" +
 			"accepts the project's log-in, and the certificate for TLS is read. Each fault is printed with its repair.\n" +
 			"Nothing is changed without --mend. The server may be running.\n\n" +

@@ -24,7 +24,7 @@ const tokenVariable = "STARLING_TOKEN"
 func remoteCmd() *cobra.Command {
 	cmd := group("remote", "Submit work to a project from another computer, over its HTTP API",
 		submitCmd(), estimateCmd(), batchesCmd(), fetchCmd(), giveUpCmd(), retireCmd())
-	cmd.Long = "Submit work to a project from another computer, follow it and fetch what comes of it. URL is the project's. The\n" +
+	cmd.Long = "Submit work to a project from another computer, follow it and fetch its results. URL is the project's. The\n" +
 		"project's operator makes a token (token create); it is read from --token-file or the environment variable\n" + tokenVariable + "."
 	return cmd
 }
@@ -72,7 +72,7 @@ func submitCmd() *cobra.Command {
 	f.StringVar(&s.Name, "name", "", "name of the batch, of your choice")
 	f.StringVar(&input, "input", "in", "name by which the application opens a file that is the only input")
 	f.StringVar(&cmdline, "cmdline", "", "command-line arguments of the program")
-	f.IntVar(&s.Quorum, "quorum", 0, "number of results that must agree (default: as the application says)")
+	f.IntVar(&s.Quorum, "quorum", 0, "number of results that must agree (default: the application's)")
 	f.Int64Var(&s.Priority, "priority", 0, "priority; higher is sent first")
 	f.Float64Var(&s.DelayBound, "delay-bound", 0, "seconds until a result must be reported (default 604800)")
 	f.Float64Var(&s.FpopsEst, "rsc-fpops-est", 0, "floating point operations expected (default 3.6e12)")
@@ -210,7 +210,7 @@ func fetchCmd() *cobra.Command {
 }
 
 func giveUpCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "cancel URL BATCH", Short: "Give up what is not finished of a batch", Args: cobra.ExactArgs(2)}
+	cmd := &cobra.Command{Use: "cancel URL BATCH", Short: "Give up the unfinished workunits of a batch", Args: cobra.ExactArgs(2)}
 	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		id, err := batchNumber(args[0])
 		if err != nil {

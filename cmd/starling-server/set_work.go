@@ -33,7 +33,7 @@ func setWorkCmd() *cobra.Command {
 	settings.IntVar(&to.MaxTotalResults, "max-total", 0, "maximum number of results")
 	settings.IntVar(&to.MaxSuccessResults, "max-success", 0, "successes tolerated without agreement")
 	settings.Float64Var(&to.DelayBound, "delay-bound", 0, "seconds until a result must be reported")
-	settings.Float64Var(&to.Credit, "credit", 0, "credit for each valid result; 0: as the application says")
+	settings.Float64Var(&to.Credit, "credit", 0, "credit for each valid result; 0: as the application does")
 	f := cmd.Flags()
 	f.AddFlagSet(settings)
 	f.StringArrayVar(&names, "name", nil, "name of a workunit; may be repeated")

@@ -84,7 +84,7 @@ func deleteUserCmd() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "delete DIR ACCOUNT",
-		Short: "Delete an account and what is known of its owner",
+		Short: "Delete an account and its owner's personal data",
 		Long: "Delete an account, by number or e-mail address: name, address, password, key and preferences, and the names and\n" +
 			"addresses of its computers. It cannot be restored. Tasks on its computers are given up and sent to others. Its\n" +
 			"results and credit stay, for an account without a name, so that the project's sums remain true.\n\n" +

@@ -1,12 +1,13 @@
 // Starling-wrap lets programs run under any BOINC client that were not written for BOINC. It is the
 // main program of an app version. The programs are other files of it.
 //
-// The file job.xml describes the job, in the format of BOINC's wrapper: programs that run one after
-// the other, with arguments, environments, files for their input and output, and weights; programs
-// that run at the same time as them; archives to unpack and to make; the files in which a program
-// writes its progress and its checkpoints. Without job.xml, the file with open_name
-// starling_program is run with the wrapper's arguments. Its standard output is written to
-// stdout.txt, or to the output with that logical name, and its errors to the task's stderr.
+// The file job.xml describes the job, in the format of BOINC's wrapper. It lists programs that run
+// one after the other, with arguments, environments, files for their input and output, and weights.
+// It can also list programs that run at the same time as them, archives to unpack and to make, and
+// the files in which a program writes its progress and its checkpoints. Without job.xml, the file
+// with open_name starling_program is run with the wrapper's arguments. Its standard output is
+// written to stdout.txt, or to the output with that logical name, and its errors to the task's
+// stderr.
 //
 // Programs find their inputs under their logical names if these are copies (copy_file), which is
 // also how their outputs are found.

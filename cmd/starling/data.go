@@ -17,8 +17,8 @@ import (
 // runs or not.
 const ownData = "own data"
 
-// find determines the data directory of a command: the named one, or else the user's own. If no
-// agent runs in the user's own, it is that of the agent that serves the whole computer.
+// find determines the data directory of a command. It is the named one, or else the user's. If no
+// agent runs in the user's, it is the directory of the agent that serves the whole computer.
 func (o *options) find(cmd *cobra.Command) error {
 	if o.host != "" {
 		return o.reachOut(cmd)

@@ -65,7 +65,7 @@ func giveWay() {
 	}
 }
 
-// ports are those that flags set.
+// ports are the ports that flags set.
 type ports struct{ guiRPC, dashboard, remote int }
 
 // unset is a port that no flag sets: the settings do.

@@ -19,7 +19,7 @@ import (
 	"github.com/starling-grid/starling/sim"
 )
 
-// importScenario prints a scenario made from a data directory, of a BOINC client or of our own
+// importScenario prints a scenario made from the data directory of a BOINC client or of a Starling
 // agent.
 func importScenario(ctx context.Context, out io.Writer, dir string) error {
 	s, err := scenarioOf(ctx, dir)

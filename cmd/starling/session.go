@@ -110,7 +110,7 @@ func (o *options) dialAgents(ctx context.Context) (net.Conn, error) {
 	return c, err
 }
 
-// enterSession has this process be the only helper of its session. Leave is nil if there is another.
+// enterSession makes this process the only helper of its session. leave is nil if there is another.
 func enterSession() (leave func(), err error) {
 	dir := os.Getenv("XDG_RUNTIME_DIR")
 	if dir == "" {

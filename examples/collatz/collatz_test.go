@@ -15,7 +15,7 @@ import (
 // host plays boincapi.App.
 type host struct {
 	fractions []float64
-	stopAfter int // batches; 0: never
+	stopAfter int // batches, 0 to run to the end
 	saved     int
 }
 
@@ -49,7 +49,7 @@ func TestAMillionOnTheCPU(t *testing.T) {
 	}
 }
 
-// real is the last OpenCL device of this computer; a test without one is skipped.
+// real returns the last OpenCL device of this computer. It skips the test if there is none.
 func real(t *testing.T) counts {
 	t.Helper()
 	lib, err := opencl.Open()

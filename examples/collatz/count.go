@@ -7,15 +7,15 @@ import (
 	"github.com/starling-grid/starling/internal/opencl"
 )
 
-// counts fills steps with how many steps first and the numbers that follow it take; too
-// many stands for a number that would grow beyond 64 bits.
+// counts fills steps with the numbers of steps of first and the following numbers. tooMany marks a
+// number that would grow beyond 64 bits.
 type counts func(first uint64, steps []uint64) error
 
-// tooMany is how many steps stand for a number that grew too large.
+// tooMany is the number of steps of a number that grew too large.
 const tooMany = math.MaxUint64
 
-// batch is how many numbers are counted at once: some milliseconds on a GPU, less than a
-// second on a CPU, and between two batches the client is heard.
+// batch is the number of starting values that are counted at once. A batch takes some milliseconds
+// on a GPU and less than a second on a CPU. The program answers the client between two batches.
 const batch = 1 << 16
 
 //go:embed kernel.cl

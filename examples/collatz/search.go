@@ -36,7 +36,7 @@ type state struct {
 	Steps   uint64 // that it takes
 }
 
-// runtime is what the search needs of boincapi.App.
+// runtime has the methods of boincapi.App that the search needs.
 type runtime interface {
 	Yield() error
 	FractionDone(f float64)
@@ -79,7 +79,7 @@ func search(r span, count counts, app runtime) (string, error) {
 	return fmt.Sprintf("numbers %d to %d\nlongest %d with %d steps\ntotal %d steps\n", r.First, r.First+r.Count-1, s.Longest, s.Steps, s.Total), nil
 }
 
-// file lies in the slot, where nobody else looks.
+// file is in the slot, where only this program uses it.
 const file = "checkpoint"
 
 // save replaces the checkpoint in one step: a kill leaves the old one or the new one.
@@ -99,7 +99,7 @@ func (s state) save() error {
 	return os.Rename(file+".new", file)
 }
 
-// load returns the saved state of a span, or that of a new start.
+// load returns the saved state of a span, or the state of a new start.
 func load(r span) state {
 	var s state
 	text, err := os.ReadFile(file)

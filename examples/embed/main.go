@@ -1,5 +1,5 @@
-// Command embed runs a whole project in one process: it serves it, computes a job with a
-// Go function, and prints what came of it.
+// Command embed runs a whole project in one process. It serves the project, computes a job with a
+// Go function, and prints the result.
 package main
 
 import (

@@ -12,15 +12,15 @@ import (
 	"os"
 )
 
-// checkpointFile lies in the slot, where nobody else looks.
+// checkpointFile is in the slot, where only this program uses it.
 const checkpointFile = "checkpoint"
 
-// A checkpoint is all that is needed to go on.
+// A checkpoint has everything that is needed to continue.
 type checkpoint struct {
 	Input     string   // checksum of the input it belongs to
 	Results   []string // lines of the exponents that are done
 	Iteration int      // of the one under way
-	Residue   string   // hexadecimal; empty: not begun
+	Residue   string   // hexadecimal, "" if not started
 
 	residue *big.Int
 }
@@ -31,9 +31,8 @@ func (c *checkpoint) finish(line string) {
 	c.Iteration, c.residue = 0, nil
 }
 
-// save replaces the checkpoint in one step, so that a kill at any moment
-// leaves the old one or the new one. A checksum on the first line tells what
-// a crash of the host has cut short.
+// save replaces the checkpoint in one step, so that a kill at any moment leaves the old one or the
+// new one. A checksum on the first line reveals a file that a crash of the host has cut short.
 func (c *checkpoint) save() error {
 	c.Residue = ""
 	if c.residue != nil {
@@ -55,8 +54,8 @@ func (c *checkpoint) save() error {
 	return os.Rename(temp, checkpointFile)
 }
 
-// loadCheckpoint returns the saved state if there is one for this input, and
-// else that of a new start.
+// loadCheckpoint returns the saved state if there is one for this input, and otherwise the state of
+// a new start.
 func loadCheckpoint(input []byte, exponents []int) *checkpoint {
 	start := &checkpoint{Input: checksum(input)}
 	text, err := os.ReadFile(checkpointFile)

@@ -12,8 +12,7 @@ import (
 // maxExponent is far above what this program can test in a lifetime.
 const maxExponent = 1 << 30
 
-// parseExponents reads one exponent a line; text behind a # and empty lines
-// are comments.
+// parseExponents reads one exponent a line. It ignores text behind a # and empty lines.
 func parseExponents(input []byte) ([]int, error) {
 	var all []int
 	n := 0
@@ -36,9 +35,8 @@ func parseExponents(input []byte) ([]int, error) {
 	return all, nil
 }
 
-// cost is how long the test of 2^p−1 takes, in units of its own: p squarings,
-// each p^1.6 by Karatsuba's method. Numbers with a known factor cost nothing
-// worth counting.
+// cost returns the relative time of the test of 2^p−1. The test consists of p squarings, each of
+// which takes p^1.6 by Karatsuba's method. Numbers with a known factor cost next to nothing.
 func cost(p int) float64 {
 	if smallestFactor(p) < p {
 		return 1

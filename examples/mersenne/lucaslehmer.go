@@ -5,9 +5,8 @@ import (
 	"math/big"
 )
 
-// A test is a Lucas–Lehmer test under way: s starts at 4 and becomes s²−2
-// modulo 2^p−1; after p−2 steps it is 0 if and only if 2^p−1 is prime, for odd
-// primes p.
+// A test is a running Lucas–Lehmer test. s starts at 4 and becomes s²−2 modulo 2^p−1. After p−2
+// steps it is 0 if and only if 2^p−1 is prime, for odd primes p.
 type test struct {
 	p         int
 	iteration int
@@ -17,7 +16,7 @@ type test struct {
 	sq, hi    big.Int // kept to spare the allocations
 }
 
-// newTest starts a test, or goes on with one if residue is not nil.
+// newTest starts a test, or continues one if residue is not nil.
 func newTest(p, iteration int, residue *big.Int) *test {
 	t := &test{p: p}
 	t.two.SetInt64(2)
@@ -35,8 +34,8 @@ func (t *test) done() bool { return t.iteration >= t.p-2 }
 
 func (t *test) fraction() float64 { return float64(t.iteration) / float64(t.p) }
 
-// step squares and reduces. Modulo 2^p−1 the bits above the lowest p count as
-// if they stood at the bottom, so a shift and an addition replace a division.
+// step squares and reduces. Modulo 2^p−1 the bits above the lowest p count as if they were at the
+// bottom, so a shift and an addition replace a division.
 func (t *test) step() {
 	t.sq.Mul(&t.s, &t.s)
 	t.hi.Rsh(&t.sq, uint(t.p))
@@ -56,7 +55,7 @@ func (t *test) step() {
 // the version and checksum at its end: hosts with different programs must
 // agree byte for byte.
 func (t *test) verdict() string {
-	if t.p == 2 || t.s.Sign() == 0 { // 3 is prime, though the test does not know
+	if t.p == 2 || t.s.Sign() == 0 { // 2²−1 is prime, although the test works only for odd p
 		return fmt.Sprintf("M%d is prime!\n", t.p)
 	}
 	var res64 big.Int

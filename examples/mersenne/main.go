@@ -37,7 +37,7 @@ func main() {
 	})
 }
 
-// runtime is what the search needs of boincapi.App.
+// runtime has the methods of boincapi.App that the search needs.
 type runtime interface {
 	Yield() error
 	FractionDone(float64)

@@ -12,10 +12,10 @@ import (
 	"github.com/starling-grid/starling/internal/owner"
 )
 
-// Write puts data into the file name with the given permissions: it writes a
-// temporary file beside it, syncs that, renames it, and syncs the folder. What
-// stood there before stays until the new content is safe. What root writes belongs
-// to whoever owns the folder, often the service's user.
+// Write puts data into the file name with the given permissions. It writes a temporary file in the
+// same folder, syncs that, renames it, and syncs the folder. The old content remains until the new
+// content is safe. Files that root writes get the owner of the folder, which is often the service's
+// user.
 func Write(name string, data []byte, perm os.FileMode) (err error) {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*.tmp")
@@ -52,8 +52,8 @@ func Write(name string, data []byte, perm os.FileMode) (err error) {
 	return SyncDir(dir)
 }
 
-// failed says of the file that was to be written what went wrong with the one that was to
-// become it, of which nobody knows.
+// failed turns an error of the temporary file, which means nothing to people, into one of the file
+// name.
 func failed(name string, err error) error {
 	switch e := err.(type) { //nolint:errorlint // as the functions above return them
 	case *fs.PathError:
@@ -69,8 +69,8 @@ func rename(from, to string) error {
 	return busyfile.Retry(func() error { return os.Rename(from, to) })
 }
 
-// Rename makes a file that was written under another name durable and gives it its
-// own, in place of what has that.
+// Rename makes the content of the file from durable, and gives it the name to in place of any other
+// file.
 func Rename(from, to string) error {
 	err := syncFile(from)
 	if err == nil {

@@ -29,8 +29,8 @@ func TestWriteReplacesAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// That a Group makes files durable shows with the next power cut only; that it does
-// not pass over one that is gone shows here.
+// Only a power cut would show that a Group makes files durable. This test shows that it does not
+// ignore a missing file.
 func TestGroup(t *testing.T) {
 	for _, n := range []int{1, 20} {
 		dir := t.TempDir()

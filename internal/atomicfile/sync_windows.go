@@ -1,5 +1,5 @@
 package atomicfile
 
-// SyncDir makes renames and removals in a folder durable. NTFS journals them,
-// and Windows offers no way to sync a folder, so there is nothing to do.
+// SyncDir does nothing, because NTFS journals renames and removals in a folder, and Windows cannot
+// sync a folder.
 func SyncDir(string) error { return nil }

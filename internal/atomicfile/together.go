@@ -5,14 +5,14 @@ import (
 	"os"
 )
 
-// atOnce is how many files are made durable at a time: they wait for the disk
+// atOnce is the number of files that are made durable at a time, so that they wait for the disk
 // together.
 const atOnce = 8
 
 // A Group makes files and folders of one file system durable together, which on
 // Linux costs hardly more than for one alone. It is for one goroutine.
 type Group struct {
-	root *os.File // opened before anything is written, so as to be told what goes wrong
+	root *os.File // opened before any file is written, so that it receives the errors
 }
 
 // NewGroup begins a group below the folder root, before its files are written. The

@@ -2,5 +2,5 @@
 
 package atomicfile
 
-// together makes nothing durable, as there is no way to do so for all files at once.
+// together makes nothing durable, because this system cannot do so for all files at once.
 func (*Group) together(int) bool { return false }

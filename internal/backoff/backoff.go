@@ -1,5 +1,5 @@
-// Package backoff computes how long to wait after failures. It keeps no state;
-// callers store the count and the time that follows.
+// Package backoff computes how long to wait after failures. It keeps no state. Callers store the
+// count of failures and the time of the next attempt.
 package backoff
 
 import (

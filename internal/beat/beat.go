@@ -1,10 +1,10 @@
-// Package beat aligns what happens now and then: whatever has a period in common happens at the
-// same instants, so that a computer at rest is woken once for all of it.
+// Package beat aligns periodic work. Everything with the same period happens at the same instants,
+// so that a computer at rest is woken only once for it.
 package beat
 
 import "time"
 
-// start is where all periods of this process begin.
+// start is the common start of all periods of this process.
 var start = time.Now()
 
 // Next returns the first instant after now that ends a period.
@@ -12,23 +12,23 @@ func Next(now time.Time, period time.Duration) time.Time {
 	return now.Add(period - now.Sub(start)%period)
 }
 
-// A Ticker ticks at the end of each period, all tickers of a period at once. It is not for
-// concurrent use, but for C.
+// A Ticker ticks at the end of each period, together with all other tickers of the same period.
+// Only C is for concurrent use.
 type Ticker struct {
 	C     <-chan time.Time
 	timer *time.Timer
 }
 
-// NewTicker returns one whose first period has begun.
+// NewTicker returns a Ticker that ticks at the end of the current period.
 func NewTicker(period time.Duration) *Ticker {
 	timer := time.NewTimer(time.Until(Next(time.Now(), period)))
 	return &Ticker{timer.C, timer}
 }
 
-// Again has the ticker tick once more, at the end of this period. To be called after each tick.
+// Again makes the ticker tick once more, at the end of this period. It must be called after each tick.
 func (t *Ticker) Again(period time.Duration) {
 	t.timer.Reset(time.Until(Next(time.Now(), period)))
 }
 
-// Stop ends it.
+// Stop stops the ticker.
 func (t *Ticker) Stop() { t.timer.Stop() }

@@ -31,7 +31,7 @@ var (
 	Session = &Bus{open: session, address: "DBUS_SESSION_BUS_ADDRESS"}
 )
 
-// session opens the bus of the user's session, if there is one; none is started.
+// session opens the bus of the user's session if there is one. It does not start a bus.
 func session(opts ...dbus.ConnOption) (*dbus.Conn, error) {
 	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
 		return nil, errors.New("no session bus")

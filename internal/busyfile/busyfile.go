@@ -1,6 +1,6 @@
-// Package busyfile waits for files that another program has open for a moment, as virus
-// scanners and search indexes of Windows do with what was just written: a file that is open
-// can be neither renamed nor removed there.
+// Package busyfile waits for files that another program has open for a moment. On Windows, virus
+// scanners and search indexes open newly written files, and an open file can be neither renamed nor
+// removed.
 //
-// On other systems it does nothing.
+// On other systems the package does nothing.
 package busyfile

@@ -2,5 +2,5 @@
 
 package busyfile
 
-// Retry calls f and returns what it returns.
+// Retry calls f once and returns its error.
 func Retry(f func() error) error { return f() }

@@ -1,5 +1,5 @@
-// Package cli has what the command lines of the programs share: how they refuse what is
-// no command of theirs, and the man pages and completions that packages have of them.
+// Package cli has the common parts of the programs' command lines: the refusal of unknown commands
+// and arguments, and the man pages and completions for packages.
 package cli
 
 import (
@@ -19,9 +19,9 @@ import (
 //	man/FILE.5          a page for each file that people write
 //	NAME.bash, NAME.zsh, NAME.fish, NAME.ps1
 //
-// of the program that it is added to, and then calls more with DIR, if not nil,
-// for what else the program has to write. Pages bear the date in
-// SOURCE_DATE_EPOCH, so that two builds of one version are the same.
+// of the program that it is added to. It then calls more with DIR, if not nil, to
+// write the program's other files. Pages have the date of SOURCE_DATE_EPOCH, so
+// that two builds of one version are the same.
 func Docs(m Manual, more func(dir string) error) *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// A Manual is what a program's man pages have beside what its commands say of themselves.
+// A Manual has the parts of a program's man pages that its commands' help lacks.
 type Manual struct {
 	Files, Environment []Entry // of the page of the program itself
 	Formats            []Format
@@ -26,8 +26,8 @@ type Format struct {
 	Reference   func() string // a file with every key and its meaning
 }
 
-// complete puts the sections that every page has, and those of the program's own page,
-// into the pages of a folder.
+// complete adds the sections that every page has, and the sections of the program's own page, to
+// the pages of a folder.
 func (m Manual) complete(dir, program string) error {
 	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 // A usageError is a command line that cannot be understood.
 type usageError struct{ error }
 
-// Unwrap returns what is wrong with it.
+// Unwrap returns the underlying error.
 func (e usageError) Unwrap() error { return e.error }
 
-// Status is what a program exits with after err: 0 for none, 2 for a command line that
+// Status returns a program's exit status after err: 0 without an error, 2 for a command line that
 // cannot be understood, and 1 otherwise.
 func Status(err error) int {
 	switch _, usage := errors.AsType[usageError](err); {
@@ -26,8 +26,7 @@ func Status(err error) int {
 	return 1
 }
 
-// flagError says of a flag's value what it ought to be, where the error has a parser's words
-// for it.
+// flagError describes the values that a flag takes, in place of a parser's error.
 func flagError(cmd *cobra.Command, err error) error {
 	e, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -51,13 +50,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("--%s: %q is not %s", f.Name, e.GetValue(), want)
 }
 
-// seeHelp says where it stands what the command line may be.
+// seeHelp adds a pointer to the command's help.
 func seeHelp(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; see: %s --help", err, cmd.CommandPath())
 }
 
-// Strict has a command and all below it refuse what they do not know, by errors that
-// Status tells from others.
+// Strict makes a command and its subcommands refuse unknown subcommands, flags and arguments.
+// Status recognizes these errors.
 func Strict(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
 	args := cmd.Args

@@ -39,7 +39,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestFlagValues: what a flag takes is said without a parser's words.
+// TestFlagValues expects errors that describe a flag's values without a parser's words.
 func TestFlagValues(t *testing.T) {
 	for line, want := range map[string]string{
 		"--for=soon": `--for: "soon" is not a time span, such as 90s, 30m or 2h30m`,

@@ -1,5 +1,5 @@
-// Package cuda asks NVIDIA's driver what devices there are and what their sensors read,
-// without cgo. It computes nothing. See package sharedlib for which programs may import this.
+// Package cuda reads the list of devices and their sensors from NVIDIA's driver, without cgo. It
+// computes nothing. See package sharedlib for which programs may import this.
 //
 // Source for names and numbers: the CUDA driver API and NVML reference manuals.
 package cuda
@@ -23,15 +23,15 @@ type Device struct {
 	PCI             string // as "0000:01:00.0"
 }
 
-// A Driver is what NVIDIA's driver says.
+// A Driver is NVIDIA's driver with its devices.
 type Driver struct {
-	Version string // "550.90.07"; "" if NVML does not tell
+	Version string // such as "550.90.07", "" if NVML does not provide it
 	CUDA    int    // as 12040 for 12.4
-	Library string // the file of the driver's library; "" if there is none
+	Library string // the file name of the driver's library, "" without a driver
 	Devices []Device
 }
 
-// codes are those that people meet, in words.
+// codes describes the error codes that people meet.
 var codes = map[int32]string{
 	2: "out of memory", 3: "the driver is not initialized", 34: "this library is only a stub", 35: "the driver is older than the library",
 	46: "the device is not available, perhaps because another program has it alone", 100: "no device", 101: "invalid device",
@@ -55,7 +55,7 @@ const (
 // maxText bounds the texts that are read, in bytes.
 const maxText = 256
 
-// Probe asks the driver. The error says why there is none, or what failed.
+// Probe queries the driver. The error is the reason why there is none, or the failure.
 func Probe() (Driver, error) {
 	var d Driver
 	d.Version, _ = driverVersion() // without it the devices still count

@@ -48,9 +48,9 @@ func driverVersion() (string, error) {
 	return line(text), nil
 }
 
-// Sensors read what the devices are like just now. They are not for concurrent use.
+// Sensors read the current state of the devices. They are not for concurrent use.
 type Sensors struct {
-	Library string // the file that was loaded; "": there is none
+	Library string // the file that was loaded, "" if none
 
 	count       func(n *uint32) int32
 	handle      func(index uint32, device *uintptr) int32
@@ -68,14 +68,14 @@ type (
 		_, _                uint32   // the card's identity
 		_                   [32]byte // the place again
 	}
-	utilization struct{ gpu, _ uint32 } // percent of the last second or so; then of the memory's
+	utilization struct{ gpu, _ uint32 } // percent of the last second or so, for computing and for memory
 	memoryInfo  struct{ total, _, used uint64 }
 )
 
 // onDie is the sensor of the GPU itself.
 const onDie = 0
 
-// OpenSensors loads the library. The error says why nothing can be read.
+// OpenSensors loads the library. The error is the reason why nothing can be read.
 func OpenSensors() (*Sensors, error) {
 	var s Sensors
 	lib, err := openNVML()
@@ -94,17 +94,17 @@ func OpenSensors() (*Sensors, error) {
 	return &s, nil
 }
 
-// A Reading is what the sensors of a device read.
+// A Reading has the values of a device's sensors.
 type Reading struct {
 	PCI        string  // as "0000:01:00.0"
 	Celsius    float64 // 0: not known
-	Busy       float64 // part of the time in which it computed, 0 to 1; below 0: not known
+	Busy       float64 // part of the time in which it computed, 0 to 1, below 0 if unknown
 	MemoryUsed int64   // bytes, by all programs
-	Memory     int64   // bytes; 0: not known
+	Memory     int64   // bytes, 0 if unknown
 }
 
-// Read reads all devices; one that does not answer is left out, and what one does not
-// tell is not known.
+// Read reads all devices. It leaves out a device that does not answer, and marks values that a
+// device does not provide as unknown.
 func (s *Sensors) Read() ([]Reading, error) {
 	var n uint32
 	if err := sharedlib.Check("nvmlDeviceGetCount", s.count(&n), nvmlCodes); err != nil {

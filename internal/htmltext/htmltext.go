@@ -11,10 +11,9 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// Text returns what a reader of the HTML sees: its words, with a line for each paragraph
-// and item, and with the address behind each link whose text is another one. Scripts and
-// styles are left out. What it returns is safe on a terminal and has at most so many
-// bytes; text without markup stays as it is, but for white space.
+// Text returns the words that a reader of the HTML sees, with a line for each paragraph and item. A
+// link's address follows its text if they differ. Scripts and styles are left out. The text is safe
+// on a terminal and has at most most bytes. Text without markup changes only in its white space.
 func Text(source string, most int) string {
 	w := writer{}
 	for t := html.NewTokenizer(strings.NewReader(bxml.Printable(source, len(source)))); ; {
@@ -33,8 +32,8 @@ func Text(source string, most int) string {
 	}
 }
 
-// Title is a text on one line in which characters may be written as HTML has them, as
-// feeds' titles are; what looks like markup is text.
+// Title returns a text on one line with HTML's character references resolved, such as the title of
+// a feed. Apparent markup stays as text.
 func Title(source string, most int) string {
 	return bxml.Printable(strings.Join(strings.Fields(html.UnescapeString(source)), " "), most)
 }
@@ -44,12 +43,12 @@ type writer struct {
 	b      strings.Builder
 	lines  int       // breaks that are due before the next word
 	space  bool      // white space is due before it
-	silent atom.Atom // whose content is not shown; 0: none
+	silent atom.Atom // the element whose content is left out, 0 if none
 	href   string    // of the link that is open
 	from   int       // where its text starts
 }
 
-// text writes words; runs of white space are one space.
+// text writes words, and a single space for each run of white space.
 func (w *writer) text(s string) {
 	for i, word := range strings.Fields(s) {
 		if i > 0 || strings.ContainsAny(s[:1], " \t\r\n\f") {

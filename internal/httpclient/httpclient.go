@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// New makes a client, which may be used concurrently. transport carries the
-// requests; nil means the usual one, which heeds the proxies of the environment.
-// When the retries are used up the last answer is returned as it is.
+// New returns a client, which may be used concurrently. transport carries the requests. If it is
+// nil, the client uses a transport that heeds the proxies of the environment. After the last retry
+// the client returns the answer as it is.
 func New(transport http.RoundTripper) *retryablehttp.Client {
 	c := retryablehttp.NewClient()
 	if transport != nil {

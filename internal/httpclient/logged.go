@@ -18,7 +18,7 @@ type loggedTransport struct {
 	log  *slog.Logger
 }
 
-// RoundTrip tells nothing behind the path: that may hold a password.
+// RoundTrip logs the URL without the part after the path, which may hold a password.
 func (t loggedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !t.log.Enabled(r.Context(), slog.LevelDebug) {
 		return t.next.RoundTrip(r)

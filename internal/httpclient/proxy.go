@@ -7,16 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	_ "golang.org/x/crypto/x509roots/fallback" // where the system has no certificates of its own
+	_ "golang.org/x/crypto/x509roots/fallback" // for systems without certificates
 	"golang.org/x/net/http/httpproxy"
 )
 
-// Direct, as a proxy, is none, whatever the environment says.
+// Direct, in place of a proxy, means a direct connection, whatever the environment contains.
 const Direct = "direct"
 
 var schemes = []string{"http", "https", "socks5", "socks5h"}
 
-// CheckProxy says what is wrong with a proxy as Transport takes it.
+// CheckProxy returns an error if Transport cannot use a proxy.
 func CheckProxy(proxy string) error {
 	if proxy == "" || proxy == Direct {
 		return nil
@@ -39,9 +39,9 @@ func redacted(u *url.URL, text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// Transport carries requests through a proxy: a URL, Direct, or "" for what
-// HTTP_PROXY, HTTPS_PROXY and NO_PROXY say. Hosts, domains (with a dot before them) and
-// networks of except are reached without it, as is this computer.
+// Transport returns a transport that sends requests through a proxy. proxy is a URL, Direct, or ""
+// to use HTTP_PROXY, HTTPS_PROXY and NO_PROXY. It bypasses the proxy for this computer and for the
+// hosts, domains (with a leading dot) and networks of except.
 func Transport(proxy string, except []string) (*http.Transport, error) {
 	if err := CheckProxy(proxy); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// Requests go through real proxies, which look names up themselves.
+// Requests pass real proxies, which resolve names themselves.
 func TestThroughAProxy(t *testing.T) {
 	project := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Host) }))
 	defer project.Close()
@@ -119,7 +119,7 @@ func TestThroughAProxy(t *testing.T) {
 	}
 }
 
-// nowhere leaves names to whoever dials.
+// nowhere leaves names unresolved for the dialer.
 type nowhere struct{}
 
 func (nowhere) Resolve(ctx context.Context, _ string) (context.Context, net.IP, error) {

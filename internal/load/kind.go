@@ -103,7 +103,7 @@ func ParseMix(s string) ([]Share, error) {
 			return nil, fmt.Errorf("no kind of computer %q, want some of %s", name, strings.Join(KindNames(), ", "))
 		}
 		if slices.ContainsFunc(mix, func(m Share) bool { return m.Kind.Name == name }) {
-			return nil, fmt.Errorf("%s stands twice", name)
+			return nil, fmt.Errorf("%s is listed twice", name)
 		}
 		weight := 1.0
 		if given {

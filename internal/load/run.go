@@ -23,7 +23,7 @@ const (
 )
 
 // ErrNoHost means that the project accepted none of the hosts.
-var ErrNoHost = errors.New("the project took none of the hosts")
+var ErrNoHost = errors.New("the project accepted none of the hosts")
 
 // Run runs the hosts. First each registers and fetches its first jobs. Then all ask for work and
 // report as fast as the connections allow, and this is measured. At the end they report their

@@ -1,5 +1,5 @@
-// Package logflag has kinds of lines in a log switched on and off by the names of
-// BOINC's log flags. A line tells its kind by an attribute with the key Key.
+// Package logflag switches kinds of lines in a log on and off by the names of BOINC's log flags. A
+// line names its kind in an attribute with the key Key.
 package logflag
 
 import (
@@ -98,9 +98,8 @@ func (s *Switches) Set(flags map[string]bool) {
 	s.now.Store(now)
 }
 
-// Handler passes on lines whose flag is on, as ordinary ones whatever their level
-// is. Lines whose flag is off are no ordinary ones: warnings and details go by their
-// level, as does all that bears no flag.
+// Handler passes on all lines whose flag is on, at the level Info at least. It drops lines at the
+// level Info whose flag is off. All other lines go by their level.
 func Handler(next slog.Handler, s *Switches) slog.Handler { return handler{next: next, switches: s} }
 
 type handler struct {

@@ -1,6 +1,6 @@
-// Package look is what the agent's dashboard, a project's pages and its operator's have in
-// common: one style sheet with the colours, light and dark, and the look of text, tables and
-// forms; an icon; and how templates write numbers.
+// Package look has the common look of the agent's dashboard, a project's pages and the operator's
+// pages. It consists of a style sheet with the colors, light and dark, and the style of text,
+// tables and forms, an icon, and functions by which templates write numbers.
 package look
 
 import (

@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Map maps the first size bytes of f, which must be open for reading and
-// writing and at least that long: touching memory behind the file's end would
-// kill the process. f may be closed afterwards. The memory is aligned to a
-// page; Unmap releases it.
+// Map maps the first size bytes of f, which must be open for reading and writing. f must have at
+// least that size, because touching memory behind its end would kill the process. f may be closed
+// afterwards. The memory is aligned to a page. Unmap releases it.
 func Map(f *os.File, size int) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -28,5 +27,5 @@ func Map(f *os.File, size int) ([]byte, error) {
 	return mem, nil
 }
 
-// Unmap releases what Map returned; the memory must not be used afterwards.
+// Unmap releases memory that Map returned. The memory must not be used afterwards.
 func Unmap(mem []byte) error { return unix.Munmap(mem) }

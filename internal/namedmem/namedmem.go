@@ -1,5 +1,6 @@
-// Package namedmem has memory that processes of Windows share by its name, which is how
-// BOINC's clients and applications speak with each other there.
+// Package namedmem provides memory that processes of Windows share by its name. BOINC's clients and
+// applications communicate through it there.
 //
-// It knows nothing of what the memory holds. On other systems it is empty: see mmapfile.
+// It does not interpret the content of the memory. On other systems the package is empty, and
+// mmapfile takes its place.
 package namedmem

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ErrExists says that the name is another's already.
+// ErrExists is returned if the name is already in use.
 var ErrExists = errors.New("memory of this name exists already")
 
-// Memory is a view of shared memory. It lasts until the last of those who have it open
-// has closed it or ended.
+// Memory is a view of shared memory. The memory lasts until all processes that opened it have
+// closed it or ended.
 type Memory struct {
 	mapping windows.Handle
 	bytes   []byte
@@ -26,9 +26,8 @@ var (
 
 const allAccess = windows.FILE_MAP_READ | windows.FILE_MAP_WRITE
 
-// Create makes memory of that many bytes, all zero, that this user's processes may open,
-// those that are of low integrity too, and nobody else's but the system's. The error is
-// ErrExists if the name is in use.
+// Create makes memory of size bytes, all zero. Only the system's processes and this user's may open
+// it, even with low integrity. The error is ErrExists if the name is in use.
 func Create(name string, size int) (*Memory, error) {
 	text, err := windows.UTF16PtrFromString(name)
 	if err != nil {
@@ -57,7 +56,7 @@ func Create(name string, size int) (*Memory, error) {
 	return view(h, size)
 }
 
-// Open returns the memory of that name, which holds at least that many bytes.
+// Open returns the memory of that name, which must have at least size bytes.
 func Open(name string, size int) (*Memory, error) {
 	text, err := windows.UTF16PtrFromString(name)
 	if err != nil {
@@ -76,7 +75,8 @@ func view(h windows.Handle, size int) (*Memory, error) {
 		_ = windows.CloseHandle(h)
 		return nil, os.NewSyscallError("MapViewOfFile", err)
 	}
-	// By way of a pointer to the address: it is no object of Go's, whose addresses may change.
+	// The detour by a pointer to the address is safe, because Go does not own the memory and does
+	// not move it.
 	p := *(*unsafe.Pointer)(unsafe.Pointer(&at))                           //nolint:gosec // see above
 	return &Memory{mapping: h, bytes: unsafe.Slice((*byte)(p), size)}, nil //nolint:gosec // as long as was asked for
 }

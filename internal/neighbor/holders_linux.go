@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// firstPerson is the first user id of people; those below are the system's.
+// firstPerson is the first user id of people. Lower ids belong to the system.
 //
 // Source: login.defs(5), UID_MIN.
 const firstPerson = 1000

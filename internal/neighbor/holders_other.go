@@ -2,5 +2,5 @@
 
 package neighbor
 
-// heldByStranger reports false: who holds a lock is not known here.
+// heldByStranger returns false, because the holders of a lock cannot be found out here.
 func heldByStranger(string) bool { return false }

@@ -1,9 +1,9 @@
-// Package neighbor lets the agents on one computer notice each other. To a project
-// they look like one host, which would take turns at losing its tasks; so there is
-// one agent to a computer, unless all of them are told that they are several.
+// Package neighbor lets the agents on one computer notice each other. A project takes them for one
+// host, and they would take turns at losing its tasks. So only one agent runs on a computer, unless
+// all of its agents are set up to have neighbors.
 //
-// They share a file lock: one that is alone holds it exclusively, those that know of
-// each other hold it together. The lock ends with its process.
+// They share a file lock. A lone agent holds it exclusively, and agents that may have neighbors
+// share it. The lock ends with its process.
 package neighbor
 
 import (
@@ -21,15 +21,15 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrNotAlone says that an agent runs on this computer that must not have
-// neighbors, or that one must not be started beside.
+// ErrNotAlone is returned if another agent runs on this computer, and it or the new one must not
+// have neighbors.
 var ErrNotAlone = errors.New("another Starling agent is running on this computer")
 
-// patience outlasts those who just look.
+// patience is longer than Running holds a lock.
 const patience = time.Second
 
-// Dir is where agents notice each other: a folder that all users share and that is
-// empty after a restart of the computer, or what STARLING_RUN_DIR names.
+// Dir returns the folder where agents notice each other. All users share it, and it is empty after
+// a restart of the computer. STARLING_RUN_DIR overrides it.
 func Dir() string {
 	if d := os.Getenv("STARLING_RUN_DIR"); d != "" {
 		return d
@@ -45,17 +45,21 @@ func Dir() string {
 	return "/tmp" // not TMPDIR, which is the user's own
 }
 
-// Enter notes that an agent runs on this computer, until leave is called or the
-// process ends. several says that it may have neighbors. It returns ErrNotAlone when
-// there is one and either of them may not; but an agent of the system's, root's or a service's, is
-// not kept out by people, who could lock the file without any agent. where is that one's data directory, "" if
-// it is not known; without an error, that of an agent of theirs. Where there is no place to notice each other, all are welcome.
+// Enter records that an agent runs on this computer, until leave is called or the process ends.
+// several allows it to have neighbors. Enter returns ErrNotAlone if there is a neighbor and either
+// of them must not have one, with the neighbor's data directory in where, or "" if unknown.
+//
+// People cannot keep out an agent of the system (root's or a service's), since they could lock the
+// file without running an agent. If such an agent starts next to an agent of theirs, where is that
+// agent's data directory.
+//
+// If agents have no place to notice each other, Enter admits all of them.
 func Enter(ctx context.Context, dataDir string, several bool) (leave func(), where string, err error) {
 	return enter(ctx, shared, dataDir, several)
 }
 
-// Names of the files that are locked: the one of all agents, and one of those of a user of the
-// system's, which only they can lock.
+// shared is the name of the file that all agents lock. private returns the name of a file that only
+// agents of this user can lock. The system's agents use it if people hold the shared lock.
 const shared = "starling-agent.lock"
 
 func private() string { return fmt.Sprintf("starling-agent-%d.lock", os.Geteuid()) }
@@ -116,9 +120,9 @@ func Running() (where string, running bool) {
 	return "", false
 }
 
-// file returns the file that is locked, making it if it is not there, and whether it
-// is this user's own; "" if there can be none. In a folder that all users share it
-// may be anything, so it is opened with care.
+// file returns the path of a file to lock, or "" if there can be none, and whether this user owns
+// it. It creates a missing file. A folder that all users share may contain anything under that
+// name, so it opens the file with care.
 func file(name string) (path string, own bool) {
 	path = filepath.Join(Dir(), name)
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)

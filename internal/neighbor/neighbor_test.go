@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/internal/neighbor"
 )
 
-// One agent alone, or several that all know of it.
+// Either one agent runs alone, or several run that all may have neighbors.
 func TestEnter(t *testing.T) {
 	t.Setenv("STARLING_RUN_DIR", t.TempDir())
 	for _, tt := range []struct{ first, second, welcome bool }{

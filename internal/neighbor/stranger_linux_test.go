@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/internal/neighbor"
 )
 
-// A lock that somebody holds who runs no agent does not keep root's from starting, and that one
-// still keeps others of root's out.
+// A lock that is held without an agent does not keep root's agent from starting. Root's agent still
+// keeps out root's other agents.
 func TestALockOfNobody(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only the system's agents are not kept out by people; this is NOT tested")

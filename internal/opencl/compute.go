@@ -23,9 +23,8 @@ type computing struct {
 	finish        func(queue uintptr) int32
 }
 
-// A Kernel is a function of a program that was compiled for a device, with a buffer that
-// it writes. It belongs to one goroutine. What it holds is given back when the process
-// ends.
+// A Kernel is a function of a program that was compiled for a device, with a buffer that it writes.
+// It belongs to one goroutine. Its resources are released when the process ends.
 type Kernel struct {
 	do                    computing
 	queue, kernel, buffer uintptr
@@ -35,9 +34,8 @@ type Kernel struct {
 // readWrite is the flag of a buffer that a kernel reads and writes.
 const readWrite = 1
 
-// Compile compiles a program for the device and returns its function of that name, whose
-// first argument is a global buffer of so many bytes. The error holds what the compiler
-// said.
+// Compile compiles a program for the device and returns its function of that name. The function's
+// first argument is a global buffer of size bytes. The error includes the compiler's log.
 func (d Device) Compile(source, name string, size int) (*Kernel, error) {
 	k := &Kernel{size: size}
 	do := &k.do
@@ -75,7 +73,7 @@ func (d Device) Compile(source, name string, size int) (*Kernel, error) {
 	return k, k.arg(0, uint64(k.buffer))
 }
 
-// log is what the compiler said of a program.
+// log returns the compiler's log for a program.
 func (d Device) log(do *computing, program uintptr) string {
 	const buildLog = 0x1183
 	return text(info(func(_ uintptr, key uint32, size uintptr, value *byte, need *uintptr) int32 {
@@ -110,9 +108,9 @@ func (k *Kernel) Run(items int, out []byte, args ...uint64) error {
 	return check("clFinish", k.do.finish(k.queue))
 }
 
-// Choose returns the device that a client gave a task: for a vendor's kind of GPU, by
-// BOINC's name, the one with that number among the GPUs of the vendor's platform; for any
-// other kind the one with that number among all devices of all platforms.
+// Choose returns the device that a client assigned to a task. If kind is BOINC's name for a
+// vendor's GPUs, index counts the GPUs of the vendor's platform. For any other kind it counts all
+// devices of all platforms.
 //
 // Source for the first: BOINC api/boinc_opencl.cpp, boinc_get_opencl_ids_aux.
 func (l *Library) Choose(kind string, index int) (Device, error) {
@@ -139,14 +137,15 @@ func (l *Library) Choose(kind string, index int) (Device, error) {
 	return Device{}, fmt.Errorf("there is no OpenCL device %d of kind %s", index, kind)
 }
 
-// VendorKinds are BOINC's names for kinds of GPUs, and what is in their vendors' names.
+// VendorKinds has the parts of vendors' names by which GPUs are recognized, by BOINC's name for the
+// kind.
 //
 // Source: BOINC api/boinc_opencl.cpp, get_vendor.
 var VendorKinds = map[string][]string{
 	"NVIDIA": {"nvidia"}, "ATI": {"amd", "advanced micro devices"}, "intel_gpu": {"intel"}, "apple_gpu": {"apple"},
 }
 
-// KindOf is BOINC's name for a vendor's GPUs; "" if it has none.
+// KindOf returns BOINC's name for a vendor's GPUs, or "" if BOINC does not name them.
 func KindOf(vendor string) string {
 	vendor = strings.ToLower(vendor)
 	for kind, names := range VendorKinds {

@@ -29,7 +29,7 @@ type Library struct {
 	deviceInfo   func(device uintptr, key uint32, size uintptr, value *byte, need *uintptr) int32
 }
 
-// Open loads the library. The error says why there is none.
+// Open loads the library. The error gives the reason if there is none.
 func Open() (*Library, error) {
 	names := []string{"libOpenCL.so.1", "libOpenCL.so"}
 	switch runtime.GOOS {
@@ -58,7 +58,7 @@ func (l *Library) bind(functions map[string]any) error {
 	return nil
 }
 
-// codes are those that people meet, in words.
+// codes describes the error codes that people meet.
 var codes = map[int32]string{
 	-1: "device not found", -2: "device not available", -3: "compiler not available", -4: "out of memory on the device",
 	-5: "out of resources", -6: "out of memory", -11: "the program does not compile", -30: "invalid value",
@@ -74,7 +74,7 @@ type Platform struct {
 	Name, Vendor, Version string
 }
 
-// most is how many platforms, and how many devices of one, are listed.
+// most is the maximum number of platforms that are listed, and of devices of each.
 const most = 64
 
 // Platforms are the drivers, in the loader's order. That none is installed is an [Error].
@@ -91,7 +91,7 @@ func (l *Library) Platforms() ([]Platform, error) {
 	return all, nil
 }
 
-// A Type is what a device is, as a bit field.
+// A Type is a set of kinds of devices, as a bit field.
 type Type uint64
 
 // The types of devices.
@@ -101,8 +101,8 @@ const (
 	Accelerator Type = 1 << 3
 )
 
-// Devices are the platform's devices of any of the types, in the driver's order. None is
-// no error.
+// Devices returns the platform's devices of any of the types, in the driver's order. An empty list
+// is not an error.
 func (p Platform) Devices(types Type) ([]Device, error) {
 	ids, n := make([]uintptr, most), uint32(0)
 	code := p.lib.deviceIDs(p.id, uint64(types), most, &ids[0], &n)
@@ -166,10 +166,10 @@ const (
 // maxInfo bounds what one fact may take, in bytes.
 const maxInfo = 64 << 10
 
-// Text is a fact that is a text; "" if the driver does not tell.
+// Text returns a fact that is text, or "" if the driver does not provide it.
 func (d Device) Text(key Key) string { return text(d.info(key)) }
 
-// Number is a fact that is a number; 0 if the driver does not tell.
+// Number returns a fact that is a number, or 0 if the driver does not provide it.
 func (d Device) Number(key Key) uint64 {
 	switch b := d.info(key); len(b) {
 	case 4:
@@ -180,7 +180,8 @@ func (d Device) Number(key Key) uint64 {
 	return 0
 }
 
-// PCI is where the device is plugged in, as "0000:01:00.0"; "" if no driver tells.
+// PCI returns the device's PCI address, such as "0000:01:00.0", or "" if the driver does not
+// provide it.
 func (d Device) PCI() string {
 	if b := d.info(PCIBus); len(b) == 16 { // domain, bus, device, function
 		at := func(i int) uint32 { return binary.NativeEndian.Uint32(b[4*i:]) }
@@ -203,7 +204,7 @@ func pciName(domain, bus, dev, function uint32) string {
 
 func (d Device) info(key Key) []byte { return info(d.lib.deviceInfo, d.id, uint32(key)) }
 
-// info is a fact; nil if it is not told.
+// info returns the bytes of a fact, or nil if the driver does not provide it.
 func info(ask func(uintptr, uint32, uintptr, *byte, *uintptr) int32, id uintptr, key uint32) []byte {
 	var need uintptr
 	if ask(id, key, 0, nil, &need) != 0 || need == 0 || need > maxInfo {

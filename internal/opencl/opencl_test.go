@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/internal/opencl"
 )
 
-// devices are those of this computer; a test without any is skipped.
+// devices returns the OpenCL devices of this computer. It skips the test if there are none.
 func devices(t *testing.T) (*opencl.Library, []opencl.Device) {
 	t.Helper()
 	lib, err := opencl.Open()

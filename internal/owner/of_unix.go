@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Of returns the owner of a folder; other says that root runs this and the owner
-// is not root.
+// Of returns the owner of a folder. other is true if this process is root's and the folder is
+// another user's.
 func Of(dir string) (uid, gid int, other bool) {
 	if os.Geteuid() != 0 {
 		return 0, 0, false

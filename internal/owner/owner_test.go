@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/internal/owner"
 )
 
-// TestRootWritesForTheOwner has root write into another user's folder.
+// TestRootWritesForTheOwner writes into another user's folder as root.
 func TestRootWritesForTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root; giving files to the service's user is NOT tested")
@@ -21,7 +21,7 @@ func TestRootWritesForTheOwner(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "a/b"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := owner.Inherit(dir); err != nil { // of root's own there is nothing to do
+	if err := owner.Inherit(dir); err != nil { // the folder is already root's
 		t.Fatal(err)
 	}
 	if err := os.Chown(dir, uid, gid); err != nil {

@@ -9,7 +9,7 @@ import (
 // Known reports whether this system identifies peers.
 const Known = true
 
-// Of returns the peer of a connection; ok is false if the system does not identify it.
+// Of returns the peer of a connection. ok is false if the system does not identify it.
 func Of(c net.Conn) (p Peer, ok bool) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {

@@ -7,5 +7,5 @@ import "net"
 // Known reports whether this system identifies peers.
 const Known = false
 
-// Of returns the peer of a connection; ok is false if the system does not identify it.
+// Of returns ok = false, because this system does not identify the peer of a connection.
 func Of(net.Conn) (p Peer, ok bool) { return p, false }

@@ -17,7 +17,7 @@ import (
 // A Release is a version that can be had.
 type Release struct {
 	Version string `json:"version"` // such as 1.2.3
-	URL     string `json:"url"`     // of a page for people, which says how to get it
+	URL     string `json:"url"`     // a page for people that explains how to get it
 }
 
 const maxAnswer = 1 << 20
@@ -45,8 +45,7 @@ func Read(resp *http.Response) (Release, error) {
 	return Release{Version: strings.TrimPrefix(tag, "v"), URL: r.URL}, nil
 }
 
-// After reports whether r is newer than a version. Versions to try out beforehand
-// (1.2.3-rc1) are news to nobody.
+// After reports whether r is newer than a version. Prereleases (1.2.3-rc1) do not count.
 func (r Release) After(version string) bool {
 	tag := canonical(r.Version)
 	return semver.Prerelease(tag) == "" && semver.Compare(tag, canonical(version)) > 0

@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzRead has a server answer anything: what is shown is a version and an address.
+// FuzzRead lets a server answer anything. Only a version and an address are ever shown.
 func FuzzRead(f *testing.F) {
 	f.Add(`{"tag_name": "v1.2.3", "html_url": "https://e.example/1.2.3"}`)
 	f.Add(`{"tag_name": "1.2.3-rc1+b", "html_url": "http://[::1%25x]/\u001b"}`)

@@ -32,8 +32,8 @@ func Send(state string) error {
 	return nil
 }
 
-// Watchdog returns the time after which the manager kills this process unless it reports that
-// it is alive, and 0 if there is no such time.
+// Watchdog returns the time after which the manager kills this process unless it reports that it is
+// alive, or 0 if the manager does not watch it.
 func Watchdog() time.Duration {
 	if pid := os.Getenv("WATCHDOG_PID"); pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return 0 // it is the parent's
@@ -45,10 +45,10 @@ func Watchdog() time.Duration {
 	return time.Duration(micros) * time.Microsecond
 }
 
-// Report reports that the service is ready when alive has returned nil once, that it is alive
-// each time it returns nil again, twice within the watchdog's time, and that it is stopping when
-// ctx ends. alive may block until its context ends. The caller calls done when the service has
-// stopped; until then the manager does not take a slow end for a hang.
+// Report reports that the service is ready when alive has returned nil once, that it is alive each
+// time it returns nil again, twice within the watchdog's time, and that it is stopping when ctx
+// ends. alive may block until its context ends. The caller calls done when the service has stopped,
+// so that the manager does not take a slow end for a hang.
 func Report(ctx context.Context, log *slog.Logger, alive func(context.Context) error) (done func()) {
 	if os.Getenv("NOTIFY_SOCKET") == "" {
 		return func() {}

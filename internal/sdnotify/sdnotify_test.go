@@ -40,7 +40,7 @@ func newManager(t *testing.T) manager {
 	return manager{t, c}
 }
 
-// told returns what a service reports within a time, "" if that is nothing.
+// told returns the service's next report, or "" if none arrives within a time.
 func (m manager) told(within time.Duration) string {
 	m.t.Helper()
 	if err := m.c.SetReadDeadline(time.Now().Add(within)); err != nil {
@@ -79,7 +79,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	hangs.Store(true)
-	for m.told(500*time.Millisecond) != "" { // what was sent before
+	for m.told(500*time.Millisecond) != "" { // earlier reports
 	}
 	if got := m.told(500 * time.Millisecond); got != "" {
 		t.Errorf("a service that hangs reports %q", got)

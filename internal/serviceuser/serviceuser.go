@@ -1,8 +1,8 @@
-// Package serviceuser knows the account that Windows gives to a service of its own: it is
-// made with the service, has no password and no rights but those given to it by name, and no
-// other program can be it.
+// Package serviceuser names the account that Windows gives to a service. The account is created
+// with the service, has no password, has only the rights that are granted to it by name, and cannot
+// be used by another program.
 //
-// It installs nothing and asks the system nothing.
+// The package neither installs anything nor asks the system.
 package serviceuser
 
 import (

@@ -6,7 +6,7 @@ import (
 	"github.com/starling-grid/starling/internal/serviceuser"
 )
 
-// The SIDs are those of services that every Windows has; Microsoft publishes them.
+// The SIDs belong to services that every Windows has. Microsoft publishes them.
 func TestSID(t *testing.T) {
 	for service, want := range map[string]string{
 		"TrustedInstaller": "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464",

@@ -1,9 +1,9 @@
 // Package sharedlib loads shared libraries, such as drivers, without cgo.
 //
-// A program that imports it needs the system's C library and is no longer a static one,
-// and its runtime no longer changes all threads of the process at once, on which the
-// sandbox of applications relies. So neither the agent nor the server may import it: what
-// needs a driver is a program of its own.
+// A program that imports it needs the system's C library and is no longer static. Its runtime also
+// no longer changes all threads of the process at once, on which the sandbox of applications
+// relies. So neither the agent nor the server may import it. Separate programs use the drivers for
+// them.
 package sharedlib
 
 import (
@@ -15,12 +15,12 @@ import (
 
 // A Library is a shared library that was loaded. It stays until the process ends.
 type Library struct {
-	Name   string // by which it was found
+	Name   string // the name under which it was found
 	handle uintptr
 }
 
-// Open loads the first of the named libraries that there is. The error tells why the first
-// could not be loaded.
+// Open loads the first of the named libraries that exists. The error is the reason why the first
+// name could not be loaded.
 func Open(names ...string) (Library, error) {
 	var first error
 	for _, name := range names {
@@ -33,8 +33,8 @@ func Open(names ...string) (Library, error) {
 	return Library{}, first
 }
 
-// Func makes *fn, a function, the library's function of that name. The types must be those
-// of C: there is nothing to check them by.
+// Func makes *fn, a function, the library's function of that name. The types must match the
+// function's types in C, which cannot be checked.
 func (l Library) Func(fn any, name string) error {
 	if !l.Has(name) {
 		return fmt.Errorf("%s has no function %s", l.Name, name)
@@ -43,11 +43,11 @@ func (l Library) Func(fn any, name string) error {
 	return nil
 }
 
-// An Error is what a function of a library answers when it fails.
+// An Error is the failure of a library's function.
 type Error struct {
 	Function string
 	Code     int32
-	Text     string // "": the code says nothing to people
+	Text     string // "" if the code means nothing to people
 }
 
 // Error implements error.
@@ -58,7 +58,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: error %d", e.Function, e.Code)
 }
 
-// Check returns an Error unless a code is 0. texts say what codes mean that people meet.
+// Check returns an Error unless code is 0. texts are the meanings of codes that people meet.
 func Check(function string, code int32, texts map[int32]string) error {
 	if code == 0 {
 		return nil

@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// Refused reports whether nobody takes connections where one was to be made.
+// Refused reports whether the other side refused the connection because nothing was listening.
 func Refused(err error) bool { return is(err, refused) }
 
-// Unreachable reports whether there is no way to the network, or to a host.
+// Unreachable reports whether the network or a host could not be reached.
 func Unreachable(err error) bool { return is(err, unreachable) }
 
 // Lost reports whether a connection ended that the other side did not close.

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// Plain is the text of an error for people. What it says in the words of the system, of
-// files (open x: no such file or directory) and of the network (dial tcp 192.0.2.1:80:
-// connect: connection refused), is said in a sentence's words; everything else stays. It is
-// for where an error is shown at last: logs have the error itself.
+// Plain returns the text of an error for people. It replaces the system's wording about files (open
+// x: no such file or directory) and the network (dial tcp 192.0.2.1:80: connect: connection
+// refused) with plain sentences, and leaves the rest unchanged. It is for the place where an error
+// is shown to people. Logs keep the original error.
 func Plain(err error) string {
 	if err == nil {
 		return ""
@@ -23,7 +23,7 @@ func Plain(err error) string {
 	return text
 }
 
-// each finds in a tree of errors those of the system that there are words for.
+// each calls found for every error of the system in a tree of errors that inWords can describe.
 func each(err error, found func(e error, words string)) {
 	if words := inWords(err); words != "" {
 		found(err, words)
@@ -41,8 +41,8 @@ func each(err error, found func(e error, words string)) {
 	}
 }
 
-// inWords says what an error is, if it is one of the system about a file or an address; ""
-// if it is not, or there are no better words for it.
+// inWords describes an error of the system about a file or an address. It returns "" for other
+// errors, and where it has no better words.
 func inWords(err error) string {
 	switch e := err.(type) { //nolint:errorlint // see each
 	case *fs.PathError:

@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/internal/sysfault"
 )
 
-// TestPlain has the system fail, and looks at what people read of it.
+// TestPlain makes the system fail, and checks the text that people read.
 func TestPlain(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there")

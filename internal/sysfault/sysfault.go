@@ -1,5 +1,5 @@
-// Package sysfault tells what an error of the operating system says of this computer and of
-// the network: by its numbers, which differ between systems, and never by its text.
+// Package sysfault recognizes faults of this computer and of the network in errors of the operating
+// system. It compares the errors' numbers, which differ between systems, and never their texts.
 package sysfault
 
 import (
@@ -7,20 +7,19 @@ import (
 	"io/fs"
 )
 
-// DiskFull reports whether there was no room for what was to be written, by the disk or by
-// a quota.
+// DiskFull reports whether a write failed because the disk or a quota was full.
 func DiskFull(err error) bool { return is(err, diskFull) }
 
-// DiskFails reports whether a disk could not do what it was asked to, or takes no more
-// changes after that.
+// DiskFails reports whether a disk failed to read or write, or has become read-only after a
+// failure.
 func DiskFails(err error) bool { return is(err, diskFails) }
 
-// NotAllowed reports whether a file or folder may not be used by this user. What is not
-// allowed on the network is none.
+// NotAllowed reports whether this user lacks permission for a file or folder. Permissions on the
+// network do not count.
 func NotAllowed(err error) bool {
 	_, file := errors.AsType[*fs.PathError](err)
 	return file && errors.Is(err, fs.ErrPermission)
 }
 
-// NoProcess reports whether the system had no room for one more process.
+// NoProcess reports whether the system could not start one more process.
 func NoProcess(err error) bool { return is(err, noProcess) }

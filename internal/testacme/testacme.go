@@ -1,5 +1,5 @@
-// Package testacme runs an ACME service for a test: pebble, that of Let's Encrypt's authors
-// for tests, on loopback. All names lead to loopback for it.
+// Package testacme runs an ACME service for a test on loopback. The service is pebble, which Let's
+// Encrypt's authors wrote for tests. It resolves all names to loopback.
 package testacme
 
 import (
@@ -34,8 +34,8 @@ type Service struct {
 	Roots     *x509.CertPool
 }
 
-// Start starts a service that ends with the test, and looks for those who want certificates
-// at a port of loopback. It is built first if it has not been yet; -short skips the test.
+// Start starts a service that ends with the test, and that verifies applicants for certificates at
+// tlsPort on loopback. It builds the service if necessary. With -short it skips the test.
 func Start(t *testing.T, tlsPort int) *Service {
 	t.Helper()
 	program := testservice.Program(t, "acme", "pebble", "certificates by ACME are")
@@ -81,7 +81,7 @@ func (s *Service) roots(management string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// certificate makes that of the service itself.
+// certificate makes the service's own certificate.
 func certificate(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -118,7 +118,7 @@ func names(t *testing.T) (addr string) {
 			}
 			go func() {
 				defer c.Close()
-				var n uint16 // the length of what follows
+				var n uint16 // the message's length
 				for binary.Read(c, binary.BigEndian, &n) == nil {
 					b := make([]byte, n)
 					if _, err := io.ReadFull(c, b); err != nil {

@@ -21,9 +21,9 @@ var source string
 
 var building sync.Mutex
 
-// Build returns the path of the application, whose first argument says what it
-// does. It is built once for a source and user, and stays in the folder for
-// temporary files. It may be called concurrently.
+// Build returns the path of the application, whose first argument selects its behavior. It builds
+// the application once for a source and user, in the folder for temporary files. It may be called
+// concurrently.
 func Build() (string, error) {
 	sum := sha256.Sum256([]byte(source))
 	dir := filepath.Join(os.TempDir(), "starling-testapp-"+strconv.Itoa(os.Getuid()))

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// running is the one Chromium of a test program, while any page is open. Each page has a
-// browser context of its own: pages share neither cookies nor storage.
+// running is the one Chromium of a test program, while any page is open. Each page has a separate
+// browser context, so that pages share neither cookies nor storage.
 var running struct {
 	sync.Mutex
 	pages int

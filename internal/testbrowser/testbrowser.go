@@ -1,5 +1,5 @@
-// Package testbrowser has Chromium open a page in a test, do there what a person would,
-// and look at what there is to see. Whatever the page complains of fails the test.
+// Package testbrowser makes Chromium open a page in a test, act there as a person would, and check
+// the visible content. The test fails on any complaint of the page.
 package testbrowser
 
 import (
@@ -22,8 +22,7 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// Screenshots is the environment variable that names a folder for pictures, those of
-// docs/screenshots.
+// Screenshots is the environment variable that names a folder for the pictures of docs/screenshots.
 const Screenshots = "STARLING_SCREENSHOTS"
 
 // An Action is something to be done in a page.
@@ -42,9 +41,9 @@ const patience = 3 * time.Minute
 // and every page is slow where too many are open.
 var pages = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// New opens a page until the test ends, when there is room for it. The test is skipped where
-// Chromium is missing, but fails if $CI is set. The errors of requests whose address ends in one
-// of expected are no complaint.
+// New opens a page, as soon as there is room for it, until the test ends. Without Chromium it skips
+// the test, or fails it if $CI is set. It ignores the errors of requests whose address ends in one
+// of expected.
 func New(t *testing.T, expected ...string) Browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -66,8 +65,8 @@ func New(t *testing.T, expected ...string) Browser {
 			if err != nil {
 				return
 			}
-			// What the page's policy forbids comes this way, too; 422 is a refusal. An agent
-			// that stops ends its stream of events.
+			// The page's policy reports violations this way, too. 422 is a refusal. An agent that
+			// stops ends its stream of events.
 			if strings.Contains(m.Text, "net::ERR_") && isExpected(m.URL, expected) {
 				continue
 			}
@@ -111,8 +110,8 @@ func (b Browser) Do(what string, actions ...Action) {
 	}
 }
 
-// See waits until a condition holds in the page. (Poll of chromedp makes functions
-// of strings, which the page's policy forbids.)
+// See waits until a condition is true in the page. (Poll of chromedp makes functions of strings,
+// which the page's policy forbids.)
 func (b Browser) See(what, condition string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -128,7 +127,7 @@ func (b Browser) See(what, condition string) {
 	}
 }
 
-// Value is what an expression or a promise has become.
+// Value returns the value of an expression, or of a promise once it is resolved.
 func Value[V any](b Browser, expression string) V {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -154,20 +153,20 @@ func Empty(id string) Action {
 	})
 }
 
-// Media has the page believe in a colour scheme, and in a person who wants no motion.
+// Media sets the page's color scheme and turns motion off.
 func Media(scheme string) Action {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{
 				{Name: "prefers-color-scheme", Value: scheme},
-				{Name: "prefers-reduced-motion", Value: "reduce"}, // clicks miss what is still scrolling
+				{Name: "prefers-reduced-motion", Value: "reduce"}, // clicks miss elements that are still scrolling
 			},
 		})
 		return err
 	})
 }
 
-// Picture takes a picture where that is wanted, unless it has no name.
+// Picture takes a picture if pictures are wanted and name is not empty.
 func (b Browser) Picture(name string) {
 	b.t.Helper()
 	dir := os.Getenv(Screenshots)
@@ -184,8 +183,8 @@ func (b Browser) Picture(name string) {
 	}
 }
 
-// Axe is the environment variable that names a file of axe-core's program; without it the
-// one is taken that tools/install-test-deps fetched.
+// Axe is the environment variable that names the file of axe-core's program. The default is the
+// file that tools/install-test-deps fetched.
 const Axe = "STARLING_AXE"
 
 // Accessible has axe-core look for what shuts people out, such as fields without labels

@@ -53,7 +53,7 @@ func Start(t testing.TB) *Bus {
 	return b
 }
 
-// Serve puts an object with methods on the bus, under a name of its own.
+// Serve puts an object with methods on the bus under a new name.
 func (b *Bus) Serve(name, path, iface string, methods any) {
 	b.t.Helper()
 	b.own(name)
@@ -70,8 +70,8 @@ func (b *Bus) Emit(path, name string, values ...any) {
 	}
 }
 
-// Properties puts an object with properties on the bus, under a name of its own,
-// and returns how to change one.
+// Properties puts an object with properties on the bus under a new name. It returns a function that
+// changes a property.
 func (b *Bus) Properties(name, path, iface string, values map[string]any) (set func(property string, value any)) {
 	b.t.Helper()
 	b.own(name)

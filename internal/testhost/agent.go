@@ -11,25 +11,25 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// An Agent is a starling agent in a data directory of its own.
+// An Agent is a starling agent with its own data directory.
 type Agent struct {
 	*control.Client
 	Bin Bin
 	Dir string
-	Env []string // beside this process's own
+	Env []string // added to this process's variables
 
 	running *Process
 }
 
-// NewAgent makes a data directory. The preferences and settings are those files'
-// whole text. Agents share one computer here, which they tell projects; their
-// applications do not give way, or they would starve where other tests run.
+// NewAgent makes a data directory. prefs and settings are lines added to the preferences and
+// settings of tests. Projects learn that all agents share one computer. Applications run at normal
+// priority, because they would starve where other tests run.
 func NewAgent(bin Bin, dir, prefs, settings string) (*Agent, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	for name, text := range map[string]string{
-		"prefs.toml":    "suspend_cpu_usage = 0\nrun_on_batteries = true\n" + prefs, // a busy machine is no reason to wait
+		"prefs.toml":    "suspend_cpu_usage = 0\nrun_on_batteries = true\n" + prefs, // tasks also run on a busy machine
 		"starling.toml": "allow_multiple_clients = true\nno_priority_change = true\n" + noTools(settings) + settings,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -39,12 +39,12 @@ func NewAgent(bin Bin, dir, prefs, settings string) (*Agent, error) {
 	return &Agent{Client: control.NewClient(dir), Bin: bin, Dir: dir}, nil
 }
 
-// Run runs a starling command on this agent's data and returns what it printed.
+// Run runs a starling command on this agent's data and returns its standard output.
 func (a *Agent) Run(ctx context.Context, args ...string) (string, error) {
 	return a.Bin.Run(ctx, nil, Starling, append([]string{"--data", a.Dir}, args...)...)
 }
 
-// Start starts the agent; args go to "starling run".
+// Start starts the agent with args appended to "starling run".
 func (a *Agent) Start(args ...string) error {
 	var err error
 	a.running, err = StartWith(a.Env, a.Log(), a.Bin.Path(Starling), append([]string{"--data", a.Dir, "run"}, args...)...)

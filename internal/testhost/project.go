@@ -58,7 +58,7 @@ func (p *Project) Append(text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Run runs a starling-server command and returns what it printed.
+// Run runs a starling-server command and returns its standard output.
 func (p *Project) Run(ctx context.Context, args ...string) (string, error) {
 	return p.Bin.Run(ctx, nil, Server, args...)
 }
@@ -119,7 +119,7 @@ func (p *Project) Stop() error {
 // Kill ends the server as a power cut would.
 func (p *Project) Kill() { p.serving.Kill() }
 
-// A Count says how far a project's work has come.
+// A Count is the progress of a project's work.
 type Count struct {
 	Done      bool `json:"done"`
 	Workunits struct {

@@ -1,8 +1,8 @@
-// Package testhost runs whole projects and agents as real processes on
-// loopback, each in a folder of its own: for the demo and for end-to-end tests.
+// Package testhost runs whole projects and agents as real processes on loopback, each in its own
+// folder. The demo and the end-to-end tests use it.
 //
-// It starts programs that were built before, watches them and ends them by
-// process id; it knows nothing of what they do inside.
+// It starts programs that were built before, watches them and ends them by process id. It does not
+// depend on their inner workings.
 package testhost
 
 import (
@@ -52,8 +52,8 @@ func Build(ctx context.Context, dir string) (Bin, error) {
 		"cmd/starling", "cmd/starling-server", "cmd/starling-detect", "cmd/starling-wrap", "cmd/demo", "examples/mersenne", "examples/collatz")
 }
 
-// Run runs a program to its end and returns what it printed on standard output.
-// The error holds its standard error.
+// Run runs a program to its end and returns its standard output. The error holds its standard
+// error.
 func (b Bin) Run(ctx context.Context, stdin io.Reader, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, b.Path(program), args...)
 	var out, errs bytes.Buffer
@@ -67,10 +67,9 @@ func (b Bin) Run(ctx context.Context, stdin io.Reader, program string, args ...s
 // ports counts those that FreePort has looked at.
 var ports atomic.Int64
 
-// FreePort returns a TCP port on loopback that nobody listens on, another one each
-// time. It is below those that systems choose themselves (from 32768 on), so that
-// nobody's outgoing connection takes it before it is used; processes begin at
-// different ones.
+// FreePort returns an unused TCP port on loopback, another one each time. The port is below 32768,
+// where systems start to choose ports themselves, so that no outgoing connection takes it before it
+// is used. Each process begins at a different port.
 func FreePort() (int, error) {
 	for range 100 {
 		port := 10_000 + (251*os.Getpid()+int(ports.Add(1)))%20_000
@@ -89,9 +88,9 @@ type Process struct {
 	err  error
 }
 
-// Start starts a program with its output going to the file log, at its end. The
-// program gets a process group of its own, so that a Ctrl-C in the terminal
-// reaches only the caller, who then ends it in order.
+// Start starts a program and appends its output to the file log. The program gets a separate
+// process group, so that a Ctrl-C in the terminal reaches only the caller, which then ends the
+// program in order.
 func Start(log, program string, args ...string) (*Process, error) {
 	return StartWith(nil, log, program, args...)
 }
@@ -123,7 +122,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait waits for the process to end by itself and returns how it did.
+// Wait waits until the process ends without being stopped, and returns its error.
 func (p *Process) Wait(ctx context.Context) error {
 	select {
 	case <-p.done:

@@ -1,5 +1,5 @@
-// Package testpg runs a PostgreSQL server for a test: a cluster of its own in a
-// temporary folder, reached through a socket there, that ends with the test.
+// Package testpg runs a PostgreSQL server for a test. Its cluster is in a temporary folder and is
+// reached through a socket there. It ends with the test.
 package testpg
 
 import (
@@ -22,8 +22,9 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// guard makes a cluster and then runs pg_ctl as it is told. When its input ends,
-// because the test has ended in whatever way, it leaves nothing behind.
+// guard makes a cluster and then runs pg_ctl with the words of each line of its input. When its
+// input ends, because the test has ended in whatever way, it stops the server and removes the
+// folder.
 const guard = `
 cd "$2" || exit 1
 trap '"$1"/pg_ctl -D data -m immediate stop >>log 2>&1; cd /; rm -rf "$2"' EXIT

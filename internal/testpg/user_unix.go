@@ -13,7 +13,7 @@ import (
 // unprivileged gives dir and cmd to another user if this one is root, whom
 // PostgreSQL refuses.
 func unprivileged(cmd *exec.Cmd, dir string) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the test, which says what follows
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt reaches only the test, which stops the server
 	if os.Geteuid() != 0 {
 		return nil
 	}

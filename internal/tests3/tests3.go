@@ -27,9 +27,8 @@ type Service struct {
 	stop               func() // nil: it does not run
 }
 
-// Start starts a service that ends with the test, and puts its keys into the process's
-// environment. The service is built first if it has not been yet, which takes a
-// minute or two; -short skips the test.
+// Start starts a service that ends with the test, and puts its keys into the process's environment.
+// It builds the service if necessary, which takes a minute or two. With -short it skips the test.
 func Start(t *testing.T) *Service {
 	t.Helper()
 	program := testservice.Program(t, "s3", "versitygw", "buckets are")
@@ -46,7 +45,7 @@ var setKeys = sync.OnceFunc(func() {
 	os.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 })
 
-// Stop kills the service, as a power cut would. What it holds stays.
+// Stop kills the service, as a power cut would. Its files stay.
 func (s *Service) Stop() {
 	if s.stop != nil {
 		s.stop()
@@ -71,7 +70,7 @@ func (s *Service) Restart(t *testing.T) {
 func (s *Service) Bucket(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("bucket-%d", s.buckets.Add(1))
-	if err := os.Mkdir(filepath.Join(s.dir, name), 0o750); err != nil { // what the gateway takes for a bucket
+	if err := os.Mkdir(filepath.Join(s.dir, name), 0o750); err != nil { // the gateway takes folders for buckets
 		t.Fatal(err)
 	}
 	return s.Place(name + "/project")

@@ -1,5 +1,5 @@
-// Package testservice runs programs that tests need and Go alone builds: tools with a module
-// file of their own, so that no program of this project depends on what they do.
+// Package testservice runs programs that tests need and that Go alone can build. They are tools
+// with separate module files, so that no program of this project depends on their dependencies.
 package testservice
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// Program returns the path of a tool of tools/NAME.mod. It is built first if it has not been
-// yet, which takes a minute or two. Where it cannot be built the test is skipped, which says
-// what is NOT tested, but fails if $CI is set; -short skips it anyway.
+// Program returns the path of a tool of tools/NAME.mod. It builds the tool if necessary, which
+// takes a minute or two. If that fails it skips the test with a notice that untested is NOT tested,
+// or fails it if $CI is set. With -short it always skips the test.
 func Program(t *testing.T, mod, tool, untested string) string {
 	t.Helper()
 	if testing.Short() {
@@ -37,9 +37,9 @@ func Program(t *testing.T, mod, tool, untested string) string {
 	return lines[len(lines)-1]
 }
 
-// Run starts a program and returns when ready does without an error. The program ends with
-// the test, which has what it said if it fails; stop, which may be called more than once,
-// kills it before, as a power cut would.
+// Run starts a program and returns when ready returns nil. The program ends with the test, and a
+// test that fails logs its output. stop kills it earlier, as a power cut would, and may be called
+// more than once.
 func Run(t *testing.T, cmd *exec.Cmd, ready func() error) (stop func()) {
 	t.Helper()
 	var said strings.Builder

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Until calls done until it returns true, for a minute at most. Then it fails the test; what
-// names the condition, as in "waiting for the agent to answer".
+// Until calls done until it returns true. After a minute it fails the test. what names the
+// condition, as in "waiting for the agent to answer".
 func Until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	Try(t, context.WithoutCancel(t.Context()), what, func() error {
@@ -33,11 +33,11 @@ func Try(t testing.TB, ctx context.Context, what string, f func() error) {
 	}
 }
 
-// Poll calls f until it returns nil. It returns f's last error when ctx ends first or, if ctx
-// has no deadline, after a minute. Between two calls it pauses for a tenth of the time that it
-// has waited so far, for 50 ms at most, but for four times as long as f took if that is more, up
-// to a second: tests that wait with programs of their own would otherwise take the processors
-// from the programs that they wait for.
+// Poll calls f until it returns nil. It returns f's last error when ctx ends first or, if ctx has
+// no deadline, after a minute. Between two calls it pauses for a tenth of the time that it has
+// waited so far, at most 50 ms. If four times the duration of f is longer, it pauses for that
+// instead, at most a second, because tests that run programs to check would otherwise take the
+// processors from the programs that they wait for.
 func Poll(ctx context.Context, f func() error) error {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc

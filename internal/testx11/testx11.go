@@ -1,4 +1,4 @@
-// Package testx11 gives a test an X server of its own.
+// Package testx11 gives a test a separate X server.
 package testx11
 
 import (

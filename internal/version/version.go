@@ -1,9 +1,9 @@
-// Package version knows which version of Starling this is.
+// Package version holds the version of Starling.
 package version
 
-// Version is that of all programs here. A release build sets it; see Makefile.
+// Version is the version of all programs here. A release build sets it, see Makefile.
 var Version = "0.1.0-dev"
 
-// ReleaseURL tells which version is the newest, where settings do not say. Only a
-// build that no package manager looks after sets it.
+// ReleaseURL is the default address for looking up the newest version. It is set only in builds
+// that no package manager updates.
 var ReleaseURL = ""

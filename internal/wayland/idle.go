@@ -29,7 +29,8 @@ const (
 	maxObject = 1000
 )
 
-// The objects of a connection. Two more follow for each seat; compositors refuse gaps.
+// The objects of a connection. Two more follow for each seat, without gaps, since compositors
+// refuse gaps.
 const (
 	display uint32 = 1 + iota
 	registry
@@ -56,7 +57,7 @@ type Monitor struct {
 // A seat is a group of keyboards, mice and the like.
 type seat struct {
 	notification uint32
-	since        time.Time // no input since; zero: there was some lately
+	since        time.Time // the start of the time without input, zero if there was input lately
 }
 
 // Socket returns the path of the compositor's socket, "" if this process is in no Wayland session.
@@ -71,9 +72,9 @@ func Socket() string {
 	return name
 }
 
-// Watch asks the compositor at the other end of conn to report when people leave and return, and
-// takes conn over. Returned is called when somebody returns and when the connection ends; it must not
-// block.
+// Watch asks the compositor at the other end of conn to report when people leave and return. It
+// takes over conn. It calls returned when somebody returns and when the connection ends. returned
+// must not block.
 func Watch(conn net.Conn, returned func()) (*Monitor, error) {
 	w := &Monitor{conn: conn, returned: returned, last: notifier, seats: make(map[uint32]seat)}
 	err := conn.SetDeadline(time.Now().Add(patience))
@@ -121,7 +122,7 @@ func (w *Monitor) send(object uint32, opcode uint16, body []byte) error {
 	return err
 }
 
-// begin reads the list of what the compositor offers, and asks for notifications.
+// begin reads the compositor's list of interfaces and asks for notifications.
 //
 // Source: wayland.xml, ext-idle-notify-v1.xml.
 func (w *Monitor) begin() error {
@@ -201,7 +202,7 @@ func (w *Monitor) attend(name uint32) error {
 	return w.send(notifier, opcode, number(number(number(nil, notification), thresholdMS), id))
 }
 
-// follow notes what the compositor reports until the connection ends.
+// follow records the compositor's reports until the connection ends.
 func (w *Monitor) follow() {
 	var buf [maxMessage]byte
 	for {
@@ -259,7 +260,7 @@ func (w *Monitor) change(m message, now time.Time) {
 	}
 }
 
-// refusal is what the compositor complains of.
+// refusal returns the error that a compositor reports.
 func refusal(a arguments) error {
 	a.number()
 	code, why := a.number(), a.text()

@@ -75,10 +75,11 @@ var usual = []message{offer(1, "wl_compositor", 5), offer(2, "ext_idle_notifier_
 func idled(id uint32) message   { return message{id, 0, nil} }
 func resumed(id uint32) message { return message{id, 1, nil} }
 
-// The seats are numbered after the notifier: each has an object of its own and a notification.
+// The objects of the seats are numbered after the notifier. Each seat has an object and a
+// notification.
 const first, second = notifier + 2, notifier + 4
 
-// Time without input is counted from when a compositor says that people are away.
+// The time without input is counted from the compositor's report that people are away.
 func TestIdleTime(t *testing.T) {
 	watched(t, usual, func(c compositor, w *Monitor, err error, returned *int) {
 		if err != nil {
@@ -114,7 +115,7 @@ func TestIdleTime(t *testing.T) {
 	})
 }
 
-// What a compositor does not offer, or complains of, is an error.
+// A missing interface and a compositor's complaint are errors.
 func TestCompositorsThatDoNotHelp(t *testing.T) {
 	complaint := message{display, fault, text(number(number(nil, 2), 3), "no")}
 	for name, tt := range map[string]struct {
@@ -143,7 +144,7 @@ func TestCompositorsThatDoNotHelp(t *testing.T) {
 	})
 }
 
-// A compositor that says nothing is not waited for.
+// A compositor that does not answer is given up.
 func TestASilentCompositor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := net.Pipe()
@@ -170,7 +171,7 @@ func FuzzStream(f *testing.F) {
 			for range 2 {
 				_, _ = read(there, &buf)
 			}
-			go func() { // what the client asks for is of no interest
+			go func() { // the client's requests are discarded
 				for {
 					if _, err := read(there, &buf); err != nil {
 						return

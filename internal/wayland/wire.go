@@ -12,7 +12,7 @@ const maxMessage = 4096
 
 const header = 8
 
-// A message is one event or request: an object, the number of what it does, and arguments.
+// A message is one event or request. It has an object, an operation's number and arguments.
 //
 // Source: the Wayland protocol specification, "Wire Format".
 type message struct {

@@ -1,8 +1,8 @@
-// Package winsession judges by the sessions of a Windows computer, at its screen and by
-// Remote Desktop, whether somebody uses it: a service is in a session of its own, which has
+// Package winsession decides from the sessions of a Windows computer, both at its screen and by
+// Remote Desktop, whether somebody uses it. A service cannot see this from its session, which has
 // no input.
 //
-// It asks the system nothing; agent/hostinfo does.
+// The package takes the sessions from agent/hostinfo, which asks the system.
 package winsession
 
 import (
@@ -17,13 +17,13 @@ const (
 	Disconnected = 4
 )
 
-// A Session is what Windows says of one. A time that it does not know is zero.
+// A Session is Windows' description of a session. Unknown times are zero.
 type Session struct {
 	State uint32
 	User  bool      // somebody is logged on
 	Left  time.Time // it was disconnected last
 	Input time.Time // its last input, which may be minutes behind for that at the screen
-	Now   time.Time // when Windows said so
+	Now   time.Time // time of the description
 }
 
 // Where things are in a WTSINFOW.
@@ -58,9 +58,9 @@ func moment(b []byte) time.Time {
 	return time.Unix(0, 0).UTC().Add(time.Duration(ticks-epoch) * 100)
 }
 
-// Idle returns for how long nobody has used the computer: since the last input in any
-// session, or since the last of them was left. up is for how long the computer has been
-// on, which counts if nobody is logged on. ok is false if Windows does not know.
+// Idle returns the time for which the computer has not been used. It is the time since the last
+// input in any session, or since the last session was disconnected. If nobody is logged on it is
+// up, the time since the computer was turned on. ok is false if Windows does not provide the times.
 func Idle(all []Session, up time.Duration) (idle time.Duration, ok bool) {
 	anybody := false
 	for _, s := range all {

@@ -11,7 +11,7 @@ import (
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// said is what Windows says of a session, laid out by hand.
+// said lays out Windows' description of a session by hand.
 func said(state uint32, user string, left, input time.Time) []byte {
 	b := make([]byte, 216)
 	binary.LittleEndian.PutUint32(b, state)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Tests that the documents name exist where they say: "`package`: `TestA`, `TestB`".
+// Tests that are named in the documents exist in the package that is given with them: "`package`:
+// `TestA`, `TestB`".
 func TestDocumentsNameTests(t *testing.T) {
 	declared := make(map[string]map[string]bool) // by folder
 	everywhere := make(map[string]bool)

@@ -121,7 +121,7 @@ func TestCommentMarkers(t *testing.T) {
 	count(t, commentBudget, texts)
 }
 
-// comments returns the comments of a file as prose: what is indented in them is code.
+// comments returns the comments of a file as prose, without indented lines, which are code.
 func comments(t *testing.T, path string) string {
 	t.Helper()
 	src, err := os.ReadFile(path)
@@ -180,7 +180,7 @@ func count(t *testing.T, budget string, texts map[string]string) {
 	}
 }
 
-// budgets reads a budget. A text that is not in it has none.
+// budgets reads a budget. Texts that it does not list have a budget of 0.
 func budgets(t *testing.T, budget string) map[string]map[string]int {
 	t.Helper()
 	b, err := os.ReadFile(budget)

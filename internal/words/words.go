@@ -1,6 +1,6 @@
-// Package words puts times, durations, sizes and counts as people read them, the same way
-// everywhere. Its test lists what people read of Starling and keeps watch over the
-// language; make words prints the list.
+// Package words writes times, durations, sizes and counts for people, the same way everywhere. Its
+// test collects the texts that people see in Starling and checks their language. make words prints
+// the list.
 package words
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Span is a duration in at most two units: "2 d 3 h", "5 h 56 min", "3 min 12 s". It
-// rounds to seconds; a negative duration is shown as its absolute value.
+// Span returns a duration in at most two units: "2 d 3 h", "5 h 56 min", "3 min 12 s". It rounds to
+// seconds, and writes a negative duration as its absolute value.
 func Span(d time.Duration) string {
 	s := int64(d.Abs().Round(time.Second) / time.Second)
 	units := []struct {
@@ -33,8 +33,8 @@ func Span(d time.Duration) string {
 	return "0 s"
 }
 
-// Time is a moment as a noun, for "until …", "since …" and "not before …": the time of
-// day if it is today, with seconds if it is less than an hour away; else with its date.
+// Time returns a time as a noun, for "until …", "since …" and "not before …". Today's times have no
+// date, and have seconds if they are less than an hour away. Other times have a date.
 func Time(t, now time.Time) string {
 	t = t.In(now.Location())
 	if Days(t, now) == 0 && t.Sub(now).Abs() < time.Hour {
@@ -57,8 +57,8 @@ func When(t, now time.Time) string {
 	return "on " + t.Format("2006-01-02 15:04")
 }
 
-// Days is how many calendar days t is after now, in the time zone of now; negative
-// if it is before.
+// Days returns the number of calendar days from now to t in the time zone of now. It is negative if
+// t is earlier.
 func Days(t, now time.Time) int {
 	noon := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 12, 0, 0, 0, time.UTC) }
 	return int(noon(t.In(now.Location())).Sub(noon(now)) / (24 * time.Hour))

@@ -67,7 +67,7 @@ func TestAvoidedPhrasesAreFound(t *testing.T) {
 	}
 }
 
-// TestWords goes over all texts.
+// TestWords checks all texts.
 func TestWords(t *testing.T) {
 	var rules []*regexp.Regexp
 	for _, a := range avoid {
@@ -108,7 +108,7 @@ func collect(t *testing.T) (all []text) {
 		}
 		switch filepath.Ext(name) {
 		case ".md":
-			if name != "CHANGELOG.md" { // what was said, was said
+			if name != "CHANGELOG.md" { // its old entries stay as they were published
 				found, err := inHandbook(path, name)
 				all = append(all, found...)
 				return err
@@ -176,7 +176,7 @@ func inSource(path, name string) (all []text, err error) {
 	return all, nil
 }
 
-// kindOf is what a call does with its texts.
+// kindOf returns the use that a call makes of its texts.
 func kindOf(c *ast.CallExpr) string {
 	name := ""
 	switch f := c.Fun.(type) {
@@ -201,7 +201,7 @@ var (
 	query = regexp.MustCompile(`^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|PRAGMA|BEGIN|DROP|VACUUM|ANALYZE|EXPLAIN|SET|LOCK|AND|WHERE|FROM|JOIN|ORDER)\b`)
 )
 
-// isText tells sentences from names, formats and queries.
+// isText reports whether a string is a sentence, and not a name, a format or a query.
 func isText(s string) bool { return word.MatchString(s) && !query.MatchString(s) }
 
 var (

@@ -1,7 +1,6 @@
-// Package globalprefs lists the preferences that a volunteer has about computing, which
-// agents and servers exchange as global_preferences: what each is called, its unit, what
-// holds without it and which values it takes. What they mean for a computer is the
-// agent's business, and which of them a web page shows the server's.
+// Package globalprefs lists a volunteer's preferences about computing, which agents and servers
+// exchange as global_preferences, with their names, units, defaults and ranges. The agent gives
+// them their meaning for a computer, and the server chooses the ones that a web page shows.
 package globalprefs
 
 import "slices"
@@ -32,9 +31,9 @@ func Of(name string) Key {
 
 func yesNo(name string, def float64) Key { return Key{Name: name, Default: def, Most: 1} }
 
-// all follow BOINC's lib/prefs.cpp in names, units and defaults, but for
-// max_cpu_temperature, max_gpu_temperature and max_sticky_gb, which are none of BOINC's. That run_on_batteries and
-// run_if_user_active are off and on respectively is what BOINC documents.
+// all follow BOINC's lib/prefs.cpp in names, units and defaults, except max_cpu_temperature,
+// max_gpu_temperature and max_sticky_gb, which BOINC lacks. BOINC documents the defaults of
+// run_on_batteries (off) and run_if_user_active (on).
 var all = []Key{
 	yesNo("run_on_batteries", 0),
 	yesNo("run_if_user_active", 1),

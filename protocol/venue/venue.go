@@ -1,6 +1,6 @@
-// Package venue takes preferences apart by the groups of computers, BOINC's venues, for which they
-// hold. Both kinds of preferences, general and of a project, have the same form: elements that hold
-// for all, and <venue name="…"> with those that hold in their place at one.
+// Package venue splits preferences by the groups of computers to which they apply, BOINC's venues.
+// The general preferences and those of projects have the same form. They consist of elements for
+// all computers, and of <venue name="…"> with elements that replace them at one venue.
 package venue
 
 import (
@@ -14,13 +14,13 @@ var Names = []string{"home", "school", "work"}
 
 // A Sets is preferences taken apart. Its texts are elements, one a line.
 type Sets struct {
-	All    string // what holds where nothing else is said
+	All    string // for all venues without preferences
 	venues []named
 }
 
 type named struct{ name, xml string }
 
-// Split takes preferences apart. What cannot be read is left out.
+// Split splits preferences. It leaves out unreadable parts.
 func Split(xml string) (s Sets) {
 	var all bxml.Writer
 	Each(xml, func(c *bxml.Scanner, name string) {
@@ -47,7 +47,7 @@ func (s Sets) String() string {
 	return string(w.Bytes())
 }
 
-// For returns what holds at a venue: its own, or else what holds for all.
+// For returns the preferences for a venue, or All if the venue lacks any.
 func (s Sets) For(name string) string {
 	if own, ok := s.Own(name); ok {
 		return own
@@ -55,7 +55,7 @@ func (s Sets) For(name string) string {
 	return s.All
 }
 
-// Own returns what is said for a venue alone.
+// Own returns the preferences for only this venue, if there are any.
 func (s Sets) Own(name string) (string, bool) {
 	i := slices.IndexFunc(s.venues, func(v named) bool { return v.name == name })
 	if name == "" || i < 0 {
@@ -64,7 +64,7 @@ func (s Sets) Own(name string) (string, bool) {
 	return s.venues[i].xml, true
 }
 
-// Set makes a venue have preferences of its own; at "" it sets All.
+// Set sets the preferences of a venue, or All if name is "".
 func (s *Sets) Set(name, xml string) {
 	if name == "" {
 		s.All = xml
@@ -96,7 +96,7 @@ func Each(xml string, visit func(s *bxml.Scanner, name string)) {
 	}
 }
 
-// Keep writes the element that a scanner is at as it is, but for its attributes.
+// Keep copies the scanner's current element to w without its attributes.
 func Keep(w *bxml.Writer, s *bxml.Scanner, name string) {
 	w.Raw("<" + name + ">" + s.Raw() + "</" + name + ">\n")
 }

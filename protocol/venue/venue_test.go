@@ -31,7 +31,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// What cannot be read loses nothing that can.
+// Unreadable parts of preferences do not destroy the readable ones.
 func TestBroken(t *testing.T) {
 	for _, text := range []string{"", "<", "</p>", "<a>", "<a>1</a><b", "<venue name=\"x\">"} {
 		s := venue.Split(text)

@@ -17,10 +17,10 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// BOINC's remote job submission, in a thin translation: requests in XML, the operations of this
-// API, answers in XML.
+// This is a thin translation of BOINC's remote job submission. Requests are in XML, the operations
+// belong to this API, and the answers are in XML.
 //
-// Source: BOINC html/user/submit_rpc_handler.php and job_file.php; clients are lib/boinc_submit.py,
+// Source: BOINC html/user/submit_rpc_handler.php and job_file.php. Clients are lib/boinc_submit.py,
 // lib/submit_api.py and lib/remote_submit.cpp.
 
 // BOINCRoutes returns the routes for these requests, by paths below the project's URL.

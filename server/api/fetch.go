@@ -120,7 +120,7 @@ func (f *fetcher) fetch(ctx context.Context, r workgen.Remote) (fetched, error) 
 		}
 		f.got[r.URL] = got
 	}
-	const cure = "correct what the request says of it, or the file there"
+	const cure = "correct its description in the request, or the file there"
 	switch {
 	case r.MD5 != "" && r.MD5 != got.md5:
 		return got, &fetchError{fmt.Errorf("its MD5 is %s, want %s", got.md5, r.MD5), cure}

@@ -44,7 +44,7 @@ func (c *call) read(a *API) (s wire.Submission, release func(), err error) {
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	_, ours := errors.AsType[*fault](err)
 	if !large && !ours {
-		err = faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
+		err = faultf(http.StatusBadRequest, "see openapi.json for the format of a batch", "the request is not understood: %v", err)
 	}
 	return s, nil, err
 }

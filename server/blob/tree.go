@@ -27,7 +27,7 @@ type Tree interface {
 	Close() error
 }
 
-// A Reader has files to look at.
+// A Reader opens files and returns their sizes and checksums.
 type Reader interface {
 	// Open opens a file for reading, which ctx bounds too.
 	Open(ctx context.Context, name string) (*File, error)

@@ -29,8 +29,8 @@ func Average(avg float64, last, now time.Time, credit float64) float64 {
 // was granted since: half of it a week later. The stored value is from the last grant. A clock that
 // was set back leaves it as it was.
 //
-// Source: BOINC lib/util.cpp, update_average, for a credit of 0; BOINC's update_stats stores that
-// for those who were granted nothing for long.
+// Source: BOINC lib/util.cpp, update_average, for a credit of 0. BOINC's update_stats stores that
+// for users, teams and hosts without recent credit.
 func Decayed(avg float64, last, now time.Time) float64 {
 	if last.IsZero() || !now.After(last) {
 		return avg

@@ -19,7 +19,7 @@ import (
 // the server's faults.
 const Header = "Starling-Fault"
 
-// Faults are what may happen to a request: at most one fault, and a delay.
+// Faults are the possible faults of a request. A request gets at most one of them, and a delay.
 type Faults struct {
 	Slow   time.Duration // before the request is answered
 	chance [kinds]float64

@@ -39,8 +39,8 @@ const (
 // A Feeder is safe for concurrent use. Its zero value is ready.
 type Feeder struct {
 	// Fresh is the time for which results that were read are reused. If 0, they are read for each
-	// request. New results of higher priority wait up to that long. It is rare that a request is
-	// refused because of what is in memory: see barren.
+	// request. New results of higher priority wait up to that long. A request is rarely refused
+	// because of the results in memory, see barren.
 	Fresh time.Duration
 	// Shard returns the part of the work that this process looks at first, if several share a
 	// database. If nil, this is the only process.

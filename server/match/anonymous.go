@@ -30,9 +30,9 @@ func Anonymous(req *protocol.SchedulerRequest) bool {
 // be used.
 //
 // Source: BOINC sched/sched_version.cpp, get_app_version_anonymous and
-// estimate_flops_anon_platform. Different here: one that uses a coprocessor that the host does not
-// have, or that BOINC's server has no number for, is of no use; there it is taken for one on the
-// CPUs.
+// estimate_flops_anon_platform. Different here: a version cannot be used if the host lacks its
+// coprocessor, or if BOINC's server does not have a number for the coprocessor's kind. BOINC takes
+// it for a version on the CPUs.
 func (h *Host) own() (list []*store.AppVersion) {
 	for i := range h.facts.Request.AppVersions {
 		in := &h.facts.Request.AppVersions[i]

@@ -27,7 +27,7 @@ type Volunteer struct {
 	Prefs string // for the project, at the venue of the computer: the elements
 }
 
-// unwanted is why a volunteer wants no tasks of the class, or nil.
+// unwanted returns the reason if a volunteer refuses tasks of the class, or nil.
 func (c *Choice) unwanted(v *Volunteer) *Lack {
 	if c.ProjectPrefsRegex == nil || c.ProjectPrefsTag == "" {
 		return nil

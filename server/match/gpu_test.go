@@ -31,7 +31,7 @@ func gpuWorld() *world {
 	return w
 }
 
-// versions are those with which each result of a decision is computed.
+// versions returns the versions for the results of a decision.
 func versions(m *match.Match) (out []int64) {
 	for _, a := range m.Assigned() {
 		out = append(out, a.Version.ID)

@@ -28,8 +28,8 @@ func heldBy(req *protocol.SchedulerRequest) map[string]bool {
 // 1 if it has any. It is 0 for a candidate that the host may not have. Of the results that could be
 // sent now, those with the greatest value save the most transfers.
 //
-// Source: BOINC's locality scheduling (sched/sched_locality.cpp) goes by the names of files that
-// stand in the names of results; this goes by the files themselves.
+// Source: BOINC's locality scheduling (sched/sched_locality.cpp) uses the names of files that are
+// part of the names of results. This function uses the files themselves.
 func (m *Match) Local(c *store.Candidate) (bytes int64) {
 	if len(m.held) == 0 {
 		return 0

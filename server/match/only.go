@@ -24,7 +24,7 @@ func (o *Only) numbers() []keyed {
 	}
 }
 
-// leavesOut is why a candidate is not for the class, or nil.
+// leavesOut returns the reason if a candidate is not for the class, or nil.
 func (o *Only) leavesOut(c *store.Candidate) *Lack {
 	if c.WorkunitID < o.MinWUID || o.MaxWUID > 0 && c.WorkunitID > o.MaxWUID || c.Batch < o.MinBatch || o.MaxBatch > 0 && c.Batch > o.MaxBatch {
 		return &Lack{Code: protocol.RefusedOther}

@@ -91,7 +91,7 @@ func (w *world) live(steps int) {
 	}
 }
 
-// event is one step or, of a daemon that may not run now, none.
+// event takes one step, or none if it is the turn of a daemon that may not run now.
 func (w *world) event() {
 	if w.failed {
 		return

@@ -45,9 +45,9 @@ func (j PlainJob) check(plain bool) error {
 	case !plain && (j.File != "" || j.described()):
 		errs = append(errs, errors.New("a job.xml, checkpoints, progress and environment are for plain programs (--plain): others use BOINC's API"))
 	case j.File != "" && j.described():
-		errs = append(errs, errors.New("checkpoints, progress and environment stand in the job.xml: write them there"))
+		errs = append(errs, errors.New("with a job.xml, set checkpoints, progress and environment in that file"))
 	case j.Progress != "" && j.Pattern != "":
-		errs = append(errs, errors.New("the progress is in a file or in what the program prints, not in both"))
+		errs = append(errs, errors.New("the progress is in a file or in the program's output, not in both"))
 	}
 	for _, name := range append(slices.Clone(j.Checkpoints), j.Progress) {
 		if name != "" && !filepath.IsLocal(name) {

@@ -44,7 +44,7 @@ var (
 	versionNum   = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,2})$`)
 )
 
-// platforms are those that BOINC's clients call themselves most often.
+// platforms are the most frequent platforms of BOINC's clients, with descriptions.
 var platforms = map[string]string{
 	"x86_64-pc-linux-gnu":         "Linux running on an AMD x86_64 or Intel EM64T CPU",
 	"i686-pc-linux-gnu":           "Linux running on an Intel x86-compatible CPU",

@@ -98,7 +98,7 @@ func (p *Project) SigningKey() (*protocol.PrivateKey, error) {
 		return nil, err
 	}
 	if key.Public().Text() != p.CodeSign().Text() {
-		return nil, errors.New("keys/code_sign_private and keys/code_sign_public are not a pair: put the private key there that belongs to the public one, or none to publish what was signed elsewhere")
+		return nil, errors.New("keys/code_sign_private and keys/code_sign_public are not a pair: put the private key there that belongs to the public one, or none to publish versions that were signed elsewhere")
 	}
 	return key, nil
 }

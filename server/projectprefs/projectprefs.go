@@ -14,7 +14,7 @@ import (
 	"github.com/starling-grid/starling/protocol/venue"
 )
 
-// Prefs are what one volunteer wants at one venue.
+// Prefs are the preferences of one volunteer at one venue.
 type Prefs struct {
 	ResourceShare float64  // relative to the sum over all the volunteer's projects (not negative)
 	Apps          []int64  // the applications wanted (empty: all of them)

@@ -19,7 +19,7 @@ const (
 // must not disappear while a host is still uploading it.
 const lateAge = 24 * time.Hour
 
-// outputName is what output templates make of <OUTFILE_n/>.
+// outputName matches the names that output templates produce for <OUTFILE_n/>.
 var outputName = regexp.MustCompile(`^(.+)_r[0-9]+_[0-9]+$`)
 
 // sweep removes messages that were handled, and antique uploads. A host may upload a file long

@@ -8,8 +8,8 @@ import (
 // processors lists in the reply the host's processors for which there are no programs, so that it
 // stops asking for such work. It returns false if the host asks for no other work.
 //
-// Source: BOINC sched/sched_types.cpp, SCHEDULER_REPLY::write: where there is nothing for any of
-// them, none is named, or some clients would never ask again. Different here: only programs for the
+// Source: BOINC sched/sched_types.cpp, SCHEDULER_REPLY::write. If there are programs for none of
+// them, the reply names none, or some clients would never ask again. Different here: only programs for the
 // host's platforms count, and generic coprocessors do too.
 func (r *rpc) processors() bool {
 	r.reply.NonCPUIntensive = r.catalog.OnlyBeside()
@@ -31,7 +31,7 @@ func (r *rpc) processors() bool {
 			lacks = c.Kind
 		}
 	}
-	if some && !match.Anonymous(r.req) { // such a client knows its own programs best
+	if some && !match.Anonymous(r.req) { // such a client chooses its own programs
 		r.reply.NoRscApps = append(r.reply.NoRscApps, missing...)
 	}
 	if asks || lacks == "" || r.req.DontSendWork || r.req.WantsWork() {

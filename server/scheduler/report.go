@@ -65,7 +65,7 @@ func (r *rpc) move(why string, list []store.ResultChange) error {
 	return r.tx.SaveResults(list)
 }
 
-// transitionBy has the transitioner look at a workunit at a time at the latest. It is
+// transitionBy makes the transitioner look at a workunit at a time at the latest. It is
 // stored at the end, for all at once.
 func (r *rpc) transitionBy(workunit int64, at time.Time) {
 	if r.due == nil {

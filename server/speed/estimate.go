@@ -40,13 +40,13 @@ const (
 // rsc_fpops_est counts. It also returns the basis of the estimate. The first of these that is known
 // is used:
 //
-//  1. the host's own average, from 10 samples on;
-//  2. the median of the version's votes, from 5 hosts on, with the host's benchmark;
-//  3. the host's own vote on another version of the application, with the benchmark:
-//     a new version does not change the error in the operator's estimate;
-//  4. the median of the votes on all other versions, likewise;
-//  5. the host's own average, from 3 samples on;
-//  6. the benchmark.
+//  1. the host's own average, from 10 samples on
+//  2. the median of the version's votes, from 5 hosts on, with the host's benchmark
+//  3. the host's own vote on another version of the application, with the benchmark, because
+//     a new version does not change the error in the operator's estimate
+//  4. the median of the votes on all other versions, likewise
+//  5. the host's own average, from 3 samples on
+//  6. the benchmark
 //
 // The result is above 0 and finite if the benchmark is.
 func Flops(k Known) (float64, Source) {

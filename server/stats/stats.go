@@ -32,7 +32,7 @@ const remember = 60 * 24 * time.Hour
 // Files are the names of all files.
 var Files = []string{"tables.xml", "user.gz", "team.gz", "host.gz", "user_deleted.gz", "host_deleted.gz", "badge_user.gz", "badge_team.gz"}
 
-// Badges are those that can be had.
+// Badges are the badges of a project.
 type Badges struct {
 	badge.Ladder
 	Folder string // URL of their pictures

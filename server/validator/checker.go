@@ -15,8 +15,8 @@ import (
 type Case struct {
 	Workunit  store.Workunit
 	Canonical *store.Result // nil if not found yet
-	// Results are those to judge: with a canonical result those that have yet to
-	// be compared with it, otherwise all that may be part of a quorum.
+	// Results are the results to judge. With a canonical result these are the results that are not
+	// compared with it yet, otherwise all that may be part of a quorum.
 	Results []store.Result
 }
 

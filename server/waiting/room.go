@@ -47,7 +47,7 @@ const (
 type Work struct {
 	// Sendable are some of those that can be sent at all.
 	Sendable []int64
-	// Created are those with ids above the one that was asked for.
+	// Created are the results with ids above the given one.
 	Created []int64
 	// Newest is the id of the newest result.
 	Newest int64

@@ -108,7 +108,7 @@ func batchOf(name string, workunits int, input string) string {
 	return string(b)
 }
 
-// numbers are those that differ from one sender to the next.
+// numbers matches the numbers that differ between senders.
 var numbers = regexp.MustCompile(`"(id|create_time)":[^,]*`)
 
 // onBoth runs a test on each kind of database.

@@ -141,8 +141,8 @@ func (p program) image(arch, version string, made time.Time, system, folder stri
 	return mutate.ConfigFile(img, c)
 }
 
-// minimal is the system of a static program. The certificates are those of Mozilla's list that
-// go.mod names, since those of this computer may be others tomorrow.
+// minimal returns the files of a system with only a static program. The certificates are Mozilla's
+// list in the version that go.mod fixes, because this computer's list may change.
 func minimal(home string, made time.Time) ([]byte, error) {
 	var roots bytes.Buffer
 	for root := range bundle.Roots() {
@@ -150,7 +150,7 @@ func minimal(home string, made time.Time) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if root.Constraint == nil { // a file of certificates cannot say which names one is good for
+		if root.Constraint == nil { // a file of certificates cannot limit one to some names
 			if err := pem.Encode(&roots, &pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}); err != nil {
 				return nil, err
 			}

@@ -7,16 +7,16 @@
 // The page itself is in assets, as modules with one idea each and no build step:
 //
 //	app.js                   joins the stream of events (live.js) and the tabs
-//	tabs.js                  the tabs and their addresses; one line makes another
-//	model.js                 what the stream tells, in the shape that tabs need
-//	overview.js … log.js     one tab each; task.js and project.js fill the drawer
-//	virtual.js               tables of which only the rows in sight are in the page
-//	notices.js               what projects announced, as text
+//	tabs.js                  the tabs and their addresses
+//	model.js                 the data of the stream in the shape that tabs need
+//	overview.js … log.js     one tab each (task.js and project.js fill the drawer)
+//	virtual.js               tables with only the visible rows in the page
+//	notices.js               projects' announcements, as text
 //	computers.js             all computers of a person
 //	bands.js, spans.js       the timeline of the history, drawn and in words
-//	columns.js, arrange.js   the columns of tasks; filter, order and groups
-//	attention.js             what a person should know of first
-//	dom.js, words.js, ask.js small means
+//	columns.js, arrange.js   the columns of tasks, and filter, order and groups
+//	attention.js             problems that need attention
+//	dom.js, words.js, ask.js small functions
 package dashboard
 
 import (

@@ -1,5 +1,5 @@
-// Package metrics shows the agent's state to Prometheus, on a port of its own. It is
-// off unless starling.toml names one.
+// Package metrics shows the agent's state to Prometheus on a separate port. It is off unless
+// starling.toml names one.
 package metrics
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// An Agent tells its state. Status may be called concurrently.
+// An Agent returns its state. Status may be called concurrently.
 type Agent interface {
 	Status(ctx context.Context) (control.Status, error)
 }

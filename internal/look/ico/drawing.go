@@ -74,7 +74,7 @@ func parseColour(text string) (c color.RGBA, err error) {
 	return c, err
 }
 
-// bend is how many straight lines stand for a curve.
+// bend is the number of straight lines that replace a curve.
 const bend = 12
 
 // parsePath reads a start (M) and quadratic curves from point to point (q).
@@ -114,7 +114,7 @@ func numbers(text string, n int) (all []float64, err error) {
 	return all, nil
 }
 
-// fine is how many places of a pixel are looked at, in each direction.
+// fine is the number of samples of a pixel in each direction.
 const fine = 4
 
 // draw makes a picture of so many pixels a side.
@@ -138,7 +138,7 @@ func (d drawing) draw(pixels int) *image.NRGBA {
 	return m
 }
 
-// at is the colour of a place; the zero value is none.
+// at returns the color at a point, or the zero value outside the drawing.
 func (d drawing) at(p point) color.RGBA {
 	for _, s := range slices.Backward(d.strokes) {
 		line := s.points
@@ -156,7 +156,7 @@ func (d drawing) at(p point) color.RGBA {
 	return color.RGBA{}
 }
 
-// distance is that of a place from a line between two points.
+// distance returns the distance of p from the line between a and b.
 func distance(p, a, b point) float64 {
 	dx, dy := b.x-a.x, b.y-a.y
 	t := 0.0

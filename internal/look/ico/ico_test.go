@@ -61,7 +61,7 @@ func TestIcon(t *testing.T) {
 	}
 }
 
-// TestOtherDrawings: what cannot be drawn is not drawn otherwise.
+// TestOtherDrawings expects errors for drawings with unsupported features.
 func TestOtherDrawings(t *testing.T) {
 	svg, err := os.ReadFile("../icon.svg")
 	if err != nil {

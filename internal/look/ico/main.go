@@ -12,7 +12,7 @@ import (
 	"os"
 )
 
-// sizes are those that Windows asks for; from pngFrom on they are compressed.
+// sizes are the sizes that Windows asks for. From pngFrom on they are compressed.
 var sizes = []int{16, 24, 32, 48, 64, 256}
 
 const pngFrom = 256
@@ -68,8 +68,8 @@ func encode(svg []byte, sizes []int) ([]byte, error) {
 	return append(head.Bytes(), pictures.Bytes()...), nil
 }
 
-// bitmap writes a picture from its last line to its first, and a mask that says nothing:
-// the pixels have how dense they are themselves.
+// bitmap writes a picture from its last line to its first, and an empty mask, because the pixels
+// have alpha values.
 func bitmap(w *bytes.Buffer, m *image.NRGBA, write func(*bytes.Buffer, ...any)) {
 	n := m.Rect.Dx()
 	mask := (n + 31) / 32 * 4 * n

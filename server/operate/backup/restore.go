@@ -234,7 +234,7 @@ func settle(ctx context.Context, dir string, c project.Config, h Head) error {
 	}
 	if h.DatabaseVersion == store.Latest {
 		if d := h.Census.Differences(census); len(d) > 0 {
-			return fmt.Errorf("the database in the backup is not what was copied: it differs in %s", strings.Join(d, ", "))
+			return fmt.Errorf("the database in the backup is not the one that was copied: it differs in %s", strings.Join(d, ", "))
 		}
 	}
 	if c.Database != "" {

@@ -94,7 +94,7 @@ var actions = []action{
 		},
 	},
 	{
-		Command: "work retry", On: "batch", Label: "Retry what was given up", About: "For the workunits of the batch that were given up: earlier failures no longer count, and new results are created.",
+		Command: "work retry", On: "batch", Label: "Retry workunits that were given up", About: "For the workunits of the batch that were given up: earlier failures no longer count, and new results are created.",
 		Inputs: []input{
 			{Name: "reason", Label: "Reason, for the history", Type: "text"},
 			{Name: "again", Label: "Also those whose failure was already passed on to the project", Type: "checkbox"},
@@ -147,7 +147,7 @@ var actions = []action{
 		do: cancel(func(id int64) operate.CancelSpec { return operate.CancelSpec{Batch: id, Undo: true} }),
 	},
 	{
-		Command: "host ban", On: "host", Label: "Ban the computer", About: "It gets no more tasks. Its volunteer reads that the project has excluded the computer. What it has may still be reported.",
+		Command: "host ban", On: "host", Label: "Ban the computer", About: "It gets no more tasks. Its volunteer reads that the project has excluded the computer. It may still report the tasks that it has.",
 		do: excludeHost(true),
 	},
 	{
@@ -171,7 +171,7 @@ var actions = []action{
 		},
 	},
 	{
-		Command: "user delete", On: "user", Label: "Delete the account", About: "With what is known of its owner. It cannot be restored. Tasks on its computers are given up; its results and credit stay, without a name.",
+		Command: "user delete", On: "user", Label: "Delete the account", About: "The owner's personal data is deleted, too. It cannot be restored. Tasks on its computers are given up; its results and credit stay, without a name.",
 		Inputs: []input{{Name: "yes", Label: "Yes, delete it; this cannot be undone", Type: "checkbox", Required: true}},
 		do: func(ctx context.Context, c *Console, f form) (string, error) {
 			if !f.on("yes") {

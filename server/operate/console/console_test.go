@@ -58,7 +58,7 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// browser is one that is not signed in.
+// browser returns a browser that is not signed in.
 func (d *desk) browser() *http.Client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {

@@ -16,9 +16,9 @@ func FileFailure(status int64) string {
 	case status == protocol.ErrNumFileTooBig:
 		why = "the file is larger than it may be, or than its volunteer allows the project to store"
 	case status == protocol.ErrNumMD5:
-		why = "what it downloaded has another checksum"
+		why = "the downloaded file has another checksum"
 	case status == protocol.ErrNumWrongSize:
-		why = "what it downloaded has another size"
+		why = "the downloaded file has another size"
 	case status == protocol.ErrNumPermanentHTTP:
 		why = "it was denied the download, or there is no such file in download/"
 	case status == protocol.ErrNumSignature, status == protocol.ErrNumNoSignature:

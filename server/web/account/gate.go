@@ -201,7 +201,7 @@ func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation strin
 		return taken()
 	}
 	if !g.invited(invitation) {
-		return none, &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "the project takes volunteers by invitation, and this is none of its codes"}
+		return none, &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "the project takes volunteers by invitation, and this code is not valid"}
 	}
 	if err := g.Try(r); err != nil {
 		return none, err

@@ -189,7 +189,7 @@ func (p *Pages) setComputer(r *http.Request, visit account.Proof) (page string, 
 		return "", refusal("nothing was asked for")
 	}
 	if errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrNotFound) {
-		return "", refusal("this is none of your computers")
+		return "", refusal("this computer is not yours")
 	}
 	return page, err
 }

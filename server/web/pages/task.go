@@ -65,7 +65,7 @@ func validity(v store.ValidateState) (state string, bad bool) {
 	case store.Invalid:
 		return "Invalid: it differs from the others", true
 	case store.Inconclusive:
-		return "Returned; it differs from another, and a third will tell", false
+		return "Returned; it differs from another, and a third will decide", false
 	case store.TooLate:
 		return "Returned too late to be compared", true
 	case store.NoCheck:

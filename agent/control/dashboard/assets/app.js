@@ -1,4 +1,4 @@
-// The page: listens to the agent and shows what it sends.
+// The page listens to the agent and shows its data.
 
 import { $, text, show } from './dom.js';
 import { when } from './words.js';
@@ -11,7 +11,7 @@ import * as tabs from './tabs.js';
 let seen; // when the last view came
 let firstLines = true;
 
-// Without the agent nothing on the page is true any longer, and nothing can be done there.
+// Without the agent the page is out of date and cannot be used.
 function connected(yes) {
   text($('link'), yes ? 'live' : 'offline');
   document.body.classList.toggle('stale', !yes);
@@ -24,7 +24,7 @@ function connected(yes) {
 
 let over; // tasks with nothing left to compute when last looked at, by key
 
-// finished says which tasks have got there since; one may take less than a second.
+// finished announces newly finished tasks. A task may take less than a second.
 function finished(m) {
   const now = new Map(m.tasks.filter((t) => t.status === 'finished' || t.status === 'uploading').map((t) => [t.key, t.name]));
   for (const [key, name] of now) if (over && !over.has(key)) say(`${name} is finished.`);

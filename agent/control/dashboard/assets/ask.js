@@ -1,8 +1,8 @@
-// What the page asks of the agent and of the person, and what it says to them.
+// Requests to the agent, questions to the person, and messages about the outcome.
 
 import { $, text } from './dom.js';
 
-// say says what was done; complain what was not.
+// say shows a success, and complain a failure.
 let quiet;
 export function say(t) {
   text($('fault'), '');
@@ -17,8 +17,8 @@ export function complain(t) {
   quiet = setTimeout(() => text($('fault'), ''), 12000);
 }
 
-// call asks the agent for something; it throws the agent's sentence when that is no, with
-// its code if there is one.
+// call sends a request to the agent and returns its answer. If the agent refuses, call throws an
+// Error with the agent's sentence, and its code if there is one.
 export async function call(path, body) {
   const r = await fetch(path, body === undefined ? {} : {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
@@ -28,7 +28,7 @@ export async function call(path, body) {
   return v;
 }
 
-// act does that for a button and says how it went.
+// act sends a request for a button and shows the outcome.
 export async function act(path, body, done) {
   try {
     const v = await call(path, body);

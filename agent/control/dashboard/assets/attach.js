@@ -5,7 +5,7 @@ import { call, say } from './ask.js';
 
 let dialog, model;
 
-// useModel says what the computer can run.
+// useModel sets the model, which has the platforms that the computer can run.
 export function useModel(m) { model = m; }
 
 // openAttach opens the dialog at its first step.
@@ -76,7 +76,7 @@ function build() {
       make('strong', {}, k.name), make('span', { class: 'state' }, there.has(k.url) ? 'attached' : k.area), make('span', { class: 'small' }, k.about)))));
   };
 
-  // ask asks the project what it needs.
+  // ask fetches the project's requirements.
   async function ask() {
     text(fault, '');
     choose.inert = true;
@@ -125,7 +125,7 @@ function build() {
   return d;
 }
 
-// suits says whether the project has programs for this computer.
+// suits returns a sentence on whether the project has programs for this computer.
 function suits(config) {
   if (!config.platforms.length) return '';
   const own = (model?.platforms ?? []).filter((p) => config.platforms.includes(p));

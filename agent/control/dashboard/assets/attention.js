@@ -1,9 +1,9 @@
-// What a person should know of first: one cause, one sentence, one cure.
+// Problems that need a person's attention, each with one sentence and one cure.
 
 import { span, reason, count } from './words.js';
 import { nameOf } from './model.js';
 
-// attention returns what is wrong, as {key, text, cure, link}.
+// attention returns the problems, as {key, text, cure, link}.
 export function attention(m) {
   const all = [];
   const add = (key, text, cure, link) => all.push({ key, text, cure, link });
@@ -45,13 +45,13 @@ export function notes(m) {
   }
   for (const p of m.projects) {
     const w = work(m, p);
-    // A problem has been told already, and an ordinary pause is none.
+    // The problems are listed already, and an ordinary pause is not one.
     if (w && p.work_code !== p.trouble_code && p.work_code !== 'tasks_fail' && p.work_code !== 'request_delay') all.push({ key: p.master_url, text: `${nameOf(p)}: ${w}${can(p.work_cure)}` });
   }
   return all;
 }
 
-// work says what was decided about asking a project for work.
+// work returns the decision about asking a project for work.
 export function work(m, p) {
   const plan = m.plans[p.master_url];
   return plan?.fetch.text === p.work ? reason(p.work, plan.fetch.until) : p.work;

@@ -29,13 +29,13 @@ const day = (t) => new Date(t).toISOString().slice(5, 10);
 
 const perDay = { heading: 'Day', short: day, long: (t) => new Date(t).toISOString().slice(0, 10) };
 
-// perMinute is how lines writes times that are not days.
+// perMinute makes lines write times of day instead of days.
 export const perMinute = { heading: 'Time', short: (t) => two(new Date(t)), long: (t) => when(t) };
 const two = (d) => [d.getHours(), d.getMinutes()].map((n) => String(n).padStart(2, '0')).join(':');
 
-// lines draws series over days: [{name, points: [[time, value], …]}], with a legend and
-// the last values, and all values as a table for those who do not see the drawing. how says
-// how times are written, if they are not days.
+// lines draws series over days: [{name, points: [[time, value], …]}]. It adds a legend with the
+// last values, and a table of all values for people who cannot see the drawing. how is the format
+// of times that are not days.
 export function lines(title, series, how = perDay) {
   const times = [...new Set(series.flatMap((s) => s.points.map(([t]) => t)))].sort((a, b) => a - b);
   const scale = ticks(Math.max(0, ...series.flatMap((s) => s.points.map(([, v]) => v))));
@@ -76,7 +76,7 @@ function values(times, series, how) {
   return make('details', {}, make('summary', {}, 'Values'), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Values: ${series.length === 1 ? series[0].name : 'all'}` }, table));
 }
 
-// bars compares parts of one: [{name, parts: [a, b]}], of which names says what they are.
+// bars compares fractions: [{name, parts: [a, b]}]. names are the names of the parts.
 export function bars(title, names, items) {
   const row = 44, axis = 22, all = items.length * row + axis, start = 200;
   const most = ticks(100 * Math.max(0.01, ...items.flatMap((i) => i.parts))).map((v) => v / 100);

@@ -1,4 +1,4 @@
-// The columns of the table of tasks: what they show and how they sort.
+// The columns of the table of tasks, with their content and order.
 
 import { make, text } from './dom.js';
 import { span, when, percent } from './words.js';

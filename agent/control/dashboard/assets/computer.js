@@ -1,4 +1,4 @@
-// The tab of the computer: what it is and gives, its disk, its transfers, and charts.
+// The tab of the computer: its hardware and contribution, its disk, its transfers, and charts.
 
 import { make, text, show, keep, facts } from './dom.js';
 import { bytes, number, percent, count } from './words.js';
@@ -60,7 +60,7 @@ export function update(m) {
   show(cold, !m.cpu_temperature && !m.cpu_temperatures?.length && !m.gpu_temperatures?.length);
 }
 
-// gpuText is what the sensors of a GPU read.
+// gpuText returns the readings of a GPU's sensors.
 function gpuText(g) {
   const facts = [];
   if (g.celsius) facts.push(`${Math.round(g.celsius)} °C`);
@@ -80,7 +80,7 @@ function diskRow() {
   return e;
 }
 
-// The charts: each returns what to draw, or nothing if there is nothing yet.
+// The charts. Each returns its drawing, or undefined without data.
 
 function shares(m) {
   const some = m.projects.filter((p) => p.share || p.got);
@@ -92,13 +92,13 @@ function shares(m) {
 const series = (m, of) => m.projects.filter((p) => m.credit[p.master_url]?.length)
   .map((p) => ({ name: nameOf(p), points: of(m.credit[p.master_url]) })).filter((s) => s.points.length);
 
-// credit is what this computer was granted on each day: the difference of two totals.
+// credit shows the credit that this computer was granted on each day, as the difference of two totals.
 function credit(m) {
   const all = series(m, (days) => days.slice(1).map((d, i) => [Date.parse(d.day), Math.max(0, d.host - days[i].host)]));
   return all.length ? { lines: ['Credit per day of this computer', all] } : totals(m);
 }
 
-// totals is shown as long as there is one day only.
+// totals shows the total credit while there is only one day.
 function totals(m) {
   const all = series(m, (days) => days.map((d) => [Date.parse(d.day), d.host]));
   return all.length ? { lines: ['Credit of this computer', all] } : undefined;
@@ -109,7 +109,7 @@ function average(m) {
   return all.length ? { lines: ['Average credit per day, by project', all] } : undefined;
 }
 
-// temperature is what max_cpu_temperature and max_gpu_temperature are compared with.
+// temperature shows the values that are compared with max_cpu_temperature and max_gpu_temperature.
 function temperature(m) {
   const series = [['CPU, °C', m.cpu_temperatures], ['Hottest GPU, °C', m.gpu_temperatures]].filter(([, all]) => all?.length)
     .map(([name, all]) => ({ name, points: all.map((x) => [Date.parse(x.start), x.celsius]) }));

@@ -1,6 +1,6 @@
-// The tab of all computers: this one and those that it is paired with, what needs attention
-// first, and what is done to all of them at once. Each is asked by itself, so that one that
-// does not answer keeps no other waiting.
+// The tab of all computers, which are this one and its paired ones. Computers that need attention
+// are first, and some actions apply to all of them. Each computer is asked separately, so that one
+// that does not answer does not delay the others.
 
 import { make, text, show, keep } from './dom.js';
 import { count, span } from './words.js';
@@ -74,7 +74,7 @@ function attachment() {
   return make('div', {}, make('h2', {}, 'Attach a project on several computers'), attachForm);
 }
 
-// report says on how many computers something was done, and returns what went wrong.
+// report shows on how many computers an action succeeded, and returns the errors.
 function report(failed, addresses, done) {
   const bad = Object.entries(failed);
   if (bad.length < addresses.length) say(`${count(addresses.length - bad.length, 'computer')} ${done}.`);
@@ -129,7 +129,7 @@ async function ask(address, mine) {
   draw();
 }
 
-// problems are what a person should know of a computer first.
+// problems returns the problems of a computer that need attention.
 function problems(c) {
   if (c.error) return [{ key: 'error', text: `It cannot be reached: ${c.error}` }];
   const s = c.answer?.status;
@@ -152,7 +152,7 @@ function draw() {
   });
 }
 
-// stateOf is what a computer does in a word or two, and whether that is well.
+// stateOf returns a computer's state in a word or two, and whether it is good.
 function stateOf(c) {
   if (c.error) return ['no answer', false];
   if (!c.answer) return ['asking', true];

@@ -1,9 +1,9 @@
-// Small means to make and keep up to date what is on the page.
+// Small functions that make and update elements of the page.
 
 export const $ = (id) => document.getElementById(id);
 
-// make makes an element; texts are texts, never markup. An attribute whose name starts
-// with on is a listener, one that is undefined or false is left out.
+// make makes an element. Texts are never taken for markup. An attribute whose name starts with on
+// is a listener. An attribute that is undefined or false is left out.
 export function make(tag, attributes = {}, ...children) {
   const e = document.createElement(tag);
   for (const [name, v] of Object.entries(attributes)) {
@@ -14,8 +14,8 @@ export function make(tag, attributes = {}, ...children) {
   return e;
 }
 
-// outside is a link that leaves this computer: the page that it leads to does not learn
-// where the reader came from. undefined for what is no address of the web.
+// outside returns a link to a page outside of this computer, which does not learn the address of
+// this page. It returns undefined if url is not an address of the web.
 export function outside(url, label, title) {
   if (!/^https?:\/\//i.test(url ?? '') || !URL.canParse(url)) return undefined;
   return make('a', { href: url, title, target: '_blank', rel: 'noopener noreferrer' }, label);
@@ -31,7 +31,7 @@ export function show(e, yes) {
   if (e.hidden === yes) e.hidden = !yes;
 }
 
-// swap shows one of two buttons; who had the focus on the other has it on this.
+// swap shows one of two buttons, and moves the focus to it if the other had the focus.
 export function swap(a, b, first) {
   const [on, off] = first ? [a, b] : [b, a];
   const had = document.activeElement === off;
@@ -40,8 +40,8 @@ export function swap(a, b, first) {
   if (had) on.focus({ preventScroll: true });
 }
 
-// keep makes a list's elements those of items, by key, and leaves alone what is
-// there: focus stays where it is. create returns an element with a method update.
+// keep makes a list contain one element for each of items, by key. It leaves existing elements
+// alone, so that the focus stays in place. create returns an element with a method update.
 export function keep(list, items, key, create) {
   const old = new Map([...list.children].map((e) => [e.dataset.key, e]));
   const times = new Map();
@@ -66,7 +66,7 @@ export function keep(list, items, key, create) {
   if (focused?.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true }); // it was moved
 }
 
-// facts fills a list of terms with [term, value] pairs; those without a value are left out.
+// facts fills a list of terms with [term, value] pairs. It leaves out pairs without a value.
 export function facts(list, pairs) {
   keep(list, pairs.filter(([, v]) => v), ([term]) => term, ([term]) => {
     const dd = make('dd');

@@ -1,12 +1,12 @@
-// The drawer beside the page, in which one thing is shown in full.
+// The drawer at the side of the page, which shows one item in full.
 
 import { $, text, show } from './dom.js';
 
 let open, back, leave;
 
-// show opens the drawer for a key unless it is open for that, and returns its body, which
-// the caller fills: empty if it has just been opened. closed is called when a person closes
-// it.
+// show opens the drawer for a key unless it is open for it already, and returns its body for the
+// caller to fill, which is empty if the drawer was just opened. closed is called when a person
+// closes it.
 export function openDrawer(key, title, closed) {
   const body = $('drawer-body');
   leave = closed;
@@ -25,7 +25,7 @@ export function openDrawer(key, title, closed) {
 // isOpen reports whether the drawer is open for a key.
 export const isOpen = (key) => open === key;
 
-// close closes the drawer; the focus goes back to where it was.
+// close closes the drawer and returns the focus to its previous place.
 export function close() {
   if (!open) return;
   open = undefined;

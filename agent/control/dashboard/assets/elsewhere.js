@@ -1,5 +1,5 @@
-// The drawer of another computer: the tasks that ended there last, and what it did in the
-// last days. It asks once, when it is opened.
+// The drawer of another computer, with its recently ended tasks and its activities of the last
+// days. It asks once, when it is opened.
 
 import { make, text, show } from './dom.js';
 import { span, when } from './words.js';

@@ -1,6 +1,6 @@
-// The tab of the history: what the computer did in the last days, and the tasks that have
-// ended. It asks for both when it is opened and now and then; older tasks come page by page
-// as a person scrolls to them.
+// The tab of the history, with the computer's activities of the last days and the ended tasks. It
+// asks for both when it is opened and now and then. It fetches older tasks page by page as a person
+// scrolls to them.
 
 import { make, text, show } from './dom.js';
 import { span, when } from './words.js';
@@ -65,8 +65,8 @@ function draw() {
 
 const query = (q) => new URLSearchParams(Object.entries(q).filter(([, v]) => v));
 
-// newest asks for the first page and puts it before what is known. Tasks of it that were
-// known are taken from it as well: they may have been reported since.
+// newest asks for the first page and puts it before the known tasks. It also replaces known tasks
+// with those of the page, because they may have been reported since.
 async function newest() {
   const mine = search;
   const h = await call(`/api/history?${query({ limit: page, search })}`);
@@ -80,7 +80,7 @@ async function newest() {
   draw();
 }
 
-// older asks for the page after the last one when a person is near the end of that.
+// older asks for the next page when a person is near the end of the last one.
 async function older() {
   const e = table.element;
   if (!next || loading || tasks.length && e.scrollHeight - e.scrollTop - e.clientHeight >= 2 * e.clientHeight) return;

@@ -1,7 +1,6 @@
-// The agent's stream of events: first all that is to be seen, then what changes.
+// The agent's stream of events, with the whole document first and then the changes.
 
-// merge applies a JSON merge patch (RFC 7396) to an object, in place, and returns what
-// has become of it.
+// merge applies a JSON merge patch (RFC 7396) to an object, in place, and returns the result.
 export function merge(target, patch) {
   if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) return patch;
   if (target === null || typeof target !== 'object' || Array.isArray(target)) target = {};
@@ -23,7 +22,7 @@ export function listen(on) {
   events.addEventListener('messages', (e) => on.messages(JSON.parse(e.data)));
   events.addEventListener('error', () => {
     on.lost();
-    // A browser gives up after an answer that is no stream; the agent may be back.
+    // A browser gives up after an answer that is not a stream, but the agent may be back.
     if (events.readyState === EventSource.CLOSED) setTimeout(() => listen(on), 3000);
   });
 }

@@ -1,4 +1,4 @@
-// What is to be seen, in the shape that the page needs. Documents come from live.js.
+// The data in the shape that the page needs. live.js provides the documents.
 
 const natural = new Intl.Collator('en', { numeric: true }).compare;
 
@@ -9,7 +9,7 @@ export const states = {
 };
 export const stateRank = Object.fromEntries(Object.keys(states).map((s, i) => [s, i]));
 
-// stateOf is a task's state in one word for people; paused is one that has been started.
+// stateOf returns a task's state in one word for people. A paused task has been started.
 export function stateOf(t) {
   if (t.ready_to_report) return t.failed ? 'failed' : 'finished';
   if (t.abort_at) return 'aborting';
@@ -32,7 +32,7 @@ export function newModel(doc) {
   if (keys.length !== known.size || keys.some((k) => !known.has(k) || doc.tasks[k].rank === undefined)) {
     known = new Set(keys);
     for (const k of keys) doc.tasks[k].key = k;
-    // Sorting by names is slow with ten thousand tasks: it is done when there are others.
+    // Sorting by names is slow with ten thousand tasks, so it is only done when the tasks change.
     m.tasks.sort((a, b) => natural(a.name, b.name)).forEach((t, i) => { t.rank = i; });
   }
   for (const t of m.tasks) {
@@ -53,7 +53,7 @@ export function newModel(doc) {
 
 export const nameOf = (p) => p.name || p.master_url;
 
-// projectState is a project's state in a word or two, and whether that is well.
+// projectState returns a project's state in a word or two, and whether it is good.
 export function projectState(p) {
   if (p.detaching) return ['detaching', false];
   if (p.ending) return ['resetting', false];

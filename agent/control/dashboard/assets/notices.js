@@ -14,7 +14,7 @@ export function build(section) {
   section.append(make('div', { class: 'bar' }, make('h2', {}, 'Notices ', number)), empty, list);
 }
 
-// The stream tells headlines only; what they are about is fetched when they change.
+// The stream has only the headlines. The texts are fetched when the headlines change.
 export async function update(m) {
   const heads = m.status.notices ?? [];
   const key = JSON.stringify(heads.map((n) => [n.seqno, n.time]));

@@ -87,7 +87,7 @@ function figuresOf(m) {
   ].filter(Boolean);
 }
 
-// safe is when a shutdown will lose nothing, as far as that is known of a drain.
+// safe returns when a shutdown will lose no work, if a drain has an estimate.
 const safe = (drain) => (drain?.remaining_seconds ? `. Safe to shut down in about ${span(drain.remaining_seconds)}` : '');
 
 function figure() {
@@ -97,7 +97,7 @@ function figure() {
   return e;
 }
 
-// lately says what was completed in the last days.
+// lately summarizes the tasks of the last days.
 function lately(a) {
   if (!a) return 'No task was completed lately';
   const all = [`${a.finished.toLocaleString()} completed`, a.failed && `${a.failed.toLocaleString()} failed`, a.aborted && `${a.aborted.toLocaleString()} aborted`];

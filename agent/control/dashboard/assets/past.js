@@ -7,25 +7,25 @@ import { openDrawer } from './drawer.js';
 const outcomes = { finished: 'Finished', failed: 'Failed', aborted: 'Aborted' };
 const actors = { user: 'you', project: 'the project', agent: 'the agent', account_manager: 'the account manager' };
 
-// keyOf tells a task from all others. A project may send a task of the same name again.
+// keyOf returns a unique key of a task. A project may send a task of the same name again.
 export const keyOf = (t) => `${t.project} ${t.name} ${t.finished ?? ''}`;
 
-// fromKey is what a key names, as [project, name].
+// fromKey returns the task of a key, as [project, name].
 export const fromKey = (key) => key.split(' ').slice(0, 2);
 
 export const pastLink = (t) => `/history?task=${encodeURIComponent(keyOf(t))}`;
 export const projectOf = (t) => t.project_name || t.project;
 
-// outcome says how a task ended: "Aborted by you, late".
+// outcome describes how a task ended: "Aborted by you, late".
 export function outcome(t) {
   const by = actors[t.by] ? ` by ${actors[t.by]}` : '';
   return `${outcomes[t.outcome] ?? t.outcome}${by}${t.late_seconds > 0 ? ', late' : ''}`;
 }
 
-// shade is the style of that.
+// shade returns the style of a task's outcome.
 export const shade = (t) => (t.outcome === 'failed' ? 'state wrong' : t.outcome === 'finished' && !t.late_seconds ? 'state done' : 'state');
 
-// showPast opens the drawer for a task of the history; undefined if there is none.
+// showPast opens the drawer for a task of the history. t is undefined if the task is missing.
 export function showPast(key, t, closed) {
   const { body, fresh } = openDrawer(`past ${key}`, t?.name ?? fromKey(key)[1] ?? 'Task', closed);
   if (fresh) body.append(make('p', { class: 'empty' }, 'This task is not in the history.'), build());

@@ -1,4 +1,4 @@
-// The form of the preferences. What it would write is shown before it is written.
+// The form of the preferences. It shows the new file before it writes it.
 
 import { $, make, text } from './dom.js';
 import { say, call } from './ask.js';
@@ -9,7 +9,7 @@ let asked = 0;
 const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 const hours = { start_hour: 'compute from', end_hour: 'until', net_start_hour: 'network from', net_end_hour: 'until' };
 
-// values are what the form sets, those of weekdays by names like monday.start_hour.
+// values returns the values of the form, with names like monday.start_hour for weekdays.
 function values() {
   const out = {};
   for (const e of $('prefs-keys').querySelectorAll('input, select')) {
@@ -19,7 +19,7 @@ function values() {
   return out;
 }
 
-// sent is how the agent takes them.
+// sent returns the values in the form that the agent accepts.
 function sent(all) {
   const out = { values: {}, days: {} };
   for (const [name, v] of Object.entries(all)) {
@@ -35,7 +35,7 @@ function same(a, b) {
   return [...names].every((n) => a[n] === b[n]);
 }
 
-// preview asks the agent what the file would be, and for what is wrong with it.
+// preview asks the agent for the new file and its errors.
 async function preview() {
   const mine = ++asked;
   let fault = '', changed = true;
@@ -83,7 +83,7 @@ function week(days) {
   return all;
 }
 
-// loadPrefs fills the form with what holds now.
+// loadPrefs fills the form with the current values.
 async function loadPrefs() {
   const form = await call('/api/prefs');
   written = {};
@@ -113,7 +113,7 @@ export function build(section) {
 
 let loaded = false;
 
-// update fills the form when the tab is shown; what a person has typed stays.
+// update fills the form when the tab is shown. A person's input stays.
 export function update() {
   if (loaded) return;
   loaded = true;

@@ -1,5 +1,5 @@
-// The drawer of a project: its account, what it is owed, what it says, and what can be
-// done with it.
+// The drawer of a project, with its account, the time that it is owed, its messages and the
+// actions.
 
 import { make, text, show, swap, keep, facts, outside } from './dom.js';
 import { span, when, bytes, number, percent, reason } from './words.js';
@@ -106,7 +106,7 @@ function draw(p, m) {
   show(x.noticesBox, !!p.notices?.length);
 }
 
-// stored is what a project stores here between its tasks, if anything.
+// stored lists the files that a project stores here between its tasks.
 function stored(s) {
   if (!s?.files) return '';
   return `${s.files.toLocaleString()} ${s.files === 1 ? 'file' : 'files'}, ${bytes(s.bytes)}${s.limit_bytes ? ` of at most ${bytes(s.limit_bytes)}` : ''}`;

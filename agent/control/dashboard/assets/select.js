@@ -1,10 +1,10 @@
-// The tasks that are selected, and what can be done to all of them.
+// The selected tasks, and the actions for all of them.
 
 import { make, text, show } from './dom.js';
 import { count } from './words.js';
 import { act, sure } from './ask.js';
 
-// newSelection makes a selection; changed is called when it does, tasks returns all.
+// newSelection makes a selection. It calls changed after a change. tasks returns all tasks.
 export function newSelection(changed, tasks) {
   const keys = new Set();
   let from; // the key that was toggled last
@@ -48,7 +48,7 @@ export function newSelection(changed, tasks) {
 
 const done = { suspend: 'suspended', resume: 'resumed', 'abort soon': 'will be aborted in 5 minutes. Resume to keep' };
 
-// steerTasks does to tasks what a person wants, and asks before an abort.
+// steerTasks suspends, resumes or aborts tasks, and asks before an abort.
 export async function steerTasks(tasks, action) {
   if (!tasks.length) return;
   const what = tasks.length === 1 ? tasks[0].name : count(tasks.length, 'task');

@@ -1,9 +1,9 @@
-// What the computer did and when, in words: "On battery 23:10–06:40".
+// The computer's activities and their times in words: "On battery 23:10–06:40".
 
 import { make, text, keep } from './dom.js';
 import { date, span } from './words.js';
 
-// Why computing was suspended, in two or three words; the agent's sentence has the rest.
+// Reasons for suspended computing, in two or three words. The agent's sentence has the rest.
 const causes = {
   user_request: 'Suspended by you', time_of_day: 'Outside the hours of computing', on_battery: 'On battery', user_active: 'Computer in use',
   no_recent_input: 'No recent input', cpu_busy: 'Other programs busy', exclusive_app: 'Exclusive application running', too_hot: 'CPU too hot',
@@ -11,7 +11,7 @@ const causes = {
 };
 const off = { asleep: 'Asleep', killed: 'Ended unexpectedly', stopped: 'Off' };
 
-// labelOf says what a span is.
+// labelOf returns the label of a span.
 export function labelOf(s) {
   switch (s.state) {
     case 'computing': return 'Computing';
@@ -24,7 +24,7 @@ export function labelOf(s) {
 const two = (n) => String(n).padStart(2, '0');
 const clock = (t) => `${two(new Date(t).getHours())}:${two(new Date(t).getMinutes())}`;
 
-// timesOf says when a span was. Its end has a date only where the clock alone misleads.
+// timesOf returns the times of a span. The end has a date only if the time of day alone would mislead.
 export function timesOf(s) {
   if (s.open) return `since ${clock(s.start)}`;
   const next = Date.parse(s.end) - Date.parse(s.start) >= 86400e3;

@@ -1,11 +1,12 @@
-// The tabs of the page, each with an address of its own. A tab is a module with
+// The tabs of the page, each with a separate address. A tab is a module with
 //
-//	build(section)    makes what it shows, once
+//	build(section)    makes its elements, once
 //	update(model, params)  shows the model; params are those of the address
 //	messages(lines)   optional: further lines of the log
 //	gone()            optional: another tab is shown
 //
-// Another tab takes one line here, with more if a phone shows it under More; the server serves index.html for its address already.
+// Another tab needs only a line here, with more if a phone shows it under More. The server serves
+// index.html for its address.
 
 import { $, make, show } from './dom.js';
 import * as overview from './overview.js';
@@ -30,7 +31,7 @@ const tabs = [
   { path: '/log', title: 'Log', tab: log, more: true },
 ];
 
-// Where the parts of the page used to be, when it was one.
+// The old addresses of the parts, from when they were all on one page.
 const anchors = { '#tasks': '/tasks', '#projects': '/projects', '#transfers': '/computer', '#credit': '/computer', '#preferences': '/preferences', '#messages': '/log', '#now': '/' };
 
 let model, current;
@@ -105,7 +106,7 @@ export function update(m) {
   current.tab.update(m, new URLSearchParams(location.search));
 }
 
-// messages passes lines of the log on; first says that they are the first of a stream.
+// messages passes on lines of the log. first is true for the first lines of a stream.
 export function messages(lines, first) {
   for (const t of tabs) t.tab.messages?.(lines, first);
 }

@@ -1,4 +1,4 @@
-// The drawer of a task: all that the agent knows of it.
+// The drawer of a task, with all of the agent's data about it.
 
 import { make, text, show, swap, keep, facts } from './dom.js';
 import { span, when, bytes, number, percent, reason } from './words.js';

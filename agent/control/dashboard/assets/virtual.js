@@ -1,5 +1,5 @@
-// A table of any length of which only the rows in sight are on the page. All rows are of
-// one height, --row of the style sheet.
+// A table of any length with only the visible rows on the page. All rows have the same height,
+// --row of the style sheet.
 
 import { make } from './dom.js';
 
@@ -8,7 +8,7 @@ const spare = 8; // rows beyond the edges
 // newTable makes a table. options are
 //
 //	label         for screen readers
-//	key(item)     tells an item from the others
+//	key(item)     returns a unique key
 //	create(item)  returns a row for it
 //	fill(row, item)
 //
@@ -58,7 +58,7 @@ export function newTable({ id, label, key, create, fill }) {
     requestAnimationFrame(draw);
   }
 
-  // focus goes to what a selector finds in the row of an index.
+  // focus moves the focus to the element that a selector finds in the row of an index.
   function focus(index, selector) {
     index = Math.max(0, Math.min(items.length - 1, index));
     const h = height(), top = index * h, bar = head.offsetHeight;

@@ -1,4 +1,4 @@
-// Times, durations, sizes and counts as people read them.
+// Times, durations, sizes and counts for people.
 
 // span is a duration in words, from seconds, in two units at most.
 export function span(s) {
@@ -10,8 +10,8 @@ export function span(s) {
   return two(Math.floor(s / 86400), 'd', Math.floor((s % 86400) / 3600), 'h');
 }
 
-// when is a time as the agent's own sentences have it: the time of day if it is today,
-// otherwise with its date.
+// when returns a time as in the agent's sentences, as the time of day if it is today and otherwise
+// with its date.
 export function when(t) {
   const d = new Date(t);
   const two = (n) => String(n).padStart(2, '0');
@@ -27,8 +27,8 @@ export function date(t) {
   return `${d.getFullYear()}-${String(d.getMonth() + 1).padStart(2, '0')}-${String(d.getDate()).padStart(2, '0')}`;
 }
 
-// reason is a sentence with the time when that changes, if it is known and the
-// sentence does not give it.
+// reason returns a sentence with the time until which it is true, if the time is known and not in
+// the sentence.
 export function reason(sentence, until) {
   return until && !/\d:\d\d/.test(sentence) && new Date(until) > Date.now() ? `${sentence} (until ${when(until)})` : sentence;
 }
@@ -48,7 +48,7 @@ export const percent = (part, digits = 0) => `${(100 * part).toFixed(digits)} %`
 // count is a number with its noun.
 export const count = (n, noun) => `${n.toLocaleString()} ${noun}${n === 1 ? '' : 's'}`;
 
-// debt is what a project is owed, in CPU seconds.
+// debt describes the CPU time that a project is owed, given in seconds.
 export function debt(s) {
   if (s >= 60) return `owed ${span(s)}`;
   return s <= -60 ? `${span(-s)} ahead` : 'balanced';
