@@ -190,14 +190,16 @@ func TestTheLockOutlastsTheBusOnceAShutdownIsAnnounced(t *testing.T) {
 
 func TestTheLockIsHeldWhileAnInterruptedAgentStops(t *testing.T) {
 	l := newLogind(t)
-	l.start(t)
+	bus, log := l.start(t), make(lines, 16)
 	parent, interrupt := context.WithCancel(t.Context())
-	ctx, release := delayed(parent, slog.New(slog.DiscardHandler), time.Hour)
+	ctx, release := delayed(parent, log.logger(), time.Hour)
 	r := receive(t, l.asked)
 	testwait.Until(t, "the lock to arrive", func() bool { return l.locks(t) == 2 })
 	_ = r.lock.Close()
 	interrupt()
 	receive(t, ctx.Done())
+	bus.Emit(path, manager+"."+signal, true)
+	log.next(t, "the computer is shutting down") // it still listens
 	if n := l.locks(t); n != 1 {
 		t.Errorf("%d locks while the tasks stop, want 1", n)
 	}

@@ -44,7 +44,7 @@ func startRun(t *testing.T, bus string, command ...string) (agent *os.Process, e
 	data := filepath.Join(dir, "d")
 	var log bytes.Buffer
 	command = append(command, "starling", "run", "--gui-rpc-port", "0", "--dashboard-port", "0")
-	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec // see above
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "STARLING_DATA="+data, "STARLING_RUN_DIR="+dir, "DBUS_SYSTEM_BUS_ADDRESS="+bus, "NOTIFY_SOCKET=", "GORACE=atexit_sleep_ms=0")
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
