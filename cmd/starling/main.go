@@ -24,7 +24,7 @@ import (
 func main() {
 	sandbox.Main()
 	wasmhost.Main()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), stops()...)
 	defer stop()
 	var o options
 	if err := commands(&o).ExecuteContext(ctx); err != nil {
@@ -32,6 +32,17 @@ func main() {
 		fmt.Fprintln(plainWriter{os.Stderr}, "starling: "+schedulerop.Plain(err, time.Now()))
 		os.Exit(cli.Status(err))
 	}
+}
+
+// stops returns the signals that stop a command in order. At the end of a session, systemd sends
+// SIGHUP right after SIGTERM, which would otherwise kill an agent that is still stopping its tasks.
+// nohup has SIGHUP ignored.
+func stops() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }
 
 // options are the flags of all commands.

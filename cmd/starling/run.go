@@ -21,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/agent/doctor"
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/poweroff"
 	"github.com/starling-grid/starling/agent/session"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
@@ -146,6 +147,8 @@ func runAgent(ctx context.Context, dataDir string, flags ports, whenIdle bool, r
 		_, err := a.Status(ctx) // the loop has turned
 		return err
 	})()
+	ctx, release := poweroff.Context(ctx, log)
+	defer release()
 	return a.Run(ctx)
 }
 

@@ -14,6 +14,9 @@ import (
 	"github.com/starling-grid/starling/internal/beat"
 )
 
+// Managed reports whether systemd runs this process as a service and waits for its reports.
+func Managed() bool { return os.Getenv("NOTIFY_SOCKET") != "" }
+
 // Send sends a state, such as READY=1, to the manager that started this process. Without one
 // it returns nil.
 func Send(state string) error {
@@ -39,7 +42,7 @@ func Watchdog() time.Duration {
 		return 0 // it is the parent's
 	}
 	micros, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
-	if err != nil || micros <= 0 || os.Getenv("NOTIFY_SOCKET") == "" {
+	if err != nil || micros <= 0 || !Managed() {
 		return 0
 	}
 	return time.Duration(micros) * time.Microsecond
@@ -50,7 +53,7 @@ func Watchdog() time.Duration {
 // ends. alive may block until its context ends. The caller calls done when the service has stopped,
 // so that the manager does not take a slow end for a hang.
 func Report(ctx context.Context, log *slog.Logger, alive func(context.Context) error) (done func()) {
-	if os.Getenv("NOTIFY_SOCKET") == "" {
+	if !Managed() {
 		return func() {}
 	}
 	stopped := make(chan struct{})
