@@ -25,7 +25,7 @@ type session struct {
 	again   error   // the reason for running it again
 }
 
-// end undoes what was not committed.
+// end rolls an transaction back that was not committed.
 func (s *session) end() {
 	if s.conn.IsClosed() || s.conn.PgConn().TxStatus() == 'I' {
 		return

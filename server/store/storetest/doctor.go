@@ -43,7 +43,8 @@ var corruptions = []corruption{
 	{"", isOver + ", granted_credit = 1", "credit is granted for valid results only", true, false},
 }
 
-// doctor sees that each kind of corruption is found, and that Mend mends what it says.
+// doctor checks that each kind of corruption is found, and that Mend mends the kinds that promise
+// it.
 func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 	w := Fill(t, s)
 	exec := func(query string) error {

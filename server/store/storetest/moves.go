@@ -63,7 +63,7 @@ func changes() (out []change) {
 		for _, from := range values[r.Column] {
 			for _, to := range values[r.Column] {
 				c := change{r.Table, row{r.Column: from}, row{r.Column: to}, from == to || slices.Contains(r.Moves[from], to)}
-				// What must go with it.
+				// Other columns that must change at the same time.
 				for _, side := range []row{c.from, c.to} {
 					switch r.Table + "." + r.Column {
 					case "result.server_state":
@@ -98,7 +98,8 @@ func changes() (out []change) {
 		change{"workunit", row{"error_mask": 18}, row{"error_mask": 2}, false},
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 1}, false},
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 0}, false},
-		// What was given up is revived, and counted; not what has no files.
+		// A workunit that was given up may be revived if it still has its files, and retries is
+		// counted.
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 0, "retries": 1}, true},
 		change{"workunit", row{"error_mask": 2, "assimilate_state": 1}, row{"error_mask": 0, "retries": 1, "assimilate_state": 0}, true},
 		change{"workunit", row{"error_mask": 9, "assimilate_state": 2}, row{"error_mask": 0, "retries": 1, "assimilate_state": 0}, true},

@@ -267,8 +267,8 @@ func lightLoss(t *testing.T, s *store.Store) {
 	})
 }
 
-// A change that nobody waited for fails its transaction, with the error that it
-// would have failed with at once.
+// late checks that a postponed change that fails makes its transaction fail, with the error of an
+// immediate change.
 func late(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	wu, rs := Add(t, s, w.Workunit("a"), 1)
