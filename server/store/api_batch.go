@@ -13,12 +13,12 @@ type APIBatch struct {
 	TokenID    int64
 	Name       string // that its sender gave it
 	AppID      int64
-	Expected   int    // workunits; 0: they are not submitted yet
-	Made       bool   // all of them; they may be purged since
-	Webhook    string // where its sender is told when it is done; "": nowhere
+	Expected   int    // number of workunits (0: they are not submitted yet)
+	Made       bool   // all workunits were made, and may have been purged since
+	Webhook    string // URL that is notified when it is done ("": none)
 
-	RetiredTime time.Time // when its output was deleted, by its sender or because it expired; zero: it is kept
-	ExpireTime  time.Time // when it is given up and its output deleted; zero: never
+	RetiredTime time.Time // when its output was deleted, by its sender or because it expired (zero: it is kept)
+	ExpireTime  time.Time // when it is given up and its output deleted (zero: never)
 
 	Content       string    // hash of the submission ("" before it, and in batches of old versions)
 	PromisedUntil time.Time // until when a request is making workunits (zero: none is)
@@ -28,7 +28,7 @@ type APIBatch struct {
 // smaller ones.
 const firstAPIBatch = 1_000_000_000
 
-// Number is what its workunits have as their batch.
+// Number returns the batch number of its workunits.
 func (b *APIBatch) Number() int64 { return firstAPIBatch + b.ID }
 
 var apiBatchColumns = columns[APIBatch]{
@@ -86,7 +86,8 @@ func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
 	return t.insert(insertAPIBatch.Statement, insertAPIBatch.Args(&b, unix(due))...)
 }
 
-// FillAPIBatch says how many workunits a batch will have that was empty; ErrLost: it was not.
+// FillAPIBatch sets the number of workunits of an empty batch. It returns ErrLost if it was not
+// empty.
 func (t *Tx) FillAPIBatch(id int64, expected int) error { return t.execOne(fillAPIBatch, id, expected) }
 
 // APIBatchMade notes that all workunits of a batch were made.
@@ -95,7 +96,7 @@ func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
 // RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before.
 func (t *Tx) RetireAPIBatch(id int64, now time.Time) error { return t.run(retireBatch, id, unix(now)) }
 
-// ExpireAPIBatch says when a batch expires; zero: never.
+// ExpireAPIBatch sets when a batch expires (zero: never).
 func (t *Tx) ExpireAPIBatch(id int64, at time.Time) error {
 	return t.execOne(expireBatch, id, unix(at))
 }
@@ -132,8 +133,8 @@ func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 	return n + unmade, err
 }
 
-// LockToken has other transactions that lock the same token wait until this one ends, so that what
-// is counted of it stays as it is.
+// LockToken makes other transactions that lock the same token wait until this one ends, so that
+// counts of the token stay correct.
 func (t *Tx) LockToken(id int64) error { return t.run(lockToken, id) }
 
 // BeginAPIBatch records the content of a batch whose workunits are made until a time. They count from now on.
@@ -141,8 +142,8 @@ func (t *Tx) BeginAPIBatch(id int64, content string, until time.Time) error {
 	return t.execOne(beginAPIBatch, id, content, unix(until))
 }
 
-// PromiseAPIBatch has all workunits of a batch count, also those that are not made yet, until a
-// time; zero: only those that are made.
+// PromiseAPIBatch makes all expected workunits of a batch count until a time, even those that are
+// not made yet. Without a time, only existing workunits count.
 func (t *Tx) PromiseAPIBatch(id int64, until time.Time) error {
 	return t.execOne(promiseAPIBatch, id, unix(until))
 }
@@ -155,8 +156,8 @@ func (t *View) WorkunitsIn(batch, after int64, limit int) ([]Workunit, error) {
 	return all(t, workunitColumns.Scan, workunitsIn, batch, after, limit)
 }
 
-// APIWorkunit returns the newest workunit of a token whose sender called it so, or whose name that
-// is; ErrNotFound: there is none.
+// APIWorkunit returns the newest workunit of a token with a name, which is the sender's or the
+// whole name. It returns ErrNotFound if such a workunit does not exist.
 func (t *View) APIWorkunit(tokenID int64, name string) (Workunit, error) {
 	return one(t, workunitColumns.Scan, apiWorkunit, tokenID, name)
 }

@@ -1,6 +1,6 @@
 package store
 
-// An AppUse counts what an application has to do.
+// An AppUse counts the versions and the work of an application.
 type AppUse struct {
 	Versions   int64 `json:"versions"`   // that may be sent
 	Workunits  int64 `json:"workunits"`  // all that are not purged

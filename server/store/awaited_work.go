@@ -22,5 +22,5 @@ func (t *View) SendableAfter(now time.Time, id int64, limit int) ([]int64, error
 	return all(t, scanID, sendableAfter, unix(now), limit, id)
 }
 
-// NewestResult returns the id of the result that was created last; 0 if there is none.
+// NewestResult returns the id of the result that was created last, or 0 without results.
 func (t *View) NewestResult() (int64, error) { return one(t, scanID, newestResult) }

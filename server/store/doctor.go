@@ -13,9 +13,9 @@ type Violation struct {
 	Rule  string   `json:"rule"`  // what should hold
 	Count int      `json:"count"` // of the rows for which it does not
 	Rows  []string `json:"rows"`  // the names of some of them
-	Mend  string   `json:"mend"`  // what the operator can do about it
+	Mend  string   `json:"mend"`  // the cure, for the operator
 
-	Advice bool `json:"advice,omitempty"` // nothing is wrong with the records; Rows has a sentence
+	Advice bool `json:"advice,omitempty"` // the records are correct, and Rows has a sentence
 	Damage bool `json:"-"`                // the database cannot be read whole: what else it holds is not worth a look
 }
 
@@ -123,8 +123,8 @@ type Check struct {
 	Look func(t *View) ([]Violation, error)
 }
 
-// Checks returns all checks of a database's content. Each reads whole tables, and may be made at
-// any time and in a transaction of its own, so that none lasts for as long as all.
+// Checks returns all checks of a database's content. Each reads whole tables. It may run at any
+// time and in its own transaction, so that no transaction lasts as long as all checks.
 func Checks() []Check {
 	checks := []Check{{"the database file is intact", (*View).intact}}
 	for _, inv := range invariants {
@@ -133,7 +133,7 @@ func Checks() []Check {
 	return append(checks, Check{"a trigger refuses illegal moves in each table", (*View).unguarded})
 }
 
-// Doctor returns what is wrong with the database's content, nothing if all is well.
+// Doctor returns the violations in the database's content, none if all is well.
 func (t *View) Doctor() (wrong []Violation, err error) {
 	for _, c := range Checks() {
 		found, err := c.Look(t)
@@ -197,8 +197,8 @@ SET    total_credit = purged_credit + (SELECT COALESCE(sum(granted_credit), 0) F
 WHERE  abs(total_credit - purged_credit - (SELECT COALESCE(sum(granted_credit), 0) FROM result WHERE userid = "user".id))
        > 1e-6 * (1 + total_credit)`)
 
-// Mend mends what Doctor finds and says it can: nothing that has an outcome gets
-// another, and no file goes.
+// Mend repairs the violations of Doctor that it can repair. Workunits keep their outcomes, and
+// files are not deleted.
 func (t *Tx) Mend(now time.Time) error {
 	for _, inv := range invariants {
 		if inv.mend != byLook {
