@@ -45,7 +45,7 @@ WHERE  userid = $1`)
 	eraseHostFiles = db.Change(`DELETE FROM host_file WHERE host_id IN (SELECT id FROM host WHERE userid = $1)`)
 )
 
-// An Erased has the values that replace those of a deleted account. All but Name are unique.
+// An Erased has the values that replace the values of a deleted account. All but Name are unique.
 type Erased struct {
 	Email, Name    string
 	Key            protocol.Authenticator // random, and stored nowhere else

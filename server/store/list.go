@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A WorkunitState is how far a workunit has come, in a word.
+// A WorkunitState is the progress of a workunit, in a word.
 type WorkunitState string
 
 // The states of workunits, for lists.
@@ -28,7 +28,7 @@ func (w *Workunit) State() WorkunitState {
 	return Unfinished
 }
 
-// A WorkunitFilter says which workunits are listed. What is zero does not matter.
+// A WorkunitFilter selects the workunits to list. Fields that are zero match all.
 type WorkunitFilter struct {
 	State         WorkunitState
 	Errors        ErrorMask // given up for one of these
@@ -38,7 +38,7 @@ type WorkunitFilter struct {
 	Limit         int // at least 1
 }
 
-// A ResultFilter says which results are listed. What is zero or nil does not matter.
+// A ResultFilter selects the results to list. Fields that are zero or nil match all.
 type ResultFilter struct {
 	State         ServerState
 	Outcome       *Outcome

@@ -13,8 +13,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A project of the first version keeps its work, and the purger knows how old it
-// is.
+// A project of the first version keeps its work, and the purger sees the age of that work.
 func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "project.db")
 	text, err := os.ReadFile("migrations/001_first_light.sql")

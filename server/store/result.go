@@ -21,7 +21,7 @@ type Result struct {
 	Batch        int64
 	Priority     int64
 	Random       int64
-	Kind         int64 // of its workunit; it is stored and not read
+	Kind         int64 // kind of its workunit, which is stored and not read
 	ServerState  ServerState
 	Outcome      Outcome
 	ClientState  int64
@@ -97,7 +97,7 @@ func (t *Tx) InsertResult(r Result) (int64, error) {
 	return id, nil
 }
 
-// AddResult is InsertResult for those who have no use for the id.
+// AddResult is InsertResult without returning the id.
 func (t *Tx) AddResult(r Result) error {
 	if err := t.add(insertResult.Statement, t.newResult(r)...); err != nil {
 		return fmt.Errorf("result %s: %w", r.Name, err)
@@ -175,9 +175,9 @@ var sendResult = db.UpdateReading("result", `server_state = 4, hostid = $2, user
        app_version_id = $6, app_version_num = $7, flops_estimate = $8, history = history || $9`, "server_state = +$10",
 	"EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND "+stillNeeded+" LIMIT 1 OFFSET 0)")
 
-// Send gives Unsent results to a host, or to several. Of each the host, user, times,
-// version and speed are stored. It returns ErrLost if one is not Unsent now, or its
-// workunit needs it no more, or it is named twice; then the transaction is to be given up.
+// Send gives Unsent results to one or more hosts. It stores the host, user, times, version and
+// speed of each. It returns ErrLost if a result is not Unsent, is in the list twice, or belongs to
+// a workunit that does not need it any more. The caller must then abandon the transaction.
 func (t *Tx) Send(list ...Result) error {
 	rows := make([][]any, len(list))
 	for i, r := range list {
@@ -194,8 +194,8 @@ var saveResult = resultColumns.Save("result", `client_state, exit_status, receiv
 	"server_state, outcome, hostid, report_deadline, validate_state, file_delete_state, granted_credit",
 	"+server_state, outcome, validate_state, +file_delete_state, granted_credit", "history = history || ?")
 
-// SaveResult moves a result from the state old to r. It returns ErrLost if the
-// result is no longer as in old, and ErrIllegal for a move that never is right.
+// SaveResult moves a result from the state old to r. It returns ErrLost if the stored result
+// differs from old, and ErrIllegal for an illegal move.
 func (t *Tx) SaveResult(old, r Result) error {
 	s, args := t.saveResult(old, r)
 	if err := t.execOne(s, args...); err != nil {
@@ -267,15 +267,16 @@ const (
 	hadByUser = `SELECT o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.userid = +$2 AND ` + counts
 	hadByHost = `SELECT o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.hostid = +$2 AND ` + counts
 
-	// counts is whether a result keeps its host from having another one of its workunit: not
-	// if a version that was withdrawn since has spoiled it, which says nothing of the host, for
-	// good: what was not reported in time may yet be a success.
+	// counts is true if a result keeps its host from having another one of the same workunit. A
+	// result does not count if a version that is now withdrawn spoiled it for good, since that is
+	// not the host's fault. A result that was not reported in time counts, since it may yet be a
+	// success.
 	counts = `NOT ((o.outcome IN (3, 5, 6) OR o.validate_state = 2)
        AND EXISTS (SELECT 1 FROM app_version v WHERE v.id = o.app_version_id AND v.deprecated = 1))`
 )
 
-// HadByUser returns of which of some workunits a user was ever sent a result, other than
-// one that a version spoiled which is withdrawn.
+// HadByUser returns the workunits, from a list, of which a user was ever sent a result. Results
+// that a withdrawn version spoiled do not count.
 func (t *View) HadByUser(userID int64, workunits []int64) (map[int64]bool, error) {
 	return t.had(hadByUser, userID, workunits)
 }

@@ -5,10 +5,10 @@ import (
 	"hash/fnv"
 )
 
-// A TargetType says what a Target names.
+// A TargetType is the type of a Target.
 type TargetType int64
 
-// The numbers are those of BOINC's assignments.
+// The numbers are as in BOINC's assignments.
 const (
 	TargetNone TargetType = 0 // anybody
 	TargetHost TargetType = 1
@@ -36,15 +36,15 @@ type Target struct {
 	ID   int64 // of the host, user or team
 }
 
-// Alone reports whether it is one volunteer's. Then nobody else can replace a result that
-// failed, and there is nothing to compare one with.
+// Alone reports whether the target is a single volunteer. Then another volunteer cannot replace a
+// result that failed, and results cannot be compared.
 func (t Target) Alone() bool { return t.Type == TargetHost || t.Type == TargetUser }
 
-// low is the part of a kind that says what the results of one target need.
+// low is the part of a kind for the needs of one target's results.
 const low = 1<<32 - 1
 
-// place returns where the kinds of a target begin; they are negative, and low apart at
-// most. Several targets may share a place.
+// place returns the lowest kind of a target. Kinds of targets are negative, and the kinds of one
+// target differ by low at most. Several targets may share a place.
 func (t Target) place() int64 {
 	h := fnv.New64a()
 	var b [16]byte
@@ -70,8 +70,8 @@ func (t *View) Targeted() (bool, error) {
 	return n > 0, err
 }
 
-// UnsentKindsFor returns the kinds of which results for a target are Unsent. Rarely they
-// are another target's.
+// UnsentKindsFor returns the kinds of the Unsent results for a target. Rarely they are another
+// target's.
 func (t *View) UnsentKindsFor(target Target) ([]int64, error) {
 	first := target.place()
 	return all(t, scanID, unsentKinds, first, first+low)

@@ -16,8 +16,8 @@ var (
 
 var userOfSession = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id = (SELECT userid FROM web_session WHERE hash = $1 AND expires > $2)`
 
-// AddSession keeps a visit of a user to the web pages until it expires, under a hash of
-// what the browser holds. Those that have expired at now go.
+// AddSession stores a visit of a user to the web pages until it expires, under a hash of the
+// browser's cookie. It deletes visits that have expired at now.
 func (t *Tx) AddSession(hash string, userID int64, now, expires time.Time) error {
 	if err := t.run(endExpired, unix(now)); err != nil {
 		return err
