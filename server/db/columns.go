@@ -20,7 +20,7 @@ type Column[T any] = struct {
 // store it: see Insertion and Saving.
 type Columns[T any] []Column[T]
 
-// List returns what to select for Scan.
+// List returns the columns to select for Scan.
 func (c Columns[T]) List() string { return strings.Join(c.names(), ", ") }
 
 func (c Columns[T]) names() []string {
@@ -66,7 +66,7 @@ func (c Columns[T]) Values(x *T) []any {
 	return out
 }
 
-// stored returns what at points to, as databases take it.
+// stored returns the value at a pointer, in a form that databases take.
 func stored(at any) any {
 	if w, ok := at.(driver.Valuer); ok {
 		x, err := w.Value()

@@ -72,7 +72,7 @@ func (t *Tx) DropAffinity(hostID, workunitID int64) error {
 	return t.run(endReservation, workunitID)
 }
 
-// EndReservation has a workunit be kept for the hosts of Affinity until at, and no longer.
+// EndReservation keeps a workunit for the hosts of Affinity until at, and no longer.
 func (t *Tx) EndReservation(id int64, at time.Time) error { return t.execOne(reserve, id, unix(at)) }
 
 // A Kept candidate is kept for a host that had the result Predecessor.
@@ -81,8 +81,8 @@ type Kept struct {
 	Candidate
 }
 
-// KeptFor returns Unsent results that are kept for a host, in the order in which
-// they should go.
+// KeptFor returns Unsent results that are kept for a host, in the order in which they should be
+// sent.
 func (t *View) KeptFor(hostID int64, limit int) ([]Kept, error) {
 	return all(t, func(r row) (k Kept, err error) {
 		k.Candidate, err = candidateColumns.Scan(prefixed{r, &k.Predecessor})
@@ -99,7 +99,7 @@ func (t *View) Chained(hostID int64) (time.Time, error) {
 	}, chained, hostID)
 }
 
-// prefixed scans one value before those that are asked for.
+// prefixed scans one value before the wanted ones.
 type prefixed struct {
 	row
 	first any

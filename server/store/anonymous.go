@@ -43,8 +43,8 @@ func Anonymous(versionID int64) (appID int64, kind string, ok bool) {
 	return -versionID / anonymousStep, kind, true
 }
 
-// anonymousClass begins what counts as the plan class of volunteers' own programs. No plan
-// class of a project begins like that.
+// anonymousClass is the start of the plan class for volunteers' own programs. The project's plan
+// classes never start like that.
 const anonymousClass = " anonymous "
 
 // AnonymousClass returns the plan class under which CountInProgress counts results of volunteers'
@@ -57,6 +57,6 @@ func AnonymousKind(class string) (kind string, ok bool) {
 	return strings.CutPrefix(class, anonymousClass)
 }
 
-// AnonymousPlatform is what stands among the platforms of a host for volunteers' own
-// programs of an application.
+// AnonymousPlatform returns the name, among the platforms of a host, of a volunteer's own programs
+// for an application.
 func AnonymousPlatform(app string) string { return "anonymous:" + app }

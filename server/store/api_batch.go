@@ -21,7 +21,7 @@ type APIBatch struct {
 	ExpireTime  time.Time // when it is given up and its output deleted (zero: never)
 
 	Content       string    // hash of the submission ("" before it, and in batches of old versions)
-	PromisedUntil time.Time // until when a request is making workunits (zero: none is)
+	PromisedUntil time.Time // when the request that makes its workunits ends at the latest (zero: such a request is not running)
 }
 
 // firstAPIBatch is the number of the batch of the first, in workunits: operators give theirs
@@ -101,7 +101,7 @@ func (t *Tx) ExpireAPIBatch(id int64, at time.Time) error {
 	return t.execOne(expireBatch, id, unix(at))
 }
 
-// ExpiredAPIBatches returns batches that have expired by a time and are not retired, the first
+// ExpiredAPIBatches returns batches that have expired by a time and are not retired, the earliest
 // first.
 func (t *View) ExpiredAPIBatches(now time.Time, limit int) ([]APIBatch, error) {
 	return all(t, apiBatchColumns.Scan, expiredBatches, unix(now), limit)
@@ -112,7 +112,7 @@ func (t *View) APIBatch(id, tokenID int64) (APIBatch, error) {
 	return one(t, apiBatchColumns.Scan, apiBatch, id, tokenID)
 }
 
-// APIBatchByName returns the batch of a token that its sender called so, or ErrNotFound.
+// APIBatchByName returns the batch of a token by its sender's name for it, or ErrNotFound.
 func (t *View) APIBatchByName(tokenID int64, name string) (APIBatch, error) {
 	return one(t, apiBatchColumns.Scan, apiBatchByName, tokenID, name)
 }
@@ -122,8 +122,8 @@ func (t *View) APIBatches(tokenID int64, limit int) ([]APIBatch, error) {
 	return all(t, apiBatchColumns.Scan, apiBatches, tokenID, limit)
 }
 
-// UnfinishedOfToken counts workunits without an outcome in the batches of a token but one (0: in
-// all), also those that are promised at now and are not made yet.
+// UnfinishedOfToken counts the unfinished workunits in the batches of a token except one (0: in
+// all), including workunits that are promised at now and not made yet.
 func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 	n, err := one(t, scanID, unfinishedOf, id, but)
 	if err != nil {
@@ -137,7 +137,8 @@ func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 // counts of the token stay correct.
 func (t *Tx) LockToken(id int64) error { return t.run(lockToken, id) }
 
-// BeginAPIBatch records the content of a batch whose workunits are made until a time. They count from now on.
+// BeginAPIBatch records the content of a batch whose workunits are being made until a time at the
+// latest. All of them count from now on.
 func (t *Tx) BeginAPIBatch(id int64, content string, until time.Time) error {
 	return t.execOne(beginAPIBatch, id, content, unix(until))
 }
@@ -148,10 +149,11 @@ func (t *Tx) PromiseAPIBatch(id int64, until time.Time) error {
 	return t.execOne(promiseAPIBatch, id, unix(until))
 }
 
-// CloseAPIBatch notes that no more workunits of a batch will be made than were, unless all were.
+// CloseAPIBatch ends the making of a batch's workunits, unless all were made. The batch then
+// expects as many as it has.
 func (t *Tx) CloseAPIBatch(id int64) error { return t.run(closeAPIBatch, id) }
 
-// WorkunitsIn returns workunits of a batch with ids above after, whole.
+// WorkunitsIn returns workunits of a batch with ids above after.
 func (t *View) WorkunitsIn(batch, after int64, limit int) ([]Workunit, error) {
 	return all(t, workunitColumns.Scan, workunitsIn, batch, after, limit)
 }
@@ -162,7 +164,7 @@ func (t *View) APIWorkunit(tokenID int64, name string) (Workunit, error) {
 	return one(t, workunitColumns.Scan, apiWorkunit, tokenID, name)
 }
 
-// APIBatchOf returns the batch of a token whose Number is in its workunits, or ErrNotFound.
+// APIBatchOf returns the batch of a token by its Number, or ErrNotFound.
 func (t *View) APIBatchOf(number, tokenID int64) (APIBatch, error) {
 	return t.APIBatch(number-firstAPIBatch, tokenID)
 }

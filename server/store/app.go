@@ -176,7 +176,7 @@ ORDER  BY v.appid, v.version_num DESC, v.id`
 var allAppVersions = `
 SELECT ` + appVersionColumns.List() + ` FROM app_version v JOIN platform p ON p.id = v.platformid ORDER BY v.id`
 
-// AllAppVersions returns every version, those too that are not sent any more.
+// AllAppVersions returns every version, including versions that are not sent any more.
 func (t *View) AllAppVersions() ([]AppVersion, error) {
 	return all(t, appVersionColumns.Scan, allAppVersions)
 }

@@ -28,7 +28,7 @@ WHERE  create_time >= $1 AND (actor = $2 OR $2 = '') AND (action = $3 OR $3 = ''
 ORDER  BY id DESC LIMIT 0 + $4`
 )
 
-// Audit adds an entry, which nothing changes or deletes any more. Its ID is not used.
+// Audit adds an entry, which can neither be changed nor deleted. Its ID is not used.
 func (t *Tx) Audit(e AuditEntry) error {
 	cut := func(s string) string { return s[:min(len(s), maxAudit)] }
 	return t.add(insertAudit, e.CreateTime.Unix(), cut(e.Actor), cut(e.Via), cut(e.Action), cut(e.Detail), cut(e.Error))

@@ -53,7 +53,7 @@ func check[T any](t *testing.T, c columns[T], except ...string) {
 	}
 }
 
-// collect finds the fields of a struct, and of those in it.
+// collect finds the fields of a struct and of the structs in it.
 func collect(of reflect.Value, fields map[unsafe.Pointer]reflect.Value) {
 	for _, f := range of.Fields() {
 		if f.Kind() == reflect.Struct && f.Type() != reflect.TypeFor[time.Time]() {

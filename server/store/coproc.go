@@ -18,7 +18,7 @@ func (h *Host) Coprocessors() (list []Coproc) {
 	return list
 }
 
-// SetCoprocessors replaces them.
+// SetCoprocessors replaces the coprocessors of the host.
 func (h *Host) SetCoprocessors(list []Coproc) {
 	h.Coprocs = ""
 	if len(list) == 0 {

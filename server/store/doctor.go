@@ -16,10 +16,10 @@ type Violation struct {
 	Mend  string   `json:"mend"`  // the cure, for the operator
 
 	Advice bool `json:"advice,omitempty"` // the records are correct, and Rows has a sentence
-	Damage bool `json:"-"`                // the database cannot be read whole: what else it holds is not worth a look
+	Damage bool `json:"-"`                // the database cannot be read completely, so further checks are pointless
 }
 
-// String is for logs: a line without what to do.
+// String returns a line for logs, without the cure.
 func (v Violation) String() string {
 	more := ""
 	if v.Count > len(v.Rows) {
@@ -38,8 +38,8 @@ const (
 	byOwner  = "cancel it with starling-server work cancel DIR --name NAME, then create it again"
 )
 
-// An invariant is what always holds of each row: a query for rows for which it does
-// not, with a name and the workunit's id.
+// An invariant is a rule for all rows, with a query for the rows that break it. The query returns a
+// name and the workunit's id.
 type invariant struct{ rule, query, mend string }
 
 const never = "253402300799"
@@ -109,7 +109,7 @@ var invariants = append(countsHold(), []invariant{
 	},
 }...)
 
-// countsHold are the invariants of what triggers count.
+// countsHold returns the invariants of the counts that triggers maintain.
 func countsHold() (out []invariant) {
 	for _, s := range settleds {
 		out = append(out, invariant{"the count of finished " + s.table + "s is that of the rows", s.wrong(), bySum})

@@ -14,7 +14,7 @@ type HostSpeed struct {
 	Platforms          string
 	Unsuited           string
 
-	AppVersionID int64   // 0: it has computed with none
+	AppVersionID int64   // 0: it has not computed with any
 	Samples      int64   // of Elapsed
 	Elapsed      float64 // seconds per operation
 	Turnaround   float64 // mean seconds from the sending of a result to its report (0: not measured)
@@ -43,7 +43,7 @@ func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) er
 	})
 }
 
-// A Load is what hosts still have to compute of an application.
+// A Load is the work of an application that hosts still have to compute.
 type Load struct {
 	AppID int64
 	Flops float64 // operations, and half of them for a result in progress
@@ -93,7 +93,7 @@ func (t *View) BatchLeft(batch int64) (BatchLeft, error) {
 
 const batchStart = `SELECT COALESCE(min(create_time), 0) FROM workunit WHERE batch = +$1 AND batch <> 0`
 
-// BatchStart returns when the first workunit of a batch was made, of those that were not purged.
+// BatchStart returns when the first workunit of a batch was made. It ignores purged workunits.
 func (t *View) BatchStart(batch int64) (at time.Time, err error) {
 	return one(t, func(r row) (at time.Time, err error) { return at, r.Scan((*unix)(&at)) }, batchStart, batch)
 }

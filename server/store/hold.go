@@ -22,12 +22,12 @@ func (t *Tx) HoldDeletion(holder string, until time.Time) error {
 	return t.run(holdDeletion, holder, until.Unix())
 }
 
-// ReleaseDeletion ends what HoldDeletion began, and forgets holds that are over at now.
+// ReleaseDeletion ends the hold of HoldDeletion, and deletes holds that are over at now.
 func (t *Tx) ReleaseDeletion(holder string, now time.Time) error {
 	return t.run(releaseDeletion, holder, now.Unix())
 }
 
-// DeletionHeld reports whether nothing may be deleted at now.
+// DeletionHeld reports whether deletions must wait at now.
 func (t *View) DeletionHeld(now time.Time) (bool, error) {
 	n, err := one(t, scanID, deletionHeld, now.Unix())
 	return n > 0, err

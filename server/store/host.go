@@ -46,7 +46,7 @@ type Host struct {
 	Platforms    string  // at its last request, with spaces between them ("": not recorded)
 	UsableMemory float64 // bytes that its volunteer lets a task use (+Inf: not reported)
 	UsableDisk   float64 // likewise
-	Unsuited     string  // plan classes that did not suit it when it last asked, with spaces between them
+	Unsuited     string  // plan classes that did not suit it at its last request, with spaces between them
 	Client       string  // version of its client at its last request, such as "8.2.4" ("": not recorded)
 	Coprocs      string  // its coprocessors at its last request, see Coprocessors
 	Label        string  // its owner's name for it, or ""
@@ -136,8 +136,8 @@ func (t *View) Host(id int64) (Host, error) { return one(t, hostColumns.Scan, ho
 
 var hostsToChange = `SELECT ` + hostColumns.List() + ` FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
-// HostsToChange returns hosts by their ids and keeps other transactions from changing
-// them until this one ends. Early in a transaction it meets fewer others.
+// HostsToChange returns hosts by their ids and keeps other transactions from changing them until
+// this one ends. Conflicts are rarer if it is called early in a transaction.
 func (t *Tx) HostsToChange(list []int64) (map[int64]Host, error) {
 	hosts, err := all(t.View, hostColumns.Scan, hostsToChange, jsonList(list))
 	out := make(map[int64]Host, len(hosts))

@@ -118,9 +118,9 @@ FROM   (SELECT app_version_id, vote, count(*) AS hosts FROM host_app_version WHE
 JOIN   app_version v ON v.id = h.app_version_id
 ORDER  BY h.app_version_id, h.vote`
 
-// VersionVotes counts the votes of hosts on app versions, those too that are not sent
-// any more. Versions without votes are left out. It reads an index of all votes, so
-// its answer is to be kept for a while.
+// VersionVotes counts the votes of hosts on app versions, including versions that are not sent any
+// more. Versions without votes are left out. It reads an index of all votes, so callers should keep
+// its answer for a while.
 func (t *View) VersionVotes() ([]VersionVotes, error) {
 	type line struct {
 		version, app int64

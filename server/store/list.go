@@ -64,7 +64,7 @@ func (w *where) and(condition string, arg any) {
 	w.text.WriteString(" AND " + strings.ReplaceAll(condition, "$", "$"+strconv.Itoa(len(w.args))))
 }
 
-// equal adds that a column has a value, unless that is 0.
+// equal adds the condition that a column has a value, unless that is 0.
 func (w *where) equal(column string, value int64) {
 	if value != 0 {
 		w.and(column+" = $", value)
@@ -88,8 +88,8 @@ func (w *where) newest(columns, table string, limit int) (query string, args []a
 		" ORDER BY id DESC LIMIT 0 + $" + strconv.Itoa(len(args)), args
 }
 
-// rare adds that a column has a value, which above 1 is one that few rows have: it names the
-// condition of their index.
+// rare adds the condition that a column has a value. Values above 1 are in few rows, so for these
+// it repeats the condition of their index.
 func (w *where) rare(column string, value int64) {
 	if value > 1 {
 		w.text.WriteString(" AND " + column + " > 1")

@@ -64,8 +64,8 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 	})
 }
 
-// What hosts had earned before run times were learnt stays, and is learnt with from
-// then on. Credit is granted as before.
+// Records of hosts that are older than measured run times are kept, and learn from then on. Credit
+// is granted as before.
 func TestADatabaseWithoutSpeedsIsBroughtUpToDate(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "project.db")

@@ -55,7 +55,7 @@ var Rules = []Rule{
 	{Table: "workunit", Column: "retries", Legal: `NEW.retries = OLD.retries`, Or: retried},
 }
 
-// condition is what must hold, in the SQL of all databases.
+// condition returns the condition for a legal change, in the SQL of all databases.
 func (r Rule) condition() string {
 	var c []string
 	if r.Or != "" {
@@ -109,7 +109,7 @@ func guards() []guard {
 // appended are tables whose rows are neither changed nor deleted.
 var appended = []string{"audit"}
 
-// catalogTables are those whose changes advance catalog.stamp.
+// catalogTables are the tables whose changes advance catalog.stamp.
 var catalogTables = []string{"platform", "app", "app_version"}
 
 // refused turns the refusal of a trigger or of a row's CHECK into ErrIllegal.

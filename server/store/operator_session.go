@@ -41,7 +41,7 @@ func (t *Tx) SignIn(link string, expires time.Time, s OperatorSession, now time.
 	return t.run(addOperatorSession, s.Hash, s.Actor, unix(s.Expires))
 }
 
-// Operator returns whose session it is at now, or ErrNotFound.
+// Operator returns the operator of a session at now, or ErrNotFound.
 func (t *View) Operator(hash string, now time.Time) (actor string, err error) {
 	return one(t, scanString, operatorOfSession, hash, unix(now))
 }

@@ -62,7 +62,7 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 	}
 	for i, tt := range []struct {
 		query string
-		args  []any // for those that are asked for many at once, too
+		args  []any // of queries for several rows at once
 	}{
 		{unsent, nil},
 		{unsentFits, nil},

@@ -52,7 +52,7 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 	}
 }
 
-// Counts are asked for by pages and metrics: none may read the rows that are finished.
+// Pages and metrics ask for counts, which must not read the finished rows.
 func TestCountsReadNoFinishedRows(t *testing.T) {
 	st := OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
 	queries := []string{countWorkunits, countResults, queueCounts}

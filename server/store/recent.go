@@ -13,8 +13,8 @@ const recentResults = `
 SELECT hostid, create_time, sent_time, received_time, server_state, outcome, validate_state
 FROM   result WHERE id > (SELECT COALESCE(max(id), 0) FROM result) - $1`
 
-// RecentResults calls each for those of the last n results that are not purged, in no order. Its
-// cost depends on n alone.
+// RecentResults calls each for the last n results that were made, except purged ones, in no order.
+// Its cost depends on n alone.
 func (t *View) RecentResults(n int64, each func(RecentResult)) error {
 	return t.db.Query(recentResults, []any{n}, func(r rows) error {
 		var x RecentResult

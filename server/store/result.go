@@ -129,7 +129,7 @@ var resultsByName = `SELECT ` + resultColumns.List() + ` FROM result WHERE name 
 
 // ResultsByName returns results by their names. One that is not there is left out.
 func (t *View) ResultsByName(list []string) (map[string]Result, error) {
-	// No result is called so, and PostgreSQL takes a zero byte nowhere.
+	// A result's name does not contain a zero byte, which PostgreSQL refuses.
 	list = slices.DeleteFunc(slices.Clone(list), func(name string) bool { return strings.ContainsRune(name, 0) })
 	if len(list) == 0 {
 		return nil, nil
@@ -164,7 +164,7 @@ func (t *View) InProgressOf(hostID int64) ([]Result, error) {
 
 const inProgressNames = `SELECT name FROM result WHERE hostid = $1 AND server_state = 4`
 
-// InProgressNames returns the names of what InProgressOf returns, in no order.
+// InProgressNames returns the names of the results of InProgressOf, in no order.
 func (t *View) InProgressNames(hostID int64) ([]string, error) {
 	return all(t, scanString, inProgressNames, hostID)
 }
@@ -207,8 +207,8 @@ func (t *Tx) SaveResult(old, r Result) error {
 // A ResultChange is a move of a result, for SaveResults.
 type ResultChange struct{ Old, Now Result }
 
-// SaveResults is SaveResult for several, no two of the same result. After an error the
-// transaction is to be given up.
+// SaveResults is SaveResult for several changes, no two of the same result. After an error the
+// caller must abandon the transaction.
 func (t *Tx) SaveResults(list []ResultChange) error {
 	alike := make(map[*db.Statement][][]any)
 	var statements []*db.Statement // in their order
@@ -237,8 +237,8 @@ FROM   result r LEFT JOIN app_version v ON v.id = r.app_version_id
 WHERE  r.hostid = $1 AND r.server_state = 4
 GROUP  BY 1, 2`
 
-// CountInProgress counts what InProgressOf returns, by the plan class of the app version
-// with which it was sent, or the AnonymousClass of volunteers' own programs.
+// CountInProgress counts the results of InProgressOf by the plan class of their app version, or the
+// AnonymousClass of volunteers' own programs.
 func (t *View) CountInProgress(hostID int64) (map[string]int, error) {
 	type line struct {
 		class string
@@ -258,7 +258,7 @@ func (t *View) CountInProgress(hostID int64) (map[string]int, error) {
 
 const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 
-// ResultsToDelete returns results whose output files may go.
+// ResultsToDelete returns results whose output files may be deleted.
 func (t *View) ResultsToDelete(after int64, limit int) ([]int64, error) {
 	return t.queue(resultsToDelete, after, limit)
 }

@@ -73,7 +73,7 @@ var (
 	setIdentity    = db.Insert("project", "identity")
 )
 
-// Identity returns the mark of the project whose database this is, or "".
+// Identity returns the mark of the project to which this database belongs, or "".
 func (t *View) Identity() (string, error) { return one(t, scanString, identity) }
 
 // SetIdentity makes the database a project's. id is not "".

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// A WorkunitSettings is what may be changed of a workunit while it is unfinished.
+// WorkunitSettings are the settings of a workunit that may be changed while it is unfinished.
 type WorkunitSettings struct {
 	Priority          int64
 	MaxErrorResults   int

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// A settled is a table that counts the rows of another with which nothing more happens. There
-// may be millions of them, so triggers keep the counts.
+// A settled is a table with counts of another table's rows that do not change any more. There may
+// be millions of them, so triggers maintain the counts.
 type settled struct {
 	table, counts string
 	when          string   // condition on ROW

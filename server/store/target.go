@@ -30,7 +30,8 @@ func (t TargetType) String() string {
 	return "unknown"
 }
 
-// A Target is whom the results of a workunit are for. The zero value is anybody.
+// A Target is the host, user or team that may have the results of a workunit. The zero value is
+// anybody.
 type Target struct {
 	Type TargetType
 	ID   int64 // of the host, user or team
@@ -54,7 +55,7 @@ func (t Target) place() int64 {
 	return -(int64(h.Sum64()>>33) + 1) << 32
 }
 
-// kind makes a kind of what anybody may have one of the target.
+// kind returns the target's kind for the kind k of a workunit without a target.
 func (t Target) kind(k int64) int64 {
 	if t.Type == TargetNone {
 		return k
@@ -64,7 +65,7 @@ func (t Target) kind(k int64) int64 {
 
 const targeted = `SELECT count(*) FROM (SELECT 1 FROM result WHERE server_state = 2 AND kind < 0 LIMIT 1) t`
 
-// Targeted reports whether there is any Unsent result that is not for anybody.
+// Targeted reports whether an Unsent result has a Target.
 func (t *View) Targeted() (bool, error) {
 	n, err := one(t, scanID, targeted)
 	return n > 0, err

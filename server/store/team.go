@@ -88,8 +88,8 @@ func (t *Tx) AddTeamCredit(id int64, credit float64) error { return t.run(teamCr
 // DeleteTeam deletes a team, which must be without members.
 func (t *Tx) DeleteTeam(id int64) error { return t.execOne(deleteTeam, id) }
 
-// JoinTeam makes a user a member of a team and of no other (0: of no team). TeamToChange is to be called
-// before, for the old team and for the new one.
+// JoinTeam makes a user a member of a team and of no other (0: of no team). The caller must call
+// TeamToChange first, for the old team and for the new one.
 func (t *Tx) JoinTeam(userID, teamID int64) error { return t.execOne(setTeamID, userID, teamID) }
 
 // Members returns the members of a team with the most credit, the most first.

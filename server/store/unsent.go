@@ -24,7 +24,7 @@ type Candidate struct {
 	RscMemoryBound float64
 	RscDiskBound   float64
 	DelayBound     time.Duration
-	HRClass        int64 // the commitment of the workunit (0: none yet)
+	HRClass        int64 // class of hosts to which the workunit is committed (0: none yet)
 	AppVersionID   int64
 	Target         Target
 	LastChance     bool // one more failure gives the workunit up
@@ -124,8 +124,7 @@ func AtLeastHalf(x float64) float64 {
 	return math.Ldexp(0.5, exp)
 }
 
-// A Place is a place in the order in which results should go: by priority, then oldest
-// first.
+// A Place is a place in the order in which results should be sent: by priority, then oldest first.
 type Place struct{ Priority, ID int64 }
 
 // Place returns where the candidate stands.
@@ -204,7 +203,7 @@ type Fit struct {
 	UserID, HostID          int64     // that must not have had a result of the workunit, see HadByUser (0: any)
 }
 
-// UnsentFits is Unsent for one host: it returns what that can do.
+// UnsentFits is Unsent for the results that one host can compute.
 func (t *View) UnsentFits(kind int64, after Place, f Fit, limit int, of Slice) ([]Candidate, error) {
 	none := func(id int64) int64 { // results without a host have user and host 0
 		if id == 0 {

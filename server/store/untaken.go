@@ -46,9 +46,9 @@ WHERE  ` + stillNeeded + `
        SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.hostid = h.id OR ($2 = 1 AND o.userid = h.userid)) AND ` + counts + `))
 GROUP  BY w.appid`
 
-// HadByAll calls each, by application, with the Unsent results that no host may have which has
-// asked since a time, as each has had one of the workunit, or, if perUser is set, its user has.
-// Where more than mostHad wait, it looks at some of them only.
+// HadByAll calls each, by application, with the Unsent results that no recent host may have: each
+// host with a request since a time has had a result of the workunit, or, if perUser is set, its
+// user has. If more than mostHad wait, it looks at some of them only.
 func (t *View) HadByAll(since time.Time, perUser bool, each func(Need)) error {
 	return t.db.Query(hadByAll, []any{unix(since), flag(perUser).Int(), mostHad}, func(r rows) error {
 		var n Need
@@ -60,7 +60,7 @@ func (t *View) HadByAll(since time.Time, perUser bool, each func(Need)) error {
 	})
 }
 
-// A Need is what Unsent results need that are alike in it.
+// A Need is the needs of Unsent results that are alike.
 type Need struct {
 	AppID                   int64
 	AppVersionID            int64 // to which their workunits are committed (0: none)

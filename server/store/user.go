@@ -93,7 +93,7 @@ func (t *View) UserByKey(key protocol.Authenticator) (User, error) {
 
 var usersToChange = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
-// UsersToChange is for accounts what HostsToChange is for hosts.
+// UsersToChange is HostsToChange for accounts.
 func (t *Tx) UsersToChange(list []int64) (map[int64]User, error) {
 	users, err := all(t.View, userColumns.Scan, usersToChange, jsonList(list))
 	out := make(map[int64]User, len(users))

@@ -28,7 +28,7 @@ func (t *Tx) AddSession(hash string, userID int64, now, expires time.Time) error
 	return t.run(addSession, hash, userID, unix(expires))
 }
 
-// UserOfSession returns whose visit it is at now, or ErrNotFound.
+// UserOfSession returns the user of a visit at now, or ErrNotFound.
 func (t *View) UserOfSession(hash string, now time.Time) (User, error) {
 	return one(t, userColumns.Scan, userOfSession, hash, unix(now))
 }

@@ -176,8 +176,8 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 
 const holdWorkunits = `SELECT id FROM workunit WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
-// HoldWorkunits keeps other transactions from changing workunits until this one ends, and from
-// sending results of theirs if they do so too.
+// HoldWorkunits keeps other transactions from changing workunits until this one ends. It also keeps
+// other transactions that hold the workunits from sending their results.
 func (t *Tx) HoldWorkunits(list []int64) error {
 	if len(list) == 0 {
 		return nil
@@ -221,7 +221,7 @@ ORDER  BY transition_time LIMIT 0 + $4`
 	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 )
 
-// Due returns workunits whose transition time has come, the latest first.
+// Due returns workunits whose transition time is over, the earliest first.
 func (t *View) Due(now time.Time, limit int) ([]int64, error) {
 	return t.queue(dueWorkunits, unix(now), limit)
 }
@@ -236,7 +236,7 @@ func (t *View) ToAssimilate(after int64, limit int) ([]int64, error) {
 	return t.queue(toAssimilate, after, limit)
 }
 
-// WorkunitsToDelete returns workunits whose input files may go.
+// WorkunitsToDelete returns workunits whose input files may be deleted.
 func (t *View) WorkunitsToDelete(after int64, limit int) ([]int64, error) {
 	return t.queue(toDelete, after, limit)
 }
@@ -252,8 +252,8 @@ SELECT canonical_resultid FROM workunit
 WHERE  canonical_resultid > $3 AND id % $1 = $2 AND assimilate_state <> 2 ORDER BY canonical_resultid LIMIT 0 + $4`
 )
 
-// NeedInputs returns workunits with ids above after whose input files computers are
-// to get or, with a result in progress, may get still.
+// NeedInputs returns workunits with ids above after whose input files computers may still have to
+// fetch, at least for a result in progress.
 func (t *View) NeedInputs(after int64, limit int) ([]int64, error) {
 	return t.queue(needInputs, after, limit)
 }

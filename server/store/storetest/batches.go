@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// batches sees when few workunits of a batch are left, and raises their results.
+// batches checks that the end of a batch is noticed, and that its last results can be raised.
 func batches(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var wus []store.Workunit

@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A corruption is what someone did to a workunit with result NAME_0 by hand.
+// A corruption is a change by hand of a workunit with result NAME_0.
 type corruption struct {
 	columns  string // of the workunit
 	result   string // columns of the result

@@ -106,7 +106,7 @@ func hadResults(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return tx.DeprecateVersion(version) })
 	want("after it", "sent", "success", "late")
 
-	// Another computer of the user may have what this one has had, unless it is by user.
+	// Another computer of the user may have these results, unless the rule is one result per user.
 	update(t, s, func(tx *store.Tx) error {
 		h, err := tx.Host(beside)
 		now := h

@@ -43,7 +43,7 @@ func SaveResult(tx *store.Tx, old, r store.Result) error {
 	return tx.SaveResult(old, r)
 }
 
-// values are those that a state may have.
+// values are the values of each state.
 var values = map[string][]int64{
 	"server_state": {1, 2, 4, 5}, "outcome": {0, 1, 2, 3, 4, 5, 6, 7}, "validate_state": {0, 1, 2, 3, 4, 5},
 	"file_delete_state": {0, 1, 2, 3}, "assimilate_state": {0, 1, 2},
@@ -56,7 +56,7 @@ type change struct {
 	legal    bool
 }
 
-// changes are all moves of all states, and what else the rules are about.
+// changes returns all moves of all states, and changes of the other columns that have rules.
 func changes() (out []change) {
 	type row = map[string]int64
 	for _, r := range store.Rules {
