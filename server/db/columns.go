@@ -10,7 +10,7 @@ import (
 )
 
 // A Column is a column of a table with the field of a T that has its value. The type is an alias
-// without a name, so that a list of columns needs no names of fields.
+// without a name, so that a list of columns can leave out the names of fields.
 type Column[T any] = struct {
 	Name string
 	At   func(*T) any // returns a pointer to the field, maybe converted to one to Unix, Span, Flag, Endless or Words

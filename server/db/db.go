@@ -17,7 +17,7 @@ import (
 // Errors of transactions.
 var (
 	ErrNotFound = errors.New("not found")                  // no row has the id or name asked for
-	ErrLost     = errors.New("changed by another process") // a row is no longer as the caller saw it. Nothing was changed.
+	ErrLost     = errors.New("changed by another process") // a row differs from the caller's view of it. Nothing was changed.
 	ErrExists   = errors.New("already exists")             // a row has the same unique name
 	// ErrBusy is returned by Update after repeated conflicts with other transactions.
 	// A later attempt may succeed.

@@ -182,8 +182,8 @@ func (t *Tx) SetHostOwn(id, userID int64, label, venue string, hidden bool) erro
 }
 
 // MergeHost ends the record of a host without results in progress because its computer continues
-// under another record. Its results become the other's, and so does its id: a client of the old
-// host gets the other id. It returns ErrLost if the host is not the user's.
+// under another record. Its results become the other's, and a client of the old host gets the
+// other's id. It returns ErrLost if the host is not the user's.
 func (t *Tx) MergeHost(id, userID, into int64) error {
 	if err := t.execOne(mergeHost, id, userID, into); err != nil {
 		return err

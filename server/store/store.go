@@ -3,8 +3,8 @@
 //
 // Every query runs in a transaction: Update makes changes, View only reads. A change of state is a
 // compare-and-set on the state that its caller saw, so that daemons and other processes may race
-// without locks: the loser gets ErrLost and reads again. Time comes from the caller, and never from
-// the database.
+// without locks: the loser gets ErrLost and reads again. Callers pass the time, and the database's
+// clock is never used.
 //
 // The package does not make decisions. These are up to the transitioner, validator, scheduler and
 // so on.
@@ -95,8 +95,8 @@ func (s *Store) View(ctx context.Context, fn func(v *View) error) error {
 // Update runs fn in a transaction that is durable when Update returns nil. If fn returns an error,
 // its changes are undone and Update returns that error. fn must not keep tx, must not call Update,
 // and should be quick: on SQLite all other changes wait for it, on PostgreSQL changes of the same
-// rows do. These rows include a workunit's for every change of its outcome or of one of its
-// results. After a conflict with another transaction, or the failure of a postponed change, fn runs
+// rows do. Every change of a workunit's outcome, or of one of its results, writes the workunit's
+// row. After a conflict with another transaction, or the failure of a postponed change, fn runs
 // again from its beginning. So each run must set all of its results, and an error that fn sees may
 // be of a run that does not count. Once the transaction has begun, ctx no longer matters.
 func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {

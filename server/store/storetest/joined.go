@@ -8,7 +8,7 @@ import (
 )
 
 // joined makes several changes of several rows in one transaction, some rows twice, with additions
-// between. Each change builds on the one before it, or the transaction makes no change at all.
+// between. Each change builds on the one before it, or none is made.
 func joined(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var wus []store.Workunit
