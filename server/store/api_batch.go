@@ -144,7 +144,7 @@ func (t *Tx) BeginAPIBatch(id int64, content string, until time.Time) error {
 }
 
 // PromiseAPIBatch makes all expected workunits of a batch count until a time, even those that are
-// not made yet. Without a time, only existing workunits count.
+// not made yet. If the time is zero, only existing workunits count.
 func (t *Tx) PromiseAPIBatch(id int64, until time.Time) error {
 	return t.execOne(promiseAPIBatch, id, unix(until))
 }

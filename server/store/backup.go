@@ -24,7 +24,7 @@ func Snapshot(ctx context.Context, from, path string) (Census, error) {
 
 // Copy copies one state of a database into another database, and returns its census. Both are as
 // for Open. from has this program's version and may be in use. to is a database without rows, or a
-// file that does not exist. Copy reads the copy again and compares it. After an error it leaves to
+// file that does not exist. Copy reads the copy again and compares it. After an error, to is left
 // without rows.
 func Copy(ctx context.Context, from, to string) (Census, error) {
 	return db.Copy(ctx, from, to, schema)

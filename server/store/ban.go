@@ -12,8 +12,8 @@ var (
 	excludeHost = db.Update("host", "max_results_day = $2", "userid <> 0")
 )
 
-// BanUser bans an account from a time on, for a reason that its owner reads, and ends its visits to
-// the web pages. The zero time ends the ban. It returns ErrLost for an account that was deleted.
+// BanUser bans an account, stores the time and a reason for its owner to read, and ends its visits
+// to the web pages. The zero time ends the ban. It returns ErrLost for an account that was deleted.
 func (t *Tx) BanUser(id int64, at time.Time, reason string) error {
 	if at.IsZero() {
 		reason = ""

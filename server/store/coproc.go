@@ -12,7 +12,7 @@ type Coproc struct {
 	PeakFlops float64 `json:"peak_flops,omitempty"`
 }
 
-// Coprocessors returns the coprocessors of the host. It skips a record that it cannot read.
+// Coprocessors returns the coprocessors of the host. It leaves out values that it cannot read.
 func (h *Host) Coprocessors() (list []Coproc) {
 	_ = json.Unmarshal([]byte(h.Coprocs), &list)
 	return list

@@ -61,8 +61,8 @@ SELECT appid, sum(flops) FROM (
 ) t GROUP BY appid ORDER BY appid`
 
 // Load returns the remaining work of all applications. Unsent results of the application appID
-// count only if they are sent before a workunit with the given priority and the id before. Results
-// of batch do not count, unless it is 0. It reads all results that are not over.
+// count only if they are sent before a workunit with this priority and the id of before. Results of
+// batch do not count, unless it is 0. It reads all results that are not over.
 func (t *View) Load(appID, priority, before, batch int64) ([]Load, error) {
 	return all(t, func(r row) (l Load, err error) { return l, r.Scan(&l.AppID, &l.Flops) }, load, appID, priority, before, batch)
 }

@@ -97,8 +97,8 @@ const (
 	retryOutputs = `UPDATE result SET file_delete_state = 1 WHERE file_delete_state = 3`
 )
 
-// RetryDelete makes the file deleter repeat failed deletions, and returns their number of workunits
-// and results.
+// RetryDelete makes the file deleter repeat failed deletions, and returns the number of workunits
+// and results whose files they are.
 func (t *Tx) RetryDelete() (int64, error) {
 	w, err := t.exec(retryInputs)
 	if err != nil {

@@ -37,7 +37,7 @@ var setWorkunit = workunitColumns.Save("workunit",
 var setPriorityOf = db.Change(`UPDATE result SET priority = $2 WHERE workunitid = $1 AND +server_state <= 2`)
 
 // SetWorkunit changes the settings of an unfinished workunit, and the priority of its unsent
-// results. The transitioner looks at the workunit by now. It returns ErrLost if the workunit has an
+// results. The transitioner looks at the workunit at now. It returns ErrLost if the workunit has an
 // outcome, or its settings differ from old.
 func (t *Tx) SetWorkunit(old Workunit, s WorkunitSettings, now time.Time) error {
 	if old.CanonicalResultID != 0 || old.ErrorMask != 0 {

@@ -78,7 +78,7 @@ func (t *View) TeamsAfter(after int64, limit int) ([]Team, error) {
 	return all(t, teamColumns.Scan, teamAfter, after, limit)
 }
 
-// SetTeam changes the leader of a team and the texts about it.
+// SetTeam changes the leader, the URL and the description of a team.
 func (t *Tx) SetTeam(x Team) error { return t.execOne(setTeam, x.ID, x.UserID, x.URL, x.Description) }
 
 // AddTeamCredit adds to the credit that the members of a team earned in it. It ignores teams that

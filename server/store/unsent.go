@@ -193,12 +193,12 @@ func (t *View) Unsent(kind int64, after Place, limit int, of Slice) ([]Candidate
 	return all(t, candidateColumns.Scan, query, args...)
 }
 
-// A Fit is the ability of a host, for UnsentFits.
+// A Fit describes the results that a host can compute, for UnsentFits.
 type Fit struct {
-	Memory, Disk, Bandwidth float64 // that results may need (+Inf: any)
+	Memory, Disk, Bandwidth float64 // largest needs of results (+Inf: any)
 	Now                     time.Time
-	Wait, PerFlop           float64   // seconds before it starts, and for an operation (both 0: deadlines do not matter)
-	Below                   int64     // priority that results must not have (0: they may have any)
+	Wait, PerFlop           float64   // seconds until a result starts, and seconds for each operation (both 0: deadlines do not matter)
+	Below                   int64     // results must have a lower priority (0: any)
 	BelowSince              time.Time // results made up to then may have any
 	UserID, HostID          int64     // that must not have had a result of the workunit, see HadByUser (0: any)
 }

@@ -15,7 +15,7 @@ type User struct {
 	EmailAddr      string // lower case
 	Name           string
 	Authenticator  protocol.Authenticator
-	PasswdHash     string // a slow hash of the passwd_hash that clients send ("": the account is without a password)
+	PasswdHash     string // a slow hash of the passwd_hash that clients send ("": no password)
 	CrossProjectID string
 	Venue          string
 	GlobalPrefs    string // raw XML

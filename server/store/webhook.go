@@ -11,7 +11,7 @@ type Webhook struct {
 	APIBatch
 	TokenHash string // of its sender
 	Due       time.Time
-	Tries     int // number of failed tries
+	Tries     int // failed ones
 }
 
 var (

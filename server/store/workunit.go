@@ -221,7 +221,7 @@ ORDER  BY transition_time LIMIT 0 + $4`
 	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 )
 
-// Due returns workunits whose transition time is over, the earliest first.
+// Due returns workunits whose transition time has come, the earliest first.
 func (t *View) Due(now time.Time, limit int) ([]int64, error) {
 	return t.queue(dueWorkunits, unix(now), limit)
 }
