@@ -23,7 +23,7 @@ type Census map[string]TableSum
 // A TableSum is the census of one table.
 type TableSum struct {
 	Rows int64  `json:"rows"`
-	Sum  string `json:"sum"` // of the rows' SHA-256, 128 bits of each; hex
+	Sum  string `json:"sum"` // the sum of 128 bits of each row's SHA-256, in hex
 }
 
 // Differences names the tables in which two databases differ.
@@ -161,8 +161,8 @@ func (t tableShape) read(ctx context.Context, c *sql.Conn, each func(row []any) 
 	return rows.Err()
 }
 
-// TakeCensus counts what a database of this program's version holds. where is as for Open.
-// It sees one state of the database, even while servers use it.
+// TakeCensus counts the rows of a database of this program's version. where is as for Open. It sees
+// one state of the database, even while servers use it.
 func TakeCensus(ctx context.Context, where string, s Schema) (Census, error) {
 	tables, err := s.shapes(ctx)
 	if err != nil {

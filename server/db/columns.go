@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// A Column is a column of a table with the field of a T that has its value. The type has no name of its
-// own, so that a list of columns needs no names of fields.
+// A Column is a column of a table with the field of a T that has its value. The type is an alias
+// without a name, so that a list of columns can leave out the names of fields.
 type Column[T any] = struct {
 	Name string
 	At   func(*T) any // returns a pointer to the field, maybe converted to one to Unix, Span, Flag, Endless or Words
@@ -20,7 +20,7 @@ type Column[T any] = struct {
 // store it: see Insertion and Saving.
 type Columns[T any] []Column[T]
 
-// List returns what to select for Scan.
+// List returns the columns to select for Scan.
 func (c Columns[T]) List() string { return strings.Join(c.names(), ", ") }
 
 func (c Columns[T]) names() []string {
@@ -57,7 +57,7 @@ func fields(names string) []string {
 	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
-// Values returns what is stored of x.
+// Values returns the values to store for x.
 func (c Columns[T]) Values(x *T) []any {
 	out := make([]any, len(c), len(c)+8) // for more arguments
 	for i := range c {
@@ -66,7 +66,7 @@ func (c Columns[T]) Values(x *T) []any {
 	return out
 }
 
-// stored returns what at points to, as databases take it.
+// stored returns the value at a pointer, in a form that databases take.
 func stored(at any) any {
 	if w, ok := at.(driver.Valuer); ok {
 		x, err := w.Value()

@@ -7,7 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// combine returns requests for all lookups, one for those with the same query. Rows are held first.
+// combine returns requests for all lookups, one for those with the same query. Requests that hold
+// rows are first.
 func (p *postgres) combine(asked []*lookup) (list []request) {
 	byText := make(map[string][]*lookup)
 	var texts []string // in order

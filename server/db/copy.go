@@ -41,9 +41,10 @@ func Snapshot(ctx context.Context, from, path string, s Schema) (Census, error) 
 	return TakeCensus(ctx, path, s)
 }
 
-// Copy copies one state of a database into another database, and returns its census. Both are as for
-// Open. from is of this program's version and may be in use. to has no rows, or is a file that does
-// not exist. Copy reads the copy again and compares it. After an error the copy has no rows.
+// Copy copies one state of a database into another database, and returns its census. Both are as
+// for Open. from has this program's version and may be in use. to is a database without rows, or a
+// file that does not exist. Copy reads the copy again and compares it. After an error, to is left
+// without rows.
 func Copy(ctx context.Context, from, to string, s Schema) (Census, error) {
 	tables, err := s.shapes(ctx)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package db is the engine under package store: transactions on SQLite or PostgreSQL, statements made
-// of their parts, migrations, copies from one database to another, and checks of a database's
+// Package db is the engine under package store: transactions on SQLite or PostgreSQL, statements
+// made of their parts, migrations, copies from one database to another, and checks of a database's
 // file.
 //
-// It contains no table. Everything about the tables of the program comes in a Schema. Queries are
-// written for SQLite, and the package translates them for PostgreSQL.
+// It contains no table. The program's Schema describes the tables. Queries are written for SQLite,
+// and the package translates them for PostgreSQL.
 package db
 
 import (
@@ -17,7 +17,7 @@ import (
 // Errors of transactions.
 var (
 	ErrNotFound = errors.New("not found")                  // no row has the id or name asked for
-	ErrLost     = errors.New("changed by another process") // a row is no longer as the caller saw it; nothing was changed
+	ErrLost     = errors.New("changed by another process") // a row differs from the caller's view of it. Nothing was changed.
 	ErrExists   = errors.New("already exists")             // a row has the same unique name
 	// ErrBusy is returned by Update after repeated conflicts with other transactions.
 	// A later attempt may succeed.
@@ -59,9 +59,9 @@ type engine interface {
 	close() error
 }
 
-// Open opens a database, makes its tables if it has none, and brings them up to date. where is the URL
-// of a PostgreSQL database (postgres://…), which exists, or the path of an SQLite file, which is made.
-// The caller closes it.
+// Open opens a database, makes its tables if they are missing, and brings them up to date. where is
+// the URL of an existing PostgreSQL database (postgres://…), or the path of an SQLite file, which
+// Open makes if it is missing. The caller closes it.
 func Open(ctx context.Context, where string, s Schema) (*DB, error) {
 	if IsURL(where) {
 		p, err := openPostgres(ctx, where, s)
@@ -91,10 +91,10 @@ func (d *DB) View(ctx context.Context, fn func(v *View) error) error {
 	return d.schema.explain(d.engine.view(ctx, func(tx *Tx) error { return fn(tx.View) }))
 }
 
-// Update runs fn in a transaction that is durable when Update returns nil. If fn returns an error, its
-// changes are undone and Update returns that error. fn must not keep tx, must not call Update, and may
-// run again from its beginning, so it must set anew what it sets outside. Once it has begun, ctx no
-// longer matters.
+// Update runs fn in a transaction that is durable when Update returns nil. If fn returns an error,
+// its changes are undone and Update returns that error. fn must not keep tx, must not call Update,
+// and may run again from its beginning, so each run must set all of its results. Once the
+// transaction has begun, ctx no longer matters.
 func (d *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

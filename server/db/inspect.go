@@ -18,7 +18,7 @@ import (
 // Found is the result of Inspect.
 type Found struct {
 	Empty    bool   // no file, or no tables
-	Identity string // the result of Schema.Identity, "" if there is none
+	Identity string // the result of Schema.Identity, maybe ""
 	Version  int64  // the number of the last migration, 0 if it is empty
 }
 
@@ -70,7 +70,7 @@ func (s *Schema) inspectPostgres(ctx context.Context, url string) (Found, error)
 	return s.inspect(ctx, db, `SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)`)
 }
 
-// inspect looks for tables with a query that counts those of a name.
+// inspect looks for tables. The query tables counts the tables with a given name.
 func (s *Schema) inspect(ctx context.Context, db *sql.DB, tables string) (f Found, err error) {
 	has := func(table string) (n int, err error) {
 		return n, db.QueryRowContext(ctx, tables, table).Scan(&n)

@@ -30,7 +30,7 @@ type part struct {
 	asked    []*lookup
 	answered chan error
 	changes  pending // wait until all participants have finished
-	alone    bool    // it needs a transaction of its own
+	alone    bool    // it needs its own transaction
 	err      error
 }
 
@@ -39,7 +39,7 @@ func (p *participant) run(ctx context.Context, fn func(tx *Tx) error) {
 	p.err = protect(newTx(context.WithoutCancel(ctx), p), fn)
 }
 
-// ask asks queries together with those of other participants.
+// ask asks queries together with the queries of other participants.
 func (p *participant) ask(list []*lookup) error {
 	if p.alone || len(p.changes.list) > 0 { // the queries would have to see these changes
 		return p.leave()

@@ -42,7 +42,7 @@ type postgres struct {
 	db      *sql.DB
 	queries sync.Map // in PostgreSQL's words, by query
 
-	mu     sync.RWMutex // held for reading by transactions
+	mu     sync.RWMutex // transactions lock it for reading
 	closed bool
 }
 
@@ -202,8 +202,8 @@ func (p *postgres) prepare(query string) string {
 	return q
 }
 
-// clean makes texts fit for PostgreSQL, which accepts only UTF-8 without zero bytes.
-// Texts that come from computers may be anything.
+// clean makes texts fit for PostgreSQL, which accepts only UTF-8 without zero bytes. Texts from
+// computers may contain any bytes.
 func clean(args []any) []any {
 	for i, a := range args {
 		if s, ok := a.(string); ok && (strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s)) {
@@ -220,8 +220,8 @@ func conflict(err error) bool {
 	return ok && (e.Code == "40001" || e.Code == "40P01")
 }
 
-// lost reports whether there is no connection any more: the server is stopping or starting, or does
-// not answer.
+// lost reports whether the connection is lost: the server is stopping or starting, or does not
+// answer.
 func lost(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(e.Code, "57P") || strings.HasPrefix(e.Code, "08") || e.Code == "53300"

@@ -153,8 +153,8 @@ func (l *lineage) survey(ctx context.Context, everyone map[string][]*pgconn.Conf
 	wg.Wait()
 }
 
-// refusedSettings reports whether err is a pooler's answer to settings that come with the
-// connection: a violation of the protocol. PostgreSQL does not answer them with that error.
+// refusedSettings reports whether err is a pooler's answer to the settings of a new connection: a
+// violation of the protocol. PostgreSQL does not answer them with that error.
 func refusedSettings(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.Code == "08P01"

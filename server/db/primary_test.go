@@ -47,7 +47,7 @@ func TestAReplacedPrimaryIsRefused(t *testing.T) {
 	}
 }
 
-// The account of a database needs no special rights.
+// The account of a database does not need special rights.
 func TestAnOrdinaryRoleOwnsADatabase(t *testing.T) {
 	pg := testpg.Start(t)
 	name := databaseName(t, pg.Database(t))

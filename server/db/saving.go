@@ -33,7 +33,7 @@ type Saving[T any] struct {
 	id, set, moving, same Columns[T]
 	conditions            []string  // of same, with a ? for each parameter
 	more                  []string  // as given
-	made                  *sync.Map // the statements, by which of moving they set
+	made                  *sync.Map // the statements, keyed by the moving columns that they set
 }
 
 // Save makes the UPDATE that sets some columns of c, on the condition that others are still as
@@ -54,8 +54,8 @@ func (c Columns[T]) Save(table, set, moving, same string, more ...string) Saving
 	return s
 }
 
-// Of returns the UPDATE that changes old to now, and its arguments with those of the further
-// assignments. The statement depends only on the columns that change.
+// Of returns the UPDATE that changes old to now, and its arguments, which include more for the
+// further assignments. The statement depends only on the columns that change.
 func (s Saving[T]) Of(old, now *T, more ...any) (*Statement, []any) {
 	args := append(s.id.Values(old), s.set.Values(now)...)
 	var moved uint64

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSaving sees that an UPDATE sets what moves and nothing else that is costly to set, and
-// that its parameters are its arguments.
+// TestSaving checks that an UPDATE sets only the moving columns that change, and that its
+// parameters match its arguments.
 func TestSaving(t *testing.T) {
 	type row struct{ id, a, b, c int64 }
 	save := Columns[row]{

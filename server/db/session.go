@@ -19,13 +19,13 @@ type session struct {
 	conn    *pgx.Conn
 	begin   string  // "" once it has started
 	waiting pending // changes
-	atOnce  bool    // nothing waits
+	atOnce  bool    // changes do not wait
 	blank   bool    // nothing was read or changed
-	failed  error   // what ended the transaction
+	failed  error   // the error that ended the transaction
 	again   error   // the reason for running it again
 }
 
-// end undoes what was not committed.
+// end rolls back a transaction that was not committed.
 func (s *session) end() {
 	if s.conn.IsClosed() || s.conn.PgConn().TxStatus() == 'I' {
 		return

@@ -14,8 +14,8 @@ const (
 	// maxAlone is the maximum number of participants that each run alone after a change of one of
 	// them failed. More participants are divided into two transactions.
 	maxAlone = 3
-	// grace is the time for which queries wait for those of participants that have not asked yet. One of
-	// these may wait for a participant that has asked, so the time is limited.
+	// grace is the time for which queries wait for the queries of participants that have not asked
+	// yet. One of these may wait for a participant that has asked, so the time is limited.
 	grace = time.Millisecond
 )
 
@@ -124,8 +124,9 @@ func (q *queue) share(list []*participant) {
 	}
 }
 
-// attempt runs participants in one transaction. It returns those that should try again after a conflict
-// with another transaction, and those of which a change failed, and signals the outcome to the others.
+// attempt runs participants in one transaction. It returns participants that should try again after
+// a conflict with another transaction, and participants with a failed change. It signals the
+// outcome to the others.
 func (q *queue) attempt(list []*participant) (again, failed []*participant) {
 	q.p.mu.RLock()
 	defer q.p.mu.RUnlock()

@@ -94,7 +94,7 @@ func (l *lookup) hold(ctx context.Context, query string, ids []int64) error {
 	return nil
 }
 
-// query replays the answer once. A second query of a read goes to the database.
+// query replays the answer once. It sends a second query of a read to the database.
 func (l *lookup) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
 	if l.used {
 		return l.queries.query(ctx, query, args, each)

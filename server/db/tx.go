@@ -23,8 +23,8 @@ type queries interface {
 	exec(ctx context.Context, query string, args []any) (int64, error)
 	// query calls each for every row.
 	query(ctx context.Context, query string, args []any, each func(Rows) error) error
-	// together runs reads, each of which asks one query and does so again when it is run
-	// again, in the transaction t.
+	// together runs reads in the transaction t. Each asks one query, and asks it again when it is
+	// run again.
 	together(t *View, reads []func() error) error
 	// insert runs an Insert and returns the new row's id, or ErrExists.
 	insert(ctx context.Context, s *Statement, args []any) (int64, error)
@@ -112,9 +112,8 @@ func (t *Tx) Run(s *Statement, args ...any) error {
 // ExecOne makes a compare-and-set. It returns ErrLost unless that affects exactly one row.
 func (t *Tx) ExecOne(s *Statement, args ...any) error { return t.ExecEach(s, [][]any{args}) }
 
-// ExecEach is ExecOne for each of several rows of arguments, of which no two may be about
-// the same row. After an error some may have been changed, so the caller must abandon the
-// transaction.
+// ExecEach is ExecOne for each of several rows of arguments. No two of these may be about the same
+// row. After an error some may have been changed, so the caller must abandon the transaction.
 func (t *Tx) ExecEach(s *Statement, list [][]any) error {
 	if len(list) == 0 || t.q.postpone(s, list, true) {
 		return nil
@@ -131,6 +130,6 @@ func (t *Tx) ExecEach(s *Statement, list [][]any) error {
 // until this one ends.
 func (t *Tx) Hold(query string, ids []int64) error { return t.q.hold(t.ctx, query, ids) }
 
-// Lock keeps other transactions from changing a table until this one ends. It must come first in
-// its transaction.
+// Lock keeps other transactions from changing a table until this one ends. It must be the first
+// call in its transaction.
 func (t *Tx) Lock(table string) error { return t.q.lock(t.ctx, table) }

@@ -20,7 +20,8 @@ var (
 	reserve        = db.Update("workunit", "reserved_until = $2")
 )
 
-// chained looks at the last results that a host reported: those of a chain come one after another.
+// chained looks only at the last successes of a host, since the results of a chain follow each
+// other.
 var chained = `
 SELECT COALESCE(MAX(l.received_time), 0)
 FROM   (SELECT workunitid, received_time FROM result WHERE hostid = $1 AND server_state = 5 AND outcome = 1 ORDER BY id DESC LIMIT 20) l
@@ -62,8 +63,8 @@ func (t *Tx) AddAffinity(hostID, workunitID, resultID int64) error {
 	return t.run(insertAffinity, hostID, workunitID, resultID)
 }
 
-// DropAffinity notes that a host has them no longer. A workunit that is kept for
-// nobody any more is free for all.
+// DropAffinity notes that a host has lost these files. A workunit that is not kept for any other
+// host becomes free for all.
 func (t *Tx) DropAffinity(hostID, workunitID int64) error {
 	if err := t.run(deleteAffinity, hostID, workunitID); err != nil {
 		return err
@@ -71,7 +72,7 @@ func (t *Tx) DropAffinity(hostID, workunitID int64) error {
 	return t.run(endReservation, workunitID)
 }
 
-// EndReservation has a workunit be kept for the hosts of Affinity until at, and no longer.
+// EndReservation keeps a workunit for the hosts of Affinity until at, and no longer.
 func (t *Tx) EndReservation(id int64, at time.Time) error { return t.execOne(reserve, id, unix(at)) }
 
 // A Kept candidate is kept for a host that had the result Predecessor.
@@ -80,8 +81,8 @@ type Kept struct {
 	Candidate
 }
 
-// KeptFor returns Unsent results that are kept for a host, in the order in which
-// they should go.
+// KeptFor returns Unsent results that are kept for a host, in the order in which they should be
+// sent.
 func (t *View) KeptFor(hostID int64, limit int) ([]Kept, error) {
 	return all(t, func(r row) (k Kept, err error) {
 		k.Candidate, err = candidateColumns.Scan(prefixed{r, &k.Predecessor})
@@ -89,8 +90,8 @@ func (t *View) KeptFor(hostID int64, limit int) ([]Kept, error) {
 	}, keptFor, hostID, limit)
 }
 
-// Chained returns when a host reported the last of its recent successes after which a workunit comes
-// that waits for the outcome; the zero time if there is none.
+// Chained returns when a host reported the last of its recent successes that have a successor, or
+// the zero time if none has.
 func (t *View) Chained(hostID int64) (time.Time, error) {
 	return one(t, func(r row) (at time.Time, err error) {
 		err = r.Scan((*unix)(&at))
@@ -98,7 +99,7 @@ func (t *View) Chained(hostID int64) (time.Time, error) {
 	}, chained, hostID)
 }
 
-// prefixed scans one value before those that are asked for.
+// prefixed scans one value before the wanted ones.
 type prefixed struct {
 	row
 	first any

@@ -2,8 +2,8 @@ package store
 
 import "fmt"
 
-// What waits, and since when, as queries for the earliest Unix time, 0 if nothing
-// waits. Of work that a daemon waits for it is when the last result came in.
+// waits are queries for the earliest Unix time since which something of each kind waits, or 0 if
+// nothing waits. Work for a daemon waits since its last result was reported.
 var waits = []struct{ what, query string }{
 	{"unsent", `SELECT COALESCE(min(create_time), 0) FROM result WHERE server_state = 2`},
 	{"transition_due", `SELECT COALESCE(min(transition_time), 0) FROM workunit WHERE transition_time < 253402300799`},

@@ -13,22 +13,22 @@ type APIBatch struct {
 	TokenID    int64
 	Name       string // that its sender gave it
 	AppID      int64
-	Expected   int    // workunits; 0: they are not submitted yet
-	Made       bool   // all of them; they may be purged since
-	Webhook    string // where its sender is told when it is done; "": nowhere
+	Expected   int    // number of workunits (0: they are not submitted yet)
+	Made       bool   // all workunits were made, and may have been purged since
+	Webhook    string // URL that is notified when it is done ("": none)
 
-	RetiredTime time.Time // when its output was deleted, by its sender or because it expired; zero: it is kept
-	ExpireTime  time.Time // when it is given up and its output deleted; zero: never
+	RetiredTime time.Time // when its output was deleted, by its sender or because it expired (zero: it is kept)
+	ExpireTime  time.Time // when it is given up and its output deleted (zero: never)
 
 	Content       string    // hash of the submission ("" before it, and in batches of old versions)
-	PromisedUntil time.Time // until when a request is making workunits (zero: none is)
+	PromisedUntil time.Time // when the request that makes its workunits ends at the latest (zero: such a request is not running)
 }
 
 // firstAPIBatch is the number of the batch of the first, in workunits: operators give theirs
 // smaller ones.
 const firstAPIBatch = 1_000_000_000
 
-// Number is what its workunits have as their batch.
+// Number returns the batch number of its workunits.
 func (b *APIBatch) Number() int64 { return firstAPIBatch + b.ID }
 
 var apiBatchColumns = columns[APIBatch]{
@@ -86,7 +86,8 @@ func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
 	return t.insert(insertAPIBatch.Statement, insertAPIBatch.Args(&b, unix(due))...)
 }
 
-// FillAPIBatch says how many workunits a batch will have that was empty; ErrLost: it was not.
+// FillAPIBatch sets the number of workunits of an empty batch. It returns ErrLost if it was not
+// empty.
 func (t *Tx) FillAPIBatch(id int64, expected int) error { return t.execOne(fillAPIBatch, id, expected) }
 
 // APIBatchMade notes that all workunits of a batch were made.
@@ -95,12 +96,12 @@ func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
 // RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before.
 func (t *Tx) RetireAPIBatch(id int64, now time.Time) error { return t.run(retireBatch, id, unix(now)) }
 
-// ExpireAPIBatch says when a batch expires; zero: never.
+// ExpireAPIBatch sets when a batch expires (zero: never).
 func (t *Tx) ExpireAPIBatch(id int64, at time.Time) error {
 	return t.execOne(expireBatch, id, unix(at))
 }
 
-// ExpiredAPIBatches returns batches that have expired by a time and are not retired, the first
+// ExpiredAPIBatches returns batches that have expired by a time and are not retired, the earliest
 // first.
 func (t *View) ExpiredAPIBatches(now time.Time, limit int) ([]APIBatch, error) {
 	return all(t, apiBatchColumns.Scan, expiredBatches, unix(now), limit)
@@ -111,7 +112,7 @@ func (t *View) APIBatch(id, tokenID int64) (APIBatch, error) {
 	return one(t, apiBatchColumns.Scan, apiBatch, id, tokenID)
 }
 
-// APIBatchByName returns the batch of a token that its sender called so, or ErrNotFound.
+// APIBatchByName returns the batch of a token by its sender's name for it, or ErrNotFound.
 func (t *View) APIBatchByName(tokenID int64, name string) (APIBatch, error) {
 	return one(t, apiBatchColumns.Scan, apiBatchByName, tokenID, name)
 }
@@ -121,8 +122,8 @@ func (t *View) APIBatches(tokenID int64, limit int) ([]APIBatch, error) {
 	return all(t, apiBatchColumns.Scan, apiBatches, tokenID, limit)
 }
 
-// UnfinishedOfToken counts workunits without an outcome in the batches of a token but one (0: in
-// all), also those that are promised at now and are not made yet.
+// UnfinishedOfToken counts the unfinished workunits in the batches of a token except one (0: in
+// all), including workunits that are promised at now and not made yet.
 func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 	n, err := one(t, scanID, unfinishedOf, id, but)
 	if err != nil {
@@ -132,36 +133,38 @@ func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 	return n + unmade, err
 }
 
-// LockToken has other transactions that lock the same token wait until this one ends, so that what
-// is counted of it stays as it is.
+// LockToken makes other transactions that lock the same token wait until this one ends, so that
+// counts of the token stay correct.
 func (t *Tx) LockToken(id int64) error { return t.run(lockToken, id) }
 
-// BeginAPIBatch records the content of a batch whose workunits are made until a time. They count from now on.
+// BeginAPIBatch records the content of a batch whose workunits are being made until a time at the
+// latest. All of them count from now on.
 func (t *Tx) BeginAPIBatch(id int64, content string, until time.Time) error {
 	return t.execOne(beginAPIBatch, id, content, unix(until))
 }
 
-// PromiseAPIBatch has all workunits of a batch count, also those that are not made yet, until a
-// time; zero: only those that are made.
+// PromiseAPIBatch makes all expected workunits of a batch count until a time, even those that are
+// not made yet. If the time is zero, only existing workunits count.
 func (t *Tx) PromiseAPIBatch(id int64, until time.Time) error {
 	return t.execOne(promiseAPIBatch, id, unix(until))
 }
 
-// CloseAPIBatch notes that no more workunits of a batch will be made than were, unless all were.
+// CloseAPIBatch ends the making of a batch's workunits, unless all were made. The batch then
+// expects as many as it has.
 func (t *Tx) CloseAPIBatch(id int64) error { return t.run(closeAPIBatch, id) }
 
-// WorkunitsIn returns workunits of a batch with ids above after, whole.
+// WorkunitsIn returns workunits of a batch with ids above after.
 func (t *View) WorkunitsIn(batch, after int64, limit int) ([]Workunit, error) {
 	return all(t, workunitColumns.Scan, workunitsIn, batch, after, limit)
 }
 
-// APIWorkunit returns the newest workunit of a token whose sender called it so, or whose name that
-// is; ErrNotFound: there is none.
+// APIWorkunit returns the newest workunit of a token with a name, which is the sender's or the
+// whole name. It returns ErrNotFound if such a workunit does not exist.
 func (t *View) APIWorkunit(tokenID int64, name string) (Workunit, error) {
 	return one(t, workunitColumns.Scan, apiWorkunit, tokenID, name)
 }
 
-// APIBatchOf returns the batch of a token whose Number is in its workunits, or ErrNotFound.
+// APIBatchOf returns the batch of a token by its Number, or ErrNotFound.
 func (t *View) APIBatchOf(number, tokenID int64) (APIBatch, error) {
 	return t.APIBatch(number-firstAPIBatch, tokenID)
 }

@@ -25,10 +25,10 @@ type App struct {
 	FractionDoneExact bool
 	Validator         string        // as package validator names it: "bitwise", "exec:CMD" …
 	Assimilator       string        // as package assimilator names it: "copy", "exec:CMD" …
-	Trickle           string        // "exec:CMD"; "" keeps trickle-up messages
+	Trickle           string        // "exec:CMD" ("" keeps trickle-up messages)
 	Credit            string        // "flops", also "", "fixed:N" or "runtime"
-	Weight            float64       // part of the computing time, against other applications; 0 means 1
-	TaskTime          time.Duration // that a result should take on the host that gets it, from its start to its end; 0: any
+	Weight            float64       // share of the computing time, relative to other applications (0 means 1)
+	TaskTime          time.Duration // wanted time of a result on its host, from start to end (0: any)
 
 	HomogeneousRedundancy int // 0 none, 1 fine, 2 coarse
 	HomogeneousAppVersion bool
@@ -47,7 +47,7 @@ type AppVersion struct {
 	MinCoreVersion int
 	MaxCoreVersion int // 0: no limit
 	Deprecated     bool
-	Plain          bool // a program that knows nothing of BOINC, behind our wrapper
+	Plain          bool // a program without BOINC's API, run by our wrapper
 }
 
 var appColumns = columns[App]{
@@ -85,7 +85,7 @@ func (t *Tx) InsertApp(a App) (int64, error) {
 var saveApp = appColumns.Save("app", `user_friendly_name, validator, assimilator, trickle, homogeneous_redundancy,
 	homogeneous_app_version, target_nresults, deprecated, credit, weight, task_time, non_cpu_intensive`, "", "")
 
-// SaveApp stores the settings of an application; its name stays.
+// SaveApp stores the settings of an application, except its name.
 func (t *Tx) SaveApp(a App) error {
 	save, args := saveApp.Of(&a, &a)
 	return t.execOne(save, args...)
@@ -176,7 +176,7 @@ ORDER  BY v.appid, v.version_num DESC, v.id`
 var allAppVersions = `
 SELECT ` + appVersionColumns.List() + ` FROM app_version v JOIN platform p ON p.id = v.platformid ORDER BY v.id`
 
-// AllAppVersions returns every version, those too that are not sent any more.
+// AllAppVersions returns every version, including versions that are not sent any more.
 func (t *View) AllAppVersions() ([]AppVersion, error) {
 	return all(t, appVersionColumns.Scan, allAppVersions)
 }
@@ -198,20 +198,18 @@ func (t *View) PlanClasses() (map[int64]string, error) {
 
 var setVersionDoc = db.Update("app_version", "xml_doc = $3", "xml_doc = $2")
 
-// SetVersionDoc replaces a version's description, or returns ErrLost if it is no
-// longer old.
+// SetVersionDoc replaces a version's description, or returns ErrLost if it differs from old.
 func (t *Tx) SetVersionDoc(id int64, old, doc string) error {
 	return t.execOne(setVersionDoc, id, old, doc)
 }
 
-// AppVersions returns the versions that may be sent, those of an application
-// together and the newest first.
+// AppVersions returns the versions that may be sent, grouped by application, the newest first.
 func (t *View) AppVersions() ([]AppVersion, error) {
 	return all(t, appVersionColumns.Scan, liveAppVersions)
 }
 
 const appsChanged = `SELECT stamp FROM catalog`
 
-// AppsStamp returns a number that changes with every change of a platform, an application
-// or a version, so that a copy in memory knows when to be renewed.
+// AppsStamp returns a number that changes with every change of a platform, an application or a
+// version. A copy in memory is current while the number stays the same.
 func (t *View) AppsStamp() (int64, error) { return one(t, scanID, appsChanged) }

@@ -1,6 +1,6 @@
 package store
 
-// An AppUse counts what an application has to do.
+// An AppUse counts the versions and the work of an application.
 type AppUse struct {
 	Versions   int64 `json:"versions"`   // that may be sent
 	Workunits  int64 `json:"workunits"`  // all that are not purged
@@ -11,7 +11,7 @@ type AppUse struct {
 
 const appVersionCount = `SELECT appid, count(*) FROM app_version WHERE deprecated = 0 GROUP BY appid`
 
-// AppUses counts what applications have to do, by their ids.
+// AppUses returns the use of each application, by its id.
 func (t *View) AppUses() (map[int64]AppUse, error) {
 	uses := make(map[int64]AppUse)
 	workunits, err := t.workunitCounts()

@@ -26,7 +26,8 @@ func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
 	tx := new(Tx)
 	for _, filled := range []bool{false, true} {
 		if filled {
-			// As many as make an index from end to end dear, none of them unsent.
+			// Enough rows to make the scan of a whole index expensive. None of the results is
+			// unsent.
 			exec(`INSERT INTO app (create_time, name, user_friendly_name, validator, assimilator) VALUES (1, 'a', 'a', 'x', 'x')`)
 			exec(`INSERT INTO workunit (create_time, appid, name, xml_doc, rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound, rsc_disk_bound, delay_bound,
 				min_quorum, target_nresults, max_error_results, max_total_results, max_success_results, result_template_file, transition_time)

@@ -6,12 +6,12 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// An AuditEntry says what an operator did.
+// An AuditEntry is the record of an operator's action.
 type AuditEntry struct {
 	ID         int64     `json:"id"`
 	CreateTime time.Time `json:"create_time"`
 	Actor      string    `json:"actor"`           // user of the operating system, or account
-	Via        string    `json:"via"`             // "command", or what else it went by
+	Via        string    `json:"via"`             // "command", or "page" of the console
 	Action     string    `json:"action"`          // such as "work cancel"
 	Detail     string    `json:"detail"`          // to what, and how
 	Error      string    `json:"error,omitempty"` // "": it was done
@@ -28,18 +28,18 @@ WHERE  create_time >= $1 AND (actor = $2 OR $2 = '') AND (action = $3 OR $3 = ''
 ORDER  BY id DESC LIMIT 0 + $4`
 )
 
-// Audit adds an entry, which nothing changes or deletes any more. Its ID is not used.
+// Audit adds an entry, which can neither be changed nor deleted. Its ID is not used.
 func (t *Tx) Audit(e AuditEntry) error {
 	cut := func(s string) string { return s[:min(len(s), maxAudit)] }
 	return t.add(insertAudit, e.CreateTime.Unix(), cut(e.Actor), cut(e.Via), cut(e.Action), cut(e.Detail), cut(e.Error))
 }
 
-// An AuditFilter chooses entries. What is zero chooses all.
+// An AuditFilter selects entries. Fields that are zero match all.
 type AuditFilter struct {
 	Since  time.Time
 	Actor  string
 	Action string // whole, or its first words
-	Limit  int    // most entries; not 0
+	Limit  int    // maximum number of entries, not 0
 }
 
 // ListAudit returns the newest entries that are chosen, newest first.

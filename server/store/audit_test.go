@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// What was written down stays as it was.
+// Entries cannot be changed or deleted.
 func TestAudit(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) { audit(t, filepath.Join(t.TempDir(), "project.db")) })
 	t.Run("PostgreSQL", func(t *testing.T) { audit(t, testpg.Start(t).Database(t)) })

@@ -39,9 +39,9 @@ func (t *View) AwaitedBy(name string, limit int) ([]int64, error) {
 	return all(t, scanID, awaitedBy, name, limit)
 }
 
-// FileArrived stores a workunit's description, which now says all about a file
-// that it waited for, and returns whether it was the last one: then the workunit
-// is no longer Awaiting. It returns ErrLost if the workunit is not as in old.
+// FileArrived stores a workunit's description, which is now complete for a file that the workunit
+// waited for. It returns whether that was the last such file, which ends Awaiting. It returns
+// ErrLost if the workunit differs from old.
 func (t *Tx) FileArrived(old Workunit, name, xmlDoc string) (last bool, err error) {
 	if err := t.execOne(arrivedFile, old.ID, name); err != nil {
 		return false, fmt.Errorf("workunit %s: file %s: %w", old.Name, name, err)

@@ -17,10 +17,10 @@ func (t *View) Sendable(now time.Time, limit int) ([]int64, error) {
 	return all(t, scanID, sendable, unix(now), limit)
 }
 
-// SendableAfter returns those with ids above one, in their order.
+// SendableAfter is Sendable for results with larger ids than id, in the order of these.
 func (t *View) SendableAfter(now time.Time, id int64, limit int) ([]int64, error) {
 	return all(t, scanID, sendableAfter, unix(now), limit, id)
 }
 
-// NewestResult returns the id of the result that was created last; 0 if there is none.
+// NewestResult returns the id of the result that was created last, or 0 without results.
 func (t *View) NewestResult() (int64, error) { return one(t, scanID, newestResult) }

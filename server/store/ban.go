@@ -12,8 +12,8 @@ var (
 	excludeHost = db.Update("host", "max_results_day = $2", "userid <> 0")
 )
 
-// BanUser bans an account at a time, for a reason that its owner reads, and ends its visits to
-// the web pages; the zero time ends the ban. It returns ErrLost for an account that was deleted.
+// BanUser bans an account, stores the time and a reason for its owner to read, and ends its visits
+// to the web pages. The zero time ends the ban. It returns ErrLost for an account that was deleted.
 func (t *Tx) BanUser(id int64, at time.Time, reason string) error {
 	if at.IsZero() {
 		reason = ""
@@ -24,8 +24,8 @@ func (t *Tx) BanUser(id int64, at time.Time, reason string) error {
 	return t.EndSessions(id)
 }
 
-// ExcludeHost ends the sending of work to a host, or resumes it. It returns ErrLost if there is
-// no such host, or it was merged into another.
+// ExcludeHost stops sending work to a host, or resumes it. It returns ErrLost if the host does not
+// exist or was merged into another.
 func (t *Tx) ExcludeHost(id int64, exclude bool) error {
 	n := 0
 	if exclude {
@@ -45,15 +45,16 @@ WHERE  userid = $1`)
 	eraseHostFiles = db.Change(`DELETE FROM host_file WHERE host_id IN (SELECT id FROM host WHERE userid = $1)`)
 )
 
-// An Erased is what an account is called after it was deleted. Each is of this account alone.
+// An Erased has the values that replace the values of a deleted account. All but Name are unique.
 type Erased struct {
 	Email, Name    string
-	Key            protocol.Authenticator // that nobody knows
+	Key            protocol.Authenticator // random, and stored nowhere else
 	CrossProjectID string
 }
 
-// EraseUser takes out of an account and of its hosts what says whose they are. The rows stay, as
-// results and credit are theirs. It returns ErrLost if the account was deleted before.
+// EraseUser removes everything from an account and its hosts that identifies their owner. The rows
+// stay because results and credit refer to them. It returns ErrLost if the account was deleted
+// before.
 func (t *Tx) EraseUser(id int64, e Erased, now time.Time) error {
 	if err := t.execOne(eraseUser, id, e.Email, e.Name, string(e.Key), e.CrossProjectID, unix(now)); err != nil {
 		return err
@@ -75,7 +76,7 @@ func (t *View) InProgressOfUser(userID int64, limit int) ([]Result, error) {
 	return all(t, resultColumns.Scan, inProgressOfUser, userID, limit)
 }
 
-// A UserFilter says which accounts are listed. What is zero does not matter.
+// A UserFilter selects the accounts to list. Fields that are zero match all.
 type UserFilter struct {
 	Banned bool
 	Search string // a part of the name or of the address, in lower case
@@ -97,10 +98,10 @@ func (t *View) ListUsers(f UserFilter) ([]User, error) {
 	return all(t, userColumns.Scan, query, args...)
 }
 
-// A HostFilter says which hosts are listed. What is zero does not matter.
+// A HostFilter selects the hosts to list. Fields that are zero match all.
 type HostFilter struct {
 	UserID   int64
-	Excluded bool      // that get no work
+	Excluded bool      // only hosts that are excluded from work
 	Since    time.Time // of their last request
 	Limit    int       // at least 1
 }
@@ -123,13 +124,13 @@ func (t *View) ListHosts(f HostFilter) ([]Host, error) {
 
 const hostsOfUsers = `SELECT userid, count(*), max(rpc_time) FROM host WHERE userid IN ` + ids + ` GROUP BY userid`
 
-// A UserHosts says of the hosts of an account how many there are, and when one last asked.
+// A UserHosts has the number of an account's hosts and the time of their last request.
 type UserHosts struct {
 	Count int64
 	Last  time.Time
 }
 
-// HostsOfUsers returns that by the accounts' ids; accounts without hosts are left out.
+// HostsOfUsers returns a UserHosts for each account that has hosts, by its id.
 func (t *View) HostsOfUsers(list []int64) (map[int64]UserHosts, error) {
 	out := make(map[int64]UserHosts)
 	_, err := all(t, func(r row) (struct{}, error) {

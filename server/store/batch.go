@@ -8,14 +8,14 @@ import (
 
 const workunitsOfBatch = `SELECT id FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
 
-// WorkunitsOfBatch returns workunits of a batch with ids above after. 0 is no
-// batch.
+// WorkunitsOfBatch returns workunits of a batch with ids above after. The number 0 means that a
+// workunit is not in a batch.
 func (t *View) WorkunitsOfBatch(batch, after int64, limit int) ([]int64, error) {
 	return all(t, scanID, workunitsOfBatch, batch, after, limit)
 }
 
-// Some workunits of a batch that have no outcome yet, and some of all. Either query
-// repeats the condition of its index.
+// Queries for a batch's unfinished workunits, and for the number of these and of all, up to a
+// limit. Each repeats the condition of its index.
 var (
 	unfinishedOfBatch = `SELECT id FROM workunit WHERE batch = +$1 AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
 	countUnfinished   = `SELECT count(*) FROM (` + unfinishedOfBatch + ` LIMIT 0 + $2) t`
@@ -25,9 +25,9 @@ UPDATE result SET priority = $2
 WHERE  workunitid IN (` + unfinishedOfBatch + `) AND +server_state <= 2 AND +priority < $2`)
 )
 
-// AtBatchEnd reports whether a batch nears its end: at least one and at most most of its
-// workunits, and at most one in ten, have no outcome yet. What was purged does not count.
-// It reads 11 times most index entries at most.
+// AtBatchEnd reports whether a batch nears its end: at least one and at most most of its workunits,
+// and at most one in ten, are unfinished. Purged workunits do not count. It reads at most 11 times
+// most index entries.
 func (t *View) AtBatchEnd(batch int64, most int) (bool, error) {
 	left, err := one(t, scanID, countUnfinished, batch, int64(most)+1)
 	if err != nil || left == 0 || left > int64(most) {
@@ -37,8 +37,8 @@ func (t *View) AtBatchEnd(batch int64, most int) (bool, error) {
 	return all == 10*left, err
 }
 
-// RaiseBatch gives results of a batch that are not sent yet a priority, unless theirs is
-// higher, where their workunits have no outcome yet. There should be few of these.
+// RaiseBatch raises the unsent results of a batch's unfinished workunits to a priority, unless
+// theirs is higher. There should be few of these workunits.
 func (t *Tx) RaiseBatch(batch, priority int64) error { return t.run(raiseBatch, batch, priority) }
 
 const givenUp = `
@@ -52,7 +52,7 @@ func (t *View) GivenUp(mask ErrorMask, appID, batch, after int64, limit int) ([]
 	return all(t, scanID, givenUp, mask, appID, batch, after, limit)
 }
 
-// A BatchStatus says how far the workunits of a batch have come.
+// A BatchStatus counts the workunits of a batch by their progress.
 type BatchStatus struct {
 	Batch      int64            `json:"batch"`
 	Total      int64            `json:"total"`
@@ -77,8 +77,8 @@ const batchResults = `
 SELECT r.server_state, count(*) FROM workunit w JOIN result r ON r.workunitid = w.id
 WHERE  w.batch = $1 AND w.batch <> 0 GROUP BY r.server_state`
 
-// BatchStatus counts what is in a batch, or returns ErrNotFound if there is no
-// workunit of it.
+// BatchStatus counts the workunits and results of a batch. It returns ErrNotFound for a batch
+// without workunits.
 func (t *View) BatchStatus(batch int64) (BatchStatus, error) {
 	s, err := one(t, func(r row) (s BatchStatus, err error) {
 		return s, r.Scan(&s.Batch, &s.Total, &s.Unfinished, &s.Canonical, &s.Error, &s.Assimilate, &s.Credit)

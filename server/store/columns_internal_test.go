@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// TestColumns sees that each field of what is read has one column, and that what a column
-// stores of a value is what it reads again.
+// TestColumns checks that each field has one column, and that a stored value is read back
+// unchanged.
 func TestColumns(t *testing.T) {
 	check(t, appColumns)
 	check(t, appVersionColumns)
@@ -53,7 +53,7 @@ func check[T any](t *testing.T, c columns[T], except ...string) {
 	}
 }
 
-// collect finds the fields of a struct, and of those in it.
+// collect finds the fields of a struct and of the structs in it.
 func collect(of reflect.Value, fields map[unsafe.Pointer]reflect.Value) {
 	for _, f := range of.Fields() {
 		if f.Kind() == reflect.Struct && f.Type() != reflect.TypeFor[time.Time]() {
@@ -87,7 +87,7 @@ func set(f reflect.Value, n int) {
 	}
 }
 
-// A storedRow is a row that holds what was stored.
+// A storedRow is a row of stored values.
 type storedRow []any
 
 func (v storedRow) Scan(dest ...any) error {

@@ -7,18 +7,18 @@ type Coproc struct {
 	Kind      string  `json:"type"` // BOINC's name for it
 	Name      string  `json:"name,omitempty"`
 	Count     int     `json:"count"`
-	Memory    float64 `json:"memory,omitempty"` // bytes of each; 0: it does not say
+	Memory    float64 `json:"memory,omitempty"` // bytes of each (0: not reported)
 	Driver    string  `json:"driver,omitempty"` // its version
 	PeakFlops float64 `json:"peak_flops,omitempty"`
 }
 
-// Coprocessors are the coprocessors of the host; what cannot be read is none.
+// Coprocessors returns the coprocessors of the host. It leaves out values that it cannot read.
 func (h *Host) Coprocessors() (list []Coproc) {
 	_ = json.Unmarshal([]byte(h.Coprocs), &list)
 	return list
 }
 
-// SetCoprocessors replaces them.
+// SetCoprocessors replaces the coprocessors of the host.
 func (h *Host) SetCoprocessors(list []Coproc) {
 	h.Coprocs = ""
 	if len(list) == 0 {

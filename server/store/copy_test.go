@@ -107,7 +107,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// Who copies is not interfered with, and who dies while copying is for a while only.
+// Files are not deleted while a copy is made, and for a limited time if the copying process died.
 func TestDeletionIsHeld(t *testing.T) {
 	s := store.OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
 	update(t, s, func(tx *store.Tx) error {

@@ -13,13 +13,13 @@ type Violation struct {
 	Rule  string   `json:"rule"`  // what should hold
 	Count int      `json:"count"` // of the rows for which it does not
 	Rows  []string `json:"rows"`  // the names of some of them
-	Mend  string   `json:"mend"`  // what the operator can do about it
+	Mend  string   `json:"mend"`  // the cure, for the operator
 
-	Advice bool `json:"advice,omitempty"` // nothing is wrong with the records; Rows has a sentence
-	Damage bool `json:"-"`                // the database cannot be read whole: what else it holds is not worth a look
+	Advice bool `json:"advice,omitempty"` // the records are correct, and Rows has a sentence
+	Damage bool `json:"-"`                // the database cannot be read completely, so further checks are pointless
 }
 
-// String is for logs: a line without what to do.
+// String returns a line for logs, without the cure.
 func (v Violation) String() string {
 	more := ""
 	if v.Count > len(v.Rows) {
@@ -38,8 +38,8 @@ const (
 	byOwner  = "cancel it with starling-server work cancel DIR --name NAME, then create it again"
 )
 
-// An invariant is what always holds of each row: a query for rows for which it does
-// not, with a name and the workunit's id.
+// An invariant is a rule for all rows, with a query for the rows that break it. The query returns a
+// name and the workunit's id.
 type invariant struct{ rule, query, mend string }
 
 const never = "253402300799"
@@ -109,7 +109,7 @@ var invariants = append(countsHold(), []invariant{
 	},
 }...)
 
-// countsHold are the invariants of what triggers count.
+// countsHold returns the invariants of the counts that triggers maintain.
 func countsHold() (out []invariant) {
 	for _, s := range settleds {
 		out = append(out, invariant{"the count of finished " + s.table + "s is that of the rows", s.wrong(), bySum})
@@ -123,8 +123,8 @@ type Check struct {
 	Look func(t *View) ([]Violation, error)
 }
 
-// Checks returns all checks of a database's content. Each reads whole tables, and may be made at
-// any time and in a transaction of its own, so that none lasts for as long as all.
+// Checks returns all checks of a database's content. Each reads whole tables. It may run at any
+// time and in its own transaction, so that no transaction lasts as long as all checks.
 func Checks() []Check {
 	checks := []Check{{"the database file is intact", (*View).intact}}
 	for _, inv := range invariants {
@@ -133,7 +133,7 @@ func Checks() []Check {
 	return append(checks, Check{"a trigger refuses illegal moves in each table", (*View).unguarded})
 }
 
-// Doctor returns what is wrong with the database's content, nothing if all is well.
+// Doctor returns the violations in the database's content, none if all is well.
 func (t *View) Doctor() (wrong []Violation, err error) {
 	for _, c := range Checks() {
 		found, err := c.Look(t)
@@ -197,8 +197,8 @@ SET    total_credit = purged_credit + (SELECT COALESCE(sum(granted_credit), 0) F
 WHERE  abs(total_credit - purged_credit - (SELECT COALESCE(sum(granted_credit), 0) FROM result WHERE userid = "user".id))
        > 1e-6 * (1 + total_credit)`)
 
-// Mend mends what Doctor finds and says it can: nothing that has an outcome gets
-// another, and no file goes.
+// Mend repairs the violations of Doctor that it can repair. Workunits keep their outcomes, and
+// files are not deleted.
 func (t *Tx) Mend(now time.Time) error {
 	for _, inv := range invariants {
 		if inv.mend != byLook {

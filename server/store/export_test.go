@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// MigrateTo makes a database as a server had it whose last migration had a number, such as 018,
-// which is at least 005.
+// MigrateTo makes a database with the migrations up to a number, such as 018, which is at least
+// 005.
 func MigrateTo(ctx context.Context, where, number string) error {
 	early := make(fstest.MapFS)
 	names, err := fs.Glob(migrations, "migrations/*.sql")

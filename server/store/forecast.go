@@ -2,22 +2,22 @@ package store
 
 import "time"
 
-// A HostSpeed is what is known of how fast an active host computes for an application, with one
-// of its versions. A host has as many as it has results of versions; at least one.
+// A HostSpeed is the recorded speed of an active host with one version of an application. A host
+// has one for each version with results, or a single one without a version.
 type HostSpeed struct {
 	HostID             int64
 	NCPUs              int
 	Fpops              float64
 	OnFrac, ActiveFrac float64
-	UsableMemory       float64 // bytes; +Inf not known
+	UsableMemory       float64 // bytes (+Inf: not reported)
 	UsableDisk         float64 // likewise
 	Platforms          string
 	Unsuited           string
 
-	AppVersionID int64   // 0: it has computed with none
+	AppVersionID int64   // 0: it has not computed with any
 	Samples      int64   // of Elapsed
 	Elapsed      float64 // seconds per operation
-	Turnaround   float64 // seconds from the sending of a result to its report; 0: not known
+	Turnaround   float64 // mean seconds from the sending of a result to its report (0: not measured)
 }
 
 const hostSpeeds = `
@@ -28,8 +28,8 @@ FROM   host h LEFT JOIN host_app_version x
 WHERE  h.rpc_time >= $1 AND h.userid <> 0 AND h.max_results_day >= 0
 ORDER  BY h.id`
 
-// HostSpeeds calls each for every host that may get work and has asked since a time, with each
-// version of an application that it has computed with; rows of a host follow each other. It reads
+// HostSpeeds calls each for every host that may get work and has asked since a time, once for each
+// version of an application with which it has computed. Rows of a host follow each other. It reads
 // all hosts.
 func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) error {
 	return t.db.Query(hostSpeeds, []any{unix(since), appID}, func(r rows) error {
@@ -43,10 +43,10 @@ func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) er
 	})
 }
 
-// A Load is what hosts still have to compute of an application.
+// A Load is the work of an application that hosts still have to compute.
 type Load struct {
 	AppID int64
-	Flops float64 // operations; of a result that is in progress the half
+	Flops float64 // operations, and half of them for a result in progress
 }
 
 const load = `
@@ -60,14 +60,14 @@ SELECT appid, sum(flops) FROM (
 	GROUP  BY r.appid
 ) t GROUP BY appid ORDER BY appid`
 
-// Load returns the work of all applications. Of the application appID, what is not sent yet
-// counts only if it is sent before a workunit of a priority and an id; what is of a batch, 0
-// none, does not count. It reads all results that are not over.
+// Load returns the remaining work of all applications. Unsent results of the application appID
+// count only if they are sent before a workunit with this priority and the id of before. Results of
+// batch do not count, unless it is 0. It reads all results that are not over.
 func (t *View) Load(appID, priority, before, batch int64) ([]Load, error) {
 	return all(t, func(r row) (l Load, err error) { return l, r.Scan(&l.AppID, &l.Flops) }, load, appID, priority, before, batch)
 }
 
-// A BatchLeft is what is left of a batch: of its workunits that have no outcome yet.
+// A BatchLeft describes the unfinished workunits of a batch.
 type BatchLeft struct {
 	AppID     int64 // of the first
 	Workunits int64
@@ -84,7 +84,7 @@ SELECT COALESCE(min(appid), 0), count(*), COALESCE(sum(rsc_fpops_est * target_nr
        COALESCE(min(priority), 0), COALESCE(max(id), 0), COALESCE(max(rsc_memory_bound), 0), COALESCE(max(rsc_disk_bound), 0)
 FROM   workunit WHERE batch = +$1 AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
 
-// BatchLeft returns what is left of a batch.
+// BatchLeft describes the unfinished workunits of a batch.
 func (t *View) BatchLeft(batch int64) (BatchLeft, error) {
 	return one(t, func(r row) (b BatchLeft, err error) {
 		return b, r.Scan(&b.AppID, &b.Workunits, &b.Flops, &b.Task, &b.Priority, &b.Last, &b.Memory, &b.Disk)
@@ -93,7 +93,7 @@ func (t *View) BatchLeft(batch int64) (BatchLeft, error) {
 
 const batchStart = `SELECT COALESCE(min(create_time), 0) FROM workunit WHERE batch = +$1 AND batch <> 0`
 
-// BatchStart returns when the first workunit of a batch was made, of those that were not purged.
+// BatchStart returns when the first workunit of a batch was made. It ignores purged workunits.
 func (t *View) BatchStart(batch int64) (at time.Time, err error) {
 	return one(t, func(r row) (at time.Time, err error) { return at, r.Scan((*unix)(&at)) }, batchStart, batch)
 }

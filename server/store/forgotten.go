@@ -6,7 +6,7 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// What sites of statistics know by an identifier.
+// Kinds of a Forgotten.
 const (
 	ForgottenUser = 1
 	ForgottenHost = 2
@@ -16,7 +16,7 @@ const (
 type Forgotten struct {
 	Kind       int // ForgottenUser or ForgottenHost
 	ID         int64
-	CPID       string // under which sites of statistics know it
+	CPID       string // its identifier at sites of statistics
 	CreateTime time.Time
 }
 
@@ -30,7 +30,7 @@ func (t *Tx) Forget(f Forgotten) error {
 	return t.run(forget, f.Kind, f.ID, f.CPID, unix(f.CreateTime))
 }
 
-// Forgotten returns what was deleted since a time, of one kind.
+// Forgotten returns the accounts or computers, by kind, that were deleted since a time.
 func (t *View) Forgotten(kind int, since time.Time) ([]Forgotten, error) {
 	return all(t, func(r row) (f Forgotten, err error) {
 		return f, r.Scan(&f.Kind, &f.ID, &f.CPID, (*unix)(&f.CreateTime))

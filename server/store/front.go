@@ -14,9 +14,9 @@ var (
 	fronts = `SELECT name FROM front ORDER BY name`
 )
 
-// Attend notes that a process answers schedulers' requests at now, forgets those that were not
-// seen since before, and returns which of all the process is. Two that call it at the same
-// moment may have different views of it for a while.
+// Attend notes that a process answers schedulers' requests at now, removes processes that were not
+// seen since before, and returns the shard of this process. Two processes that call it at the same
+// moment may count differently for a while.
 func (t *Tx) Attend(name string, now, before time.Time) (Shard, error) {
 	if err := t.run(attend, name, now.Unix()); err != nil {
 		return Shard{}, err

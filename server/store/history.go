@@ -13,18 +13,17 @@ type cause struct {
 	by, why string
 }
 
-// SetCause says when, by whom and why the moves that follow in this transaction are
-// made; it goes into the history of each row. by is the part of the server, such as
-// "scheduler"; why is a few words without line breaks. A transaction that does not
-// say tells its moves without a time.
+// SetCause sets the time, the author and the reason of the moves that follow in this transaction,
+// for the history of each row. by is the part of the server, such as "scheduler", and why is a few
+// words without line breaks. Without SetCause, moves are recorded without a time.
 func (t *Tx) SetCause(at time.Time, by, why string) { t.cause = cause{at, by, why} }
 
 // An Event is a move in the history of a workunit or result.
 type Event struct {
-	Time time.Time // zero: not told
+	Time time.Time // zero: not recorded
 	By   string    // part of the server that made the move
 	Why  string
-	Move string // columns with their old and new values; "created"
+	Move string // columns with their old and new values, or "created"
 }
 
 // The history of a row is lines of four fields with tabs between them.
@@ -61,10 +60,10 @@ const (
 	resultHistory   = `SELECT history FROM result WHERE id = $1`
 )
 
-// WorkunitHistory returns what happened to a workunit, oldest first, or ErrNotFound.
+// WorkunitHistory returns the events of a workunit, oldest first, or ErrNotFound.
 func (t *View) WorkunitHistory(id int64) ([]Event, error) { return t.history(workunitHistory, id) }
 
-// ResultHistory returns what happened to a result, oldest first, or ErrNotFound.
+// ResultHistory returns the events of a result, oldest first, or ErrNotFound.
 func (t *View) ResultHistory(id int64) ([]Event, error) { return t.history(resultHistory, id) }
 
 func (t *View) history(query string, id int64) ([]Event, error) {
@@ -119,8 +118,8 @@ func (c cause) result(old, r Result) string {
 	return c.moved(m)
 }
 
-// workunit returns the line for a change of a workunit, "" if no state changes. When
-// the transitioner looks next is none.
+// workunit returns the line for a change of a workunit, or "" if all states stay the same. The next
+// transition time is not a state.
 func (c cause) workunit(old, w Workunit) string {
 	var m move
 	m.number("need_validate", flag(old.NeedValidate).Int(), flag(w.NeedValidate).Int())

@@ -38,18 +38,18 @@ type Host struct {
 	BwUp, BwDown           float64
 
 	AvgTurnaround float64 // seconds
-	MaxResultsDay int     // -1: gets no work; quotas are in HostAppVersion
+	MaxResultsDay int     // -1: excluded from work (quotas are in HostAppVersion)
 	NResultsToday int
-	StickyHash    int64 // of the sticky files that it has; 0 none
-	FileOrders    int   // that it has to do; AddFileOrder and FileOrderDone count them
+	StickyHash    int64 // of its sticky files (0: none)
+	FileOrders    int   // number of its open orders, which AddFileOrder and FileOrderDone count
 
-	Platforms    string  // when it last asked, with spaces between them; "" not known
-	UsableMemory float64 // bytes that its volunteer lets a task use; +Inf: it did not say
+	Platforms    string  // at its last request, with spaces between them ("": not recorded)
+	UsableMemory float64 // bytes that its volunteer lets a task use (+Inf: not reported)
 	UsableDisk   float64 // likewise
-	Unsuited     string  // plan classes that did not suit it when it last asked, with spaces between them
-	Client       string  // the version of its client when it last asked, "8.2.4"; "" not known
-	Coprocs      string  // what it had when it last asked; see Coprocessors
-	Label        string  // what its owner calls it; "" nothing
+	Unsuited     string  // plan classes that did not suit it at its last request, with spaces between them
+	Client       string  // version of its client at its last request, such as "8.2.4" ("": not recorded)
+	Coprocs      string  // its coprocessors at its last request, see Coprocessors
+	Label        string  // its owner's name for it, or ""
 	Hidden       bool    // its owner wants it left out of lists
 }
 
@@ -105,8 +105,8 @@ var hostColumns = columns[Host]{
 
 var insertHost = hostColumns.InsertInto("host", "create_time, userid, host_cpid, venue, max_results_day")
 
-// InsertHost adds a host of a user and returns its id. UpdateHost stores what
-// the host tells about itself.
+// InsertHost adds a host of a user and returns its id. UpdateHost stores the host's report on
+// itself.
 func (t *Tx) InsertHost(h Host) (int64, error) {
 	id, err := t.insert(insertHost.Statement, insertHost.Args(&h)...)
 	if err != nil {
@@ -136,8 +136,8 @@ func (t *View) Host(id int64) (Host, error) { return one(t, hostColumns.Scan, ho
 
 var hostsToChange = `SELECT ` + hostColumns.List() + ` FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
-// HostsToChange returns hosts by their ids and keeps other transactions from changing
-// them until this one ends. Early in a transaction it meets fewer others.
+// HostsToChange returns hosts by their ids and keeps other transactions from changing them until
+// this one ends. Conflicts are rarer if it is called early in a transaction.
 func (t *Tx) HostsToChange(list []int64) (map[int64]Host, error) {
 	hosts, err := all(t.View, hostColumns.Scan, hostsToChange, jsonList(list))
 	out := make(map[int64]Host, len(hosts))
@@ -175,14 +175,15 @@ var (
 
 var hostsAfter = `SELECT ` + hostColumns.List() + ` FROM host WHERE id > $1 AND userid <> 0 ORDER BY id LIMIT 0 + $2`
 
-// SetHostOwn changes what a host's owner says of it. It returns ErrLost if it is not of that user.
+// SetHostOwn changes the owner's settings of a host. It returns ErrLost if the host is not the
+// user's.
 func (t *Tx) SetHostOwn(id, userID int64, label, venue string, hidden bool) error {
 	return t.execOne(setHostOwn, id, userID, label, venue, flag(hidden).Int())
 }
 
-// MergeHost ends the record of a host of which nothing is in progress, as the computer has gone on
-// under another: what it computed counts as the other's, and it is what a client of the old one is
-// told. It returns ErrLost if it is not of that user.
+// MergeHost ends the record of a host without results in progress because its computer continues
+// under another record. Its results become the other's, and a client of the old host gets the
+// other's id. It returns ErrLost if the host is not the user's.
 func (t *Tx) MergeHost(id, userID, into int64) error {
 	if err := t.execOne(mergeHost, id, userID, into); err != nil {
 		return err

@@ -8,20 +8,20 @@ import (
 	"github.com/starling-grid/starling/server/speed"
 )
 
-// A HostAppVersion is what a host has earned with an app version.
+// A HostAppVersion is the record of a host with an app version.
 type HostAppVersion struct {
 	HostID           int64
 	AppVersionID     int64
-	MaxJobsPerDay    int // a CPU; 0: not set yet
+	MaxJobsPerDay    int // for each CPU (0: not set yet)
 	NJobsToday       int
-	ConsecutiveValid int     // replicated results found valid since the last that was no good
+	ConsecutiveValid int     // replicated results found valid since the last failure
 	TurnaroundN      int64   // valid results
 	Turnaround       float64 // seconds from sending them to their report, on average
-	ErrorRate        float64 // 0 to 1: the share of its recent results that were no good
+	ErrorRate        float64 // 0 to 1: the share of failures in its recent results
 
 	Elapsed        speed.Average // of its valid results
-	BenchmarkFlops float64       // operations a second by the host's benchmark, when a result was last sent; 0: not known
-	Vote           speed.Vote    // what it says of the version
+	BenchmarkFlops float64       // operations a second by the host's benchmark when a result was last sent (0: not recorded)
+	Vote           speed.Vote    // the host's vote on the speed of the version
 }
 
 var hostAppVersionColumns = columns[HostAppVersion]{
@@ -51,13 +51,13 @@ var (
 	saveHostAppVersion  = hostAppVersionColumns.Replace("host_app_version", 2)
 )
 
-// HostAppVersions returns what a host has earned with each app version.
+// HostAppVersions returns the records of a host with each app version.
 func (t *View) HostAppVersions(hostID int64) ([]HostAppVersion, error) {
 	return all(t, hostAppVersionColumns.Scan, hostAppVersions, hostID)
 }
 
-// HostAppVersion returns what a host has earned with an app version; of one it
-// never had, a row that is not stored yet.
+// HostAppVersion returns the record of a host with an app version, or a new one that is not stored
+// yet.
 func (t *View) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 	h, err := one(t, hostAppVersionColumns.Scan, hostAppVersion, hostID, versionID)
 	if errors.Is(err, ErrNotFound) {
@@ -81,8 +81,8 @@ func (t *Tx) SaveHostAppVersion(h HostAppVersion) error {
 	return nil
 }
 
-// ChangeHostAppVersion applies change to what the host of a result has earned
-// with its app version. Results without a version are passed over.
+// ChangeHostAppVersion applies change to the record of a result's host with its app version. It
+// ignores results without a version.
 func (t *Tx) ChangeHostAppVersion(r Result, change func(HostAppVersion) HostAppVersion) error {
 	if r.HostID == 0 || r.AppVersionID == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (t *Tx) ChangeHostAppVersion(r Result, change func(HostAppVersion) HostAppV
 	return t.SaveHostAppVersion(h)
 }
 
-// NewDay begins a host's daily counts anew.
+// NewDay resets a host's daily counts.
 func (t *Tx) NewDay(hostID int64) error {
 	return t.run(newDay, hostID)
 }
@@ -118,9 +118,9 @@ FROM   (SELECT app_version_id, vote, count(*) AS hosts FROM host_app_version WHE
 JOIN   app_version v ON v.id = h.app_version_id
 ORDER  BY h.app_version_id, h.vote`
 
-// VersionVotes counts the votes of hosts on app versions, those too that are not sent
-// any more. Versions without votes are left out. It reads an index of all votes, so
-// its answer is to be kept for a while.
+// VersionVotes counts the votes of hosts on app versions, including versions that are not sent any
+// more. Versions without votes are left out. It reads an index of all votes, so callers should keep
+// its answer for a while.
 func (t *View) VersionVotes() ([]VersionVotes, error) {
 	type line struct {
 		version, app int64

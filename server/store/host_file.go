@@ -22,7 +22,7 @@ var (
 	allHostFiles    = `SELECT host_id, name, nbytes FROM host_file ORDER BY host_id, name`
 )
 
-// SetHostFiles replaces what is known of the sticky files of a host.
+// SetHostFiles replaces the list of a host's sticky files.
 func (t *Tx) SetHostFiles(hostID int64, files []HostFile) error {
 	if err := t.run(forgetHostFiles, hostID); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (t *Tx) SetHostFiles(hostID int64, files []HostFile) error {
 
 func scanHostFile(r row) (f HostFile, err error) { return f, r.Scan(&f.HostID, &f.Name, &f.NBytes) }
 
-// HostFiles returns the sticky files of a host; 0 those of all.
+// HostFiles returns the sticky files of a host, or of all hosts if hostID is 0.
 func (t *View) HostFiles(hostID int64) ([]HostFile, error) {
 	if hostID == 0 {
 		return all(t, scanHostFile, allHostFiles)
@@ -45,8 +45,8 @@ func (t *View) HostFiles(hostID int64) ([]HostFile, error) {
 	return all(t, scanHostFile, hostFiles, hostID)
 }
 
-// HeardOfFile returns when a host that has a file last made a request; the zero time if no
-// host has it.
+// HeardOfFile returns the time of the last request of a host that has a file, or the zero time if
+// all hosts lack it.
 func (t *View) HeardOfFile(name string) (time.Time, error) {
 	return one(t, func(r row) (at time.Time, err error) {
 		err = r.Scan((*unix)(&at))
@@ -54,19 +54,19 @@ func (t *View) HeardOfFile(name string) (time.Time, error) {
 	}, heardOfFile, name)
 }
 
-// A FileOrder tells a host what to do with a file that belongs to no result.
+// A FileOrder is an order to a host about a file that does not belong to a result.
 type FileOrder struct {
 	ID         int64
 	CreateTime time.Time
 	HostID     int64
 	Action     FileAction
 	Name       string
-	XML        string    // its file_info; "" for FileDelete
+	XML        string    // its file_info ("" for FileDelete)
 	DoneTime   time.Time // zero: not yet
-	Status     int64     // why the host could not do it when it last spoke of the file, BOINC's error number; 0: it did not say so
+	Status     int64     // BOINC's error number if the host could not do it, by its last report on the file, else 0
 }
 
-// A FileAction is what a host is to do with a file.
+// A FileAction is the action that a FileOrder demands.
 type FileAction string
 
 const (
@@ -87,8 +87,8 @@ var (
 	allFileOrders    = `SELECT ` + fileOrderColumns + ` FROM file_order WHERE id > $1 ORDER BY id LIMIT 0 + $2`
 )
 
-// AddFileOrder adds an order for a host, which takes the place of what it had to do
-// with that file before, and returns its id.
+// AddFileOrder adds an order for a host and returns its id. It replaces an open order for the same
+// file.
 func (t *Tx) AddFileOrder(o FileOrder) (int64, error) {
 	replaced, err := t.exec(replaceOrders, o.HostID, o.Name, unix(o.CreateTime))
 	if err != nil {
@@ -104,7 +104,7 @@ func scanFileOrder(r row) (o FileOrder, err error) {
 	return o, r.Scan(&o.ID, (*unix)(&o.CreateTime), &o.HostID, &o.Action, &o.Name, &o.XML, (*unix)(&o.DoneTime), &o.Status)
 }
 
-// FileOrders returns what a host has still to do, oldest first.
+// FileOrders returns the open orders of a host, oldest first.
 func (t *View) FileOrders(hostID int64, limit int) ([]FileOrder, error) {
 	return all(t, scanFileOrder, fileOrders, hostID, limit)
 }
@@ -123,6 +123,6 @@ func (t *Tx) FileOrderDone(o FileOrder, now time.Time) error {
 	return t.execOne(addFileOrders, o.HostID, -1)
 }
 
-// FileOrderFails notes why a host could not carry out an order that is not done; 0: it no
-// longer says that it could not.
+// FileOrderFails stores the error number of an open order that a host could not carry out, or 0
+// when the host stops reporting an error.
 func (t *Tx) FileOrderFails(id, status int64) error { return t.run(fileOrderFails, id, status) }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A WorkunitState is how far a workunit has come, in a word.
+// A WorkunitState is the progress of a workunit, in a word.
 type WorkunitState string
 
 // The states of workunits, for lists.
@@ -28,7 +28,7 @@ func (w *Workunit) State() WorkunitState {
 	return Unfinished
 }
 
-// A WorkunitFilter says which workunits are listed. What is zero does not matter.
+// A WorkunitFilter selects the workunits to list. Fields that are zero match all.
 type WorkunitFilter struct {
 	State         WorkunitState
 	Errors        ErrorMask // given up for one of these
@@ -38,7 +38,7 @@ type WorkunitFilter struct {
 	Limit         int // at least 1
 }
 
-// A ResultFilter says which results are listed. What is zero or nil does not matter.
+// A ResultFilter selects the results to list. Fields that are zero or nil match all.
 type ResultFilter struct {
 	State         ServerState
 	Outcome       *Outcome
@@ -64,7 +64,7 @@ func (w *where) and(condition string, arg any) {
 	w.text.WriteString(" AND " + strings.ReplaceAll(condition, "$", "$"+strconv.Itoa(len(w.args))))
 }
 
-// equal adds that a column has a value, unless that is 0.
+// equal adds the condition that a column has a value, unless that is 0.
 func (w *where) equal(column string, value int64) {
 	if value != 0 {
 		w.and(column+" = $", value)
@@ -88,8 +88,8 @@ func (w *where) newest(columns, table string, limit int) (query string, args []a
 		" ORDER BY id DESC LIMIT 0 + $" + strconv.Itoa(len(args)), args
 }
 
-// rare adds that a column has a value, which above 1 is one that few rows have: it names the
-// condition of their index.
+// rare adds the condition that a column has a value. Values above 1 are in few rows, so for these
+// it repeats the condition of their index.
 func (w *where) rare(column string, value int64) {
 	if value > 1 {
 		w.text.WriteString(" AND " + column + " > 1")

@@ -26,8 +26,8 @@ WHERE  ` + orderedCopy + ` AND o.host_id IN (SELECT host_id FROM made_copy WHERE
 	endCopy = db.Change(`DELETE FROM made_copy WHERE name = $1`)
 )
 
-// WantCopy notes that a file which was made on a host is to be published once that has
-// uploaded it, and returns whether that is new.
+// WantCopy notes that a file made on a host is to be published once the host has uploaded it, and
+// returns whether that is new.
 func (t *Tx) WantCopy(name string, hostID int64, now time.Time) (bool, error) {
 	n, err := t.exec(wantCopy, name, hostID, unix(now))
 	return n > 0, err
@@ -38,8 +38,7 @@ func (t *View) WantedCopies(after string, limit int) ([]string, error) {
 	return all(t, scanString, wantedCopies, after, limit)
 }
 
-// NeedFile returns the ids above after of workunits that have a file among their input files
-// and no outcome yet.
+// NeedFile returns the ids above after of unfinished workunits with a file among their input files.
 func (t *View) NeedFile(name string, after int64, limit int) ([]int64, error) {
 	return all(t, scanID, needFile, name, after, limit)
 }

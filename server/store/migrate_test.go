@@ -13,8 +13,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A project of the first version keeps its work, and the purger knows how old it
-// is.
+// A project of the first version keeps its work, and the purger sees the age of that work.
 func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "project.db")
 	text, err := os.ReadFile("migrations/001_first_light.sql")
@@ -65,8 +64,8 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 	})
 }
 
-// What hosts had earned before run times were learnt stays, and is learnt with from
-// then on. Credit is granted as before.
+// Records of hosts that are older than measured run times are kept, and learn from then on. Credit
+// is granted as before.
 func TestADatabaseWithoutSpeedsIsBroughtUpToDate(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "project.db")

@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// ErrIllegal says that a change would break what always holds of a row: the
-// legal moves of its states, or that credit is granted once.
+// ErrIllegal is returned for a change that would break a rule of its row: the legal moves of
+// states, or that credit is granted once.
 var ErrIllegal = errors.New("illegal move")
 
-// A Rule says how a column may change. What it does not allow is refused by the
-// database, whoever asks: Open makes triggers of Rules.
+// A Rule defines the legal changes of a column. The database refuses all others, from any program,
+// because Open makes triggers of Rules.
 type Rule struct {
 	Table, Column string
-	// Moves are those that a state may make beside staying as it is. If it is
-	// nil, Legal is a condition on the rows OLD and NEW that must hold instead.
+	// Moves are the other states to which each state may change. If it is nil, the rows OLD and NEW
+	// must fulfill the condition Legal instead.
 	Moves map[int64][]int64
 	Legal string
 	// Or is a condition under which any move is legal.
 	Or string
 }
 
-// retried is when a workunit that was given up or cancelled is revived: not one whose files have
-// gone.
+// retried is true if a workunit is revived that was given up or cancelled, and its files still
+// exist.
 const retried = `OLD.error_mask <> 0 AND NEW.error_mask = 0 AND NEW.canonical_resultid = 0
 		AND OLD.file_delete_state = 0 AND NEW.file_delete_state = 0 AND NEW.assimilate_state = 0 AND NEW.retries = OLD.retries + 1`
 
@@ -35,11 +35,11 @@ const retried = `OLD.error_mask <> 0 AND NEW.error_mask = 0 AND NEW.canonical_re
 var Rules = []Rule{
 	// Inactive, Unsent, InProgress, Over.
 	{Table: "result", Column: "server_state", Moves: map[int64][]int64{1: {2, 5}, 2: {4, 5}, 4: {5}}},
-	// A success whose output is no good is a validate error; who was given up,
-	// by silence or as detached, may report late.
+	// A success with unusable output becomes a validate error. A result may be reported late after
+	// it was given up because of silence, or as detached.
 	{Table: "result", Column: "outcome", Moves: map[int64][]int64{0: {1, 2, 3, 4, 5, 7}, 1: {6}, 4: {1, 3}, 7: {1, 3}}},
-	// Init and inconclusive find their end; nothing valid becomes invalid. What was not
-	// compared since the workunit was given up is when that is revived.
+	// Init and inconclusive get a final state, and nothing valid becomes invalid. A result that was
+	// not compared because its workunit had been given up is compared when that is revived.
 	{Table: "result", Column: "validate_state", Moves: map[int64][]int64{0: {1, 2, 3, 4, 5}, 3: {0}, 4: {1, 2, 3, 5}}},
 	// Ready, then done or error, which is tried again. A late report brings
 	// files that must go too.
@@ -55,7 +55,7 @@ var Rules = []Rule{
 	{Table: "workunit", Column: "retries", Legal: `NEW.retries = OLD.retries`, Or: retried},
 }
 
-// condition is what must hold, in the SQL of all databases.
+// condition returns the condition for a legal change, in the SQL of all databases.
 func (r Rule) condition() string {
 	var c []string
 	if r.Or != "" {
@@ -109,7 +109,7 @@ func guards() []guard {
 // appended are tables whose rows are neither changed nor deleted.
 var appended = []string{"audit"}
 
-// catalogTables are those whose changes advance catalog.stamp.
+// catalogTables are the tables whose changes advance catalog.stamp.
 var catalogTables = []string{"platform", "app", "app_version"}
 
 // refused turns the refusal of a trigger or of a row's CHECK into ErrIllegal.

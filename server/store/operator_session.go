@@ -18,13 +18,14 @@ var (
 
 // An OperatorSession is an operator's visit to the pages.
 type OperatorSession struct {
-	Hash    string // of what the browser holds
+	Hash    string // hash of the browser's secret
 	Actor   string
 	Expires time.Time
 }
 
-// SignIn uses up a link, of which this is a hash and which works until expires, and begins a
-// session. It returns ErrExists if the link was used before. What has expired at now goes.
+// SignIn uses up a link and starts a session. link is the hash of the link, which works until
+// expires. SignIn returns ErrExists if the link was used before. It deletes links and sessions that
+// have expired at now.
 func (t *Tx) SignIn(link string, expires time.Time, s OperatorSession, now time.Time) error {
 	for _, s := range []*db.Statement{endOperatorSessions, endOperatorLinks} {
 		if err := t.run(s, unix(now)); err != nil {
@@ -40,7 +41,7 @@ func (t *Tx) SignIn(link string, expires time.Time, s OperatorSession, now time.
 	return t.run(addOperatorSession, s.Hash, s.Actor, unix(s.Expires))
 }
 
-// Operator returns whose session it is at now, or ErrNotFound.
+// Operator returns the operator of a session at now, or ErrNotFound.
 func (t *View) Operator(hash string, now time.Time) (actor string, err error) {
 	return one(t, scanString, operatorOfSession, hash, unix(now))
 }

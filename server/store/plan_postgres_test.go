@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// A server is busy from its first minute on, when PostgreSQL knows nothing of its tables
-// yet: what is asked with each request must not be read from end to end, or sorted.
+// A server is busy from its first minute on, before PostgreSQL has statistics of its tables. Even
+// then, a query of each request must not read or sort a whole table.
 func TestPostgresNeedsNoStatistics(t *testing.T) {
 	url := testpg.Start(t).Database(t)
 	s := OpenFor(t, url)
@@ -40,7 +40,7 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// What it knows may also be of an hour ago, when all results were over.
+	// The statistics may also be an hour old, from when all results were over.
 	const came = "outcome, validate_state, file_delete_state, hostid, userid, sent_time, report_deadline, received_time"
 	went := map[ServerState]string{Over: "1, 1, 2, n % 100, 1, 1, 1, 1", Unsent: "0, 0, 0, 0, 0, 0, 0, 0"}
 	for _, state := range []ServerState{Over, Unsent} {
@@ -62,7 +62,7 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 	}
 	for i, tt := range []struct {
 		query string
-		args  []any // for those that are asked for many at once, too
+		args  []any // of queries for several rows at once
 	}{
 		{unsent, nil},
 		{unsentFits, nil},

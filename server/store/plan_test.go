@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A daemon looks at its queue once a second and more: what is not in it must cost
-// nothing, however many rows there are.
+// A daemon reads its queue once a second or more often, so other rows must not cost anything,
+// however many there are.
 func TestQueuesAreReadByTheirIndex(t *testing.T) {
 	st := OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
 	failed, invalid := ClientError, Invalid
@@ -52,7 +52,7 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 	}
 }
 
-// Counts are asked for by pages and metrics: none may read the rows that are finished.
+// Pages and metrics ask for counts, which must not read the finished rows.
 func TestCountsReadNoFinishedRows(t *testing.T) {
 	st := OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
 	queries := []string{countWorkunits, countResults, queueCounts}

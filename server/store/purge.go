@@ -14,8 +14,7 @@ WHERE  file_delete_state = 2 AND mod_time <= $3 AND id % $1 = $2 AND transition_
                    AND (r.server_state <> 5 OR r.file_delete_state IN (1, 3)))
 ORDER  BY mod_time, id LIMIT 0 + $4`
 
-// Purgeable returns workunits that nothing is to happen to any more and whose
-// files were deleted at before or earlier.
+// Purgeable returns finished workunits whose files were deleted at before or earlier.
 func (t *View) Purgeable(before time.Time, limit int) ([]int64, error) {
 	return t.queue(purgeable, unix(before), limit)
 }
@@ -46,7 +45,7 @@ func (t *View) Record(id int64) (rec Record, err error) {
 	return rec, err
 }
 
-// maps returns rows by the names of their columns, whatever those are.
+// maps returns rows by the names of their columns.
 func (t *View) maps(query string, args ...any) (out []map[string]any, err error) {
 	out = []map[string]any{}
 	err = t.db.Query(query, args, func(r rows) error {
@@ -98,8 +97,8 @@ const (
 	retryOutputs = `UPDATE result SET file_delete_state = 1 WHERE file_delete_state = 3`
 )
 
-// RetryDelete makes the file deleter try again what it could not delete, and
-// returns for how many workunits and results.
+// RetryDelete makes the file deleter repeat failed deletions, and returns the number of workunits
+// and results whose files they are.
 func (t *Tx) RetryDelete() (int64, error) {
 	w, err := t.exec(retryInputs)
 	if err != nil {

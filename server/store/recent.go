@@ -1,9 +1,9 @@
 package store
 
-// A RecentResult is when a result was made, sent and reported, and what became of it.
+// A RecentResult has the times and states of a result.
 type RecentResult struct {
 	HostID                  int64
-	Created, Sent, Received int64 // Unix time; 0: not yet
+	Created, Sent, Received int64 // Unix time (0: not yet)
 	ServerState             ServerState
 	Outcome                 Outcome
 	ValidateState           ValidateState
@@ -13,8 +13,8 @@ const recentResults = `
 SELECT hostid, create_time, sent_time, received_time, server_state, outcome, validate_state
 FROM   result WHERE id > (SELECT COALESCE(max(id), 0) FROM result) - $1`
 
-// RecentResults calls each for the last n results that were made and are not purged, in no
-// order. What it costs depends on n alone.
+// RecentResults calls each for the last n results that were made, except purged ones, in no order.
+// Its cost depends on n alone.
 func (t *View) RecentResults(n int64, each func(RecentResult)) error {
 	return t.db.Query(recentResults, []any{n}, func(r rows) error {
 		var x RecentResult

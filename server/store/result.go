@@ -21,7 +21,7 @@ type Result struct {
 	Batch        int64
 	Priority     int64
 	Random       int64
-	Kind         int64 // of its workunit; it is stored and not read
+	Kind         int64 // kind of its workunit, which is stored and not read
 	ServerState  ServerState
 	Outcome      Outcome
 	ClientState  int64
@@ -97,7 +97,7 @@ func (t *Tx) InsertResult(r Result) (int64, error) {
 	return id, nil
 }
 
-// AddResult is InsertResult for those who have no use for the id.
+// AddResult is InsertResult without returning the id.
 func (t *Tx) AddResult(r Result) error {
 	if err := t.add(insertResult.Statement, t.newResult(r)...); err != nil {
 		return fmt.Errorf("result %s: %w", r.Name, err)
@@ -129,7 +129,7 @@ var resultsByName = `SELECT ` + resultColumns.List() + ` FROM result WHERE name 
 
 // ResultsByName returns results by their names. One that is not there is left out.
 func (t *View) ResultsByName(list []string) (map[string]Result, error) {
-	// No result is called so, and PostgreSQL takes a zero byte nowhere.
+	// A result's name does not contain a zero byte, which PostgreSQL refuses.
 	list = slices.DeleteFunc(slices.Clone(list), func(name string) bool { return strings.ContainsRune(name, 0) })
 	if len(list) == 0 {
 		return nil, nil
@@ -164,7 +164,7 @@ func (t *View) InProgressOf(hostID int64) ([]Result, error) {
 
 const inProgressNames = `SELECT name FROM result WHERE hostid = $1 AND server_state = 4`
 
-// InProgressNames returns the names of what InProgressOf returns, in no order.
+// InProgressNames returns the names of the results of InProgressOf, in no order.
 func (t *View) InProgressNames(hostID int64) ([]string, error) {
 	return all(t, scanString, inProgressNames, hostID)
 }
@@ -175,9 +175,9 @@ var sendResult = db.UpdateReading("result", `server_state = 4, hostid = $2, user
        app_version_id = $6, app_version_num = $7, flops_estimate = $8, history = history || $9`, "server_state = +$10",
 	"EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND "+stillNeeded+" LIMIT 1 OFFSET 0)")
 
-// Send gives Unsent results to a host, or to several. Of each the host, user, times,
-// version and speed are stored. It returns ErrLost if one is not Unsent now, or its
-// workunit needs it no more, or it is named twice; then the transaction is to be given up.
+// Send gives Unsent results to one or more hosts. It stores the host, user, times, version and
+// speed of each. It returns ErrLost if a result is not Unsent, is in the list twice, or belongs to
+// a workunit that does not need it any more. The caller must then abandon the transaction.
 func (t *Tx) Send(list ...Result) error {
 	rows := make([][]any, len(list))
 	for i, r := range list {
@@ -194,8 +194,8 @@ var saveResult = resultColumns.Save("result", `client_state, exit_status, receiv
 	"server_state, outcome, hostid, report_deadline, validate_state, file_delete_state, granted_credit",
 	"+server_state, outcome, validate_state, +file_delete_state, granted_credit", "history = history || ?")
 
-// SaveResult moves a result from the state old to r. It returns ErrLost if the
-// result is no longer as in old, and ErrIllegal for a move that never is right.
+// SaveResult moves a result from the state old to r. It returns ErrLost if the stored result
+// differs from old, and ErrIllegal for an illegal move.
 func (t *Tx) SaveResult(old, r Result) error {
 	s, args := t.saveResult(old, r)
 	if err := t.execOne(s, args...); err != nil {
@@ -207,8 +207,8 @@ func (t *Tx) SaveResult(old, r Result) error {
 // A ResultChange is a move of a result, for SaveResults.
 type ResultChange struct{ Old, Now Result }
 
-// SaveResults is SaveResult for several, no two of the same result. After an error the
-// transaction is to be given up.
+// SaveResults is SaveResult for several changes, no two of the same result. After an error the
+// caller must abandon the transaction.
 func (t *Tx) SaveResults(list []ResultChange) error {
 	alike := make(map[*db.Statement][][]any)
 	var statements []*db.Statement // in their order
@@ -237,8 +237,8 @@ FROM   result r LEFT JOIN app_version v ON v.id = r.app_version_id
 WHERE  r.hostid = $1 AND r.server_state = 4
 GROUP  BY 1, 2`
 
-// CountInProgress counts what InProgressOf returns, by the plan class of the app version
-// with which it was sent, or the AnonymousClass of volunteers' own programs.
+// CountInProgress counts the results of InProgressOf by the plan class of their app version, or the
+// AnonymousClass of volunteers' own programs.
 func (t *View) CountInProgress(hostID int64) (map[string]int, error) {
 	type line struct {
 		class string
@@ -258,7 +258,7 @@ func (t *View) CountInProgress(hostID int64) (map[string]int, error) {
 
 const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 
-// ResultsToDelete returns results whose output files may go.
+// ResultsToDelete returns results whose output files may be deleted.
 func (t *View) ResultsToDelete(after int64, limit int) ([]int64, error) {
 	return t.queue(resultsToDelete, after, limit)
 }
@@ -267,15 +267,16 @@ const (
 	hadByUser = `SELECT o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.userid = +$2 AND ` + counts
 	hadByHost = `SELECT o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.hostid = +$2 AND ` + counts
 
-	// counts is whether a result keeps its host from having another one of its workunit: not
-	// if a version that was withdrawn since has spoiled it, which says nothing of the host, for
-	// good: what was not reported in time may yet be a success.
+	// counts is true if a result keeps its host from having another one of the same workunit. A
+	// result does not count if a version that is now withdrawn spoiled it for good, since that is
+	// not the host's fault. A result that was not reported in time counts, since it may yet be a
+	// success.
 	counts = `NOT ((o.outcome IN (3, 5, 6) OR o.validate_state = 2)
        AND EXISTS (SELECT 1 FROM app_version v WHERE v.id = o.app_version_id AND v.deprecated = 1))`
 )
 
-// HadByUser returns of which of some workunits a user was ever sent a result, other than
-// one that a version spoiled which is withdrawn.
+// HadByUser returns the workunits, from a list, of which a user was ever sent a result. Results
+// that a withdrawn version spoiled do not count.
 func (t *View) HadByUser(userID int64, workunits []int64) (map[int64]bool, error) {
 	return t.had(hadByUser, userID, workunits)
 }

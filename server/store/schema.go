@@ -12,8 +12,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Latest is the number of the last migration that this program knows, which is the version
-// of the databases that it works on.
+// Latest is the number of this program's last migration. It is the version of the databases on
+// which the program works.
 var Latest = db.Latest(migrations)
 
 // schema describes the tables for the engine.
@@ -30,7 +30,7 @@ var schema = db.Schema{
 	Stamp:            "catalog",
 }
 
-// Errors of a database whose tables are not those of this program. Nothing was changed.
+// Errors of a database with tables of another version. Nothing was changed.
 var (
 	ErrNewer = errors.New("the database was made or changed by a newer version of starling-server")
 	ErrOlder = errors.New("the database is of an older version of starling-server")
@@ -39,7 +39,7 @@ var (
 // ErrDamaged is returned when the database's file is not what SQLite wrote.
 var ErrDamaged = errors.New("the database is damaged: stop the server, keep a copy of project.db with project.db-wal and project.db-shm if they exist, and restore a backup")
 
-// Found is the result of Inspect. Its Identity is that of View.Identity.
+// Found is the result of Inspect. Its Identity is as from View.Identity.
 type Found db.Found
 
 // Inspect looks at a database and changes nothing, neither its content nor its
@@ -73,7 +73,7 @@ var (
 	setIdentity    = db.Insert("project", "identity")
 )
 
-// Identity returns the mark of the project whose database this is, or "".
+// Identity returns the mark of the project to which this database belongs, or "".
 func (t *View) Identity() (string, error) { return one(t, scanString, identity) }
 
 // SetIdentity makes the database a project's. id is not "".

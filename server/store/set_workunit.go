@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// A WorkunitSettings is what may be changed of a workunit while it is unfinished.
+// WorkunitSettings are the settings of a workunit that may be changed while it is unfinished.
 type WorkunitSettings struct {
 	Priority          int64
 	MaxErrorResults   int
@@ -17,12 +17,12 @@ type WorkunitSettings struct {
 	Credit            float64
 }
 
-// Settings returns those of a workunit.
+// Settings returns the settings of a workunit.
 func (w *Workunit) Settings() WorkunitSettings {
 	return WorkunitSettings{w.Priority, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults, w.DelayBound, w.Credit}
 }
 
-// Set replaces those of a workunit.
+// Set replaces the settings of a workunit.
 func (w *Workunit) Set(s WorkunitSettings) {
 	w.Priority, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults = s.Priority, s.MaxErrorResults, s.MaxTotalResults, s.MaxSuccessResults
 	w.DelayBound, w.Credit = s.DelayBound, s.Credit
@@ -36,9 +36,9 @@ var setWorkunit = workunitColumns.Save("workunit",
 
 var setPriorityOf = db.Change(`UPDATE result SET priority = $2 WHERE workunitid = $1 AND +server_state <= 2`)
 
-// SetWorkunit changes settings of a workunit that has no outcome yet, and the priority of those
-// of its results that are not sent; the transitioner looks at it at the given time. It returns
-// ErrLost if the workunit has an outcome, or its settings are no longer as in old.
+// SetWorkunit changes the settings of an unfinished workunit, and the priority of its unsent
+// results. The transitioner looks at the workunit at now. It returns ErrLost if the workunit has an
+// outcome, or its settings differ from old.
 func (t *Tx) SetWorkunit(old Workunit, s WorkunitSettings, now time.Time) error {
 	if old.CanonicalResultID != 0 || old.ErrorMask != 0 {
 		return fmt.Errorf("workunit %s: %w", old.Name, ErrLost)

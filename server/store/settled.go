@@ -7,12 +7,12 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// A settled is a table that counts the rows of another with which nothing more happens. There
-// may be millions of them, so triggers keep the counts.
+// A settled is a table with counts of another table's rows that do not change any more. There may
+// be millions of them, so triggers maintain the counts.
 type settled struct {
 	table, counts string
 	when          string   // condition on ROW
-	keys          []keyed  // by which rows are counted
+	keys          []keyed  // columns of the counts
 	columns       []string // whose changes may settle a row or move it to another count
 }
 
@@ -33,7 +33,7 @@ var settleds = []settled{
 	},
 	{
 		table: "result", counts: "settled_result",
-		// What was never sent has no files.
+		// Results that were never sent do not have files.
 		when: `ROW.server_state = 5 AND (ROW.file_delete_state = 2 OR ROW.outcome IN (2, 5))`,
 		keys: []keyed{
 			{"appid", `ROW.appid`},
@@ -71,7 +71,7 @@ func (s settled) change(row string, by int) string {
 		s.counts, s.names(), s.values(row), by, of(row, s.when))
 }
 
-// A countTrigger says at which event a trigger fires, under which condition, and what it does.
+// A countTrigger is a trigger with its event, its condition and its action.
 type countTrigger struct{ name, event, when, do string }
 
 func (s settled) triggers() []countTrigger {
@@ -87,12 +87,12 @@ func (s settled) triggers() []countTrigger {
 	}
 }
 
-// anew counts the rows themselves.
+// anew returns a query that counts the rows themselves.
 func (s settled) anew() string {
 	return fmt.Sprintf("SELECT %s, count(*) AS total FROM %s WHERE %s GROUP BY %s", s.values(s.table), s.table, of(s.table, s.when), s.values(s.table))
 }
 
-// wrong is a query for counts that are not those of the rows, as an invariant has it.
+// wrong returns an invariant's query for counts that differ from the rows.
 func (s settled) wrong() string {
 	return fmt.Sprintf(`SELECT '%[1]ss of application ' || appid, appid FROM (
 	SELECT %[2]s, sum(total) AS difference FROM (SELECT %[2]s, total FROM %[3]s UNION ALL SELECT %[4]s, -count(*) FROM %[1]s WHERE %[5]s GROUP BY %[4]s) AS c
@@ -100,7 +100,7 @@ func (s settled) wrong() string {
 WHERE difference <> 0 GROUP BY appid`, s.table, s.names(), s.counts, s.values(s.table), of(s.table, s.when))
 }
 
-// countSettled counts anew what triggers count.
+// countSettled replaces the counts of the triggers with counts of the rows.
 func (t *Tx) countSettled() error {
 	for _, s := range settleds {
 		if err := t.run(db.Change("DELETE FROM " + s.counts)); err != nil {
@@ -113,7 +113,7 @@ func (t *Tx) countSettled() error {
 	return nil
 }
 
-// A workunitCount is how many workunits are alike.
+// A workunitCount is the number of workunits that are alike.
 type workunitCount struct {
 	app              int64
 	canonical, error bool
@@ -131,7 +131,8 @@ UNION ALL
 SELECT appid, CASE WHEN canonical_resultid <> 0 THEN 1 ELSE 0 END AS c, CASE WHEN error_mask <> 0 THEN 1 ELSE 0 END AS e, assimilate_state, 0, count(*)
 FROM   workunit WHERE file_delete_state <> 2 AND (canonical_resultid <> 0 OR error_mask <> 0) GROUP BY appid, c, e, assimilate_state`
 
-// workunitCounts counts all workunits. What it costs depends on those whose files are not deleted.
+// workunitCounts counts all workunits. Its cost depends on the workunits whose files are not
+// deleted.
 func (t *View) workunitCounts() ([]workunitCount, error) {
 	return all(t, func(r row) (c workunitCount, err error) {
 		err = r.Scan(&c.app, (*flag)(&c.canonical), (*flag)(&c.error), &c.assimilate, (*flag)(&c.settled), &c.n)
@@ -139,7 +140,7 @@ func (t *View) workunitCounts() ([]workunitCount, error) {
 	}, countWorkunits)
 }
 
-// A resultCount is how many results are alike.
+// A resultCount is the number of results that are alike.
 type resultCount struct {
 	app, version int64
 	state        ServerState
@@ -149,8 +150,8 @@ type resultCount struct {
 	n            int64
 }
 
-// What is unsent is counted by kind, which tells the application: the index has no column for
-// that. Those of kind 0 are few: they have been made since the last look at the queue.
+// Unsent results are counted by kind, and one result of each kind has the application, because the
+// index does not. Results of kind 0 are few: they were made since the last look at the queue.
 const countResults = `
 SELECT appid, app_version_id, 5, outcome, validate_state, granted, total FROM settled_result
 UNION ALL
@@ -167,7 +168,7 @@ UNION ALL
 SELECT r.appid, 0, 2, 0, 0, 0, k.n
 FROM  (SELECT min(id) AS first, count(*) AS n FROM result WHERE server_state = 2 AND kind <> 0 GROUP BY kind) AS k JOIN result r ON r.id = k.first`
 
-// resultCounts counts all results. What it costs depends on those whose files are not deleted.
+// resultCounts counts all results. Its cost depends on the results whose files are not deleted.
 func (t *View) resultCounts() ([]resultCount, error) {
 	return all(t, func(r row) (c resultCount, err error) {
 		err = r.Scan(&c.app, &c.version, &c.state, &c.outcome, &c.valid, (*flag)(&c.granted), &c.n)

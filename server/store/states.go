@@ -2,10 +2,9 @@ package store
 
 import "strconv"
 
-// The numbers of these states are BOINC's: they stand in the database and in
-// people's SQL.
+// These states have BOINC's numbers, which are in the database and in people's SQL.
 
-// ServerState says where a result stands on the server.
+// ServerState is the progress of a result on the server.
 type ServerState int64
 
 const (
@@ -19,7 +18,7 @@ func (s ServerState) String() string {
 	return name(int64(s), map[int64]string{1: "inactive", 2: "unsent", 4: "in_progress", 5: "over"})
 }
 
-// Outcome says how a result ended; it means something once the result is Over.
+// Outcome is the way in which a result ended. It is meaningful once the result is Over.
 type Outcome int64
 
 const (
@@ -40,7 +39,7 @@ var outcomeNames = map[int64]string{
 
 func (o Outcome) String() string { return name(int64(o), outcomeNames) }
 
-// ValidateState says what the validator found about a result.
+// ValidateState is the validator's verdict on a result.
 type ValidateState int64
 
 const (
@@ -58,7 +57,7 @@ var validateNames = map[int64]string{
 
 func (v ValidateState) String() string { return name(int64(v), validateNames) }
 
-// AssimilateState says whether the project has taken a workunit's outcome.
+// AssimilateState is the progress of taking a workunit's outcome into the project.
 type AssimilateState int64
 
 const (
@@ -71,8 +70,8 @@ func (a AssimilateState) String() string {
 	return name(int64(a), map[int64]string{0: "init", 1: "ready", 2: "done"})
 }
 
-// FileDeleteState says whether the input files of a workunit or the output
-// files of a result may go or have gone.
+// FileDeleteState is the progress of deleting the input files of a workunit or the output files of
+// a result.
 type FileDeleteState int64
 
 const (
@@ -86,7 +85,7 @@ func (f FileDeleteState) String() string {
 	return name(int64(f), map[int64]string{0: "init", 1: "ready", 2: "done", 3: "error"})
 }
 
-// ErrorMask holds the reasons why a workunit was given up; 0 means it was not.
+// ErrorMask has the reasons why a workunit was given up, or is 0.
 type ErrorMask int64
 
 const (
@@ -103,7 +102,7 @@ var errorNames = []string{
 	"too many total results", "cancelled", "no canonical result",
 }
 
-// Reasons lists what the bits mean, in the order of the bits.
+// Reasons lists the meanings of the bits, in the order of the bits.
 func (m ErrorMask) Reasons() []string {
 	var out []string
 	for i, s := range errorNames {

@@ -2,8 +2,8 @@ package store
 
 import "fmt"
 
-// A Status counts what is in the project, by state. Its JSON form is what
-// `starling-server status --json` prints.
+// A Status has counts of the whole project, by state. `starling-server status --json` prints its
+// JSON form.
 type Status struct {
 	Done bool `json:"done"` // there is work, and every workunit's outcome has been taken
 
@@ -23,7 +23,7 @@ type Status struct {
 	ByApp []AppCounts `json:"by_app"`
 }
 
-// AppCounts says how much work there is of an application.
+// AppCounts counts the results of an application that are unsent or in progress.
 type AppCounts struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
@@ -32,7 +32,7 @@ type AppCounts struct {
 	InProgress int64  `json:"in_progress"`
 }
 
-// WorkunitCounts says how far workunits have come.
+// WorkunitCounts counts workunits by their progress.
 type WorkunitCounts struct {
 	Total              int64 `json:"total"`
 	Unfinished         int64 `json:"unfinished"` // no canonical result and not given up
@@ -46,8 +46,8 @@ type WorkunitCounts struct {
 	TransitionsPending int64 `json:"transitions_pending"` // due at the time of asking
 }
 
-// ResultCounts says where results are; outcomes and validate states are of
-// those that are over.
+// ResultCounts counts results by state. Outcomes and validate states are only of results that are
+// over.
 type ResultCounts struct {
 	Total             int64            `json:"total"`
 	ByServerState     map[string]int64 `json:"server_state"`
@@ -69,8 +69,8 @@ const otherCounts = `
 SELECT (SELECT count(*) FROM app), (SELECT count(*) FROM app_version), (SELECT count(*) FROM "user"),
        (SELECT count(*) FROM host), (SELECT COALESCE(sum(total_credit), 0) FROM "user")`
 
-// Status counts everything. What it costs depends on the work whose files are not deleted, on
-// the accounts and on the computers.
+// Status counts everything. Its cost depends on the number of accounts, of computers, and of
+// workunits and results whose files are not deleted.
 func (t *View) Status(now int64) (Status, error) {
 	s := Status{Results: ResultCounts{
 		ByServerState: zero(1, 2, 4, 5), ByOutcome: map[string]int64{}, ByValidateState: map[string]int64{},
@@ -166,7 +166,7 @@ func zero(states ...ServerState) map[string]int64 {
 	return m
 }
 
-// A WorkunitSummary says in a few words how a workunit stands.
+// A WorkunitSummary is a short description of a workunit's progress.
 type WorkunitSummary struct {
 	ID      int64    `json:"id"`
 	Name    string   `json:"name"`

@@ -1,13 +1,13 @@
-// Package store is the server's database: BOINC's tables, with every query on them.
-// Package db is the engine below it.
+// Package store is the server's database: BOINC's tables, with every query on them. Package db is
+// the engine below it.
 //
-// Every query runs in a transaction: Update makes changes, View only reads.
-// A change of state is a compare-and-set on the state that its caller saw, so that daemons
-// and other processes may race without locks: the loser gets ErrLost and reads
-// again. Time comes from the caller, and never from the database.
+// Every query runs in a transaction: Update makes changes, View only reads. A change of state is a
+// compare-and-set on the state that its caller saw, so that daemons and other processes may race
+// without locks: the loser gets ErrLost and reads again. Callers pass the time, and the database's
+// clock is never used.
 //
-// The package makes no decisions. These are up to the transitioner, validator, scheduler
-// and so on.
+// The package does not make decisions. These are up to the transitioner, validator, scheduler and
+// so on.
 package store
 
 import (
@@ -20,8 +20,8 @@ import (
 // Errors of the engine.
 var (
 	ErrNotFound = db.ErrNotFound // no row has the id or name asked for
-	// ErrLost is returned by a compare-and-set when the row is no longer as the
-	// caller saw it. Nothing was changed.
+	// ErrLost is returned by a compare-and-set when the row differs from the state that the caller
+	// saw. Nothing was changed.
 	ErrLost   = db.ErrLost
 	ErrExists = db.ErrExists // a row has the same unique name
 	// ErrBusy is returned by Update after repeated conflicts with other transactions.
@@ -39,8 +39,8 @@ var (
 	ErrStandby, ErrReplaced, ErrPooler = db.ErrStandby, db.ErrReplaced, db.ErrPooler
 )
 
-// Never is the transition time of a workunit that waits for an event only. It
-// is the last second of the year 9999; BOINC's own number comes due in 2038.
+// Never is the transition time of a workunit that waits for an event only. It is the last second of
+// the year 9999. BOINC's own number is a time in 2038.
 var Never = time.Unix(253402300799, 0)
 
 // A Store is an open database. It is safe for concurrent use, and several
@@ -50,9 +50,10 @@ type Store struct {
 	shard Shard
 }
 
-// Open opens a database, makes its tables if it has none, and brings them up to date. It returns ErrNewer
-// if they are newer than this program. where is the URL of a PostgreSQL database (postgres://…), which
-// exists, or the path of an SQLite file, which is made. The caller closes it.
+// Open opens a database, makes its tables if they are missing, and brings them up to date. It
+// returns ErrNewer if they are newer than this program. where is the URL of an existing PostgreSQL
+// database (postgres://…), or the path of an SQLite file, which Open makes if it is missing. The
+// caller closes it.
 func Open(ctx context.Context, where string) (*Store, error) {
 	return opened(db.Open(ctx, where, schema))
 }
@@ -91,27 +92,28 @@ func (s *Store) View(ctx context.Context, fn func(v *View) error) error {
 	return s.db.View(ctx, func(v *db.View) error { return fn(&View{v, s.shard}) })
 }
 
-// Update runs fn in a transaction that is durable when Update returns nil. If
-// fn returns an error, its changes are undone and Update returns that
-// error. fn must not keep tx, must not call Update, and should be quick: on
-// SQLite all other changes wait for it, on PostgreSQL those of the same rows. As every change of
-// a result, or of the outcome of its workunit, writes the workunit's row, that includes both.
-// After a conflict with another transaction, or the failure of a postponed change, it
-// runs again from its beginning. So it must set its results anew each time, and an error
-// that it sees may be of a run that does not count. Once it has begun, ctx no longer matters.
+// Update runs fn in a transaction that is durable when Update returns nil. If fn returns an error,
+// its changes are undone and Update returns that error. fn must not keep tx, must not call Update,
+// and should be quick: on SQLite all other changes wait for it, on PostgreSQL changes of the same
+// rows do. Every change of a workunit's outcome, or of one of its results, writes the workunit's
+// row. After a conflict with another transaction, or the failure of a postponed change, fn runs
+// again from its beginning. So each run must set all of its results, and an error that fn sees may
+// be of a run that does not count. Once the transaction has begun, ctx no longer matters.
 func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	return s.db.Update(ctx, func(tx *db.Tx) error { return fn(&Tx{View: &View{tx.View, s.shard}, tx: tx}) })
 }
 
-// Joint returns a handle on the same database for many small transactions at a time. On PostgreSQL, where
-// each statement has a fixed cost, those that arrive while others are running share one transaction:
-// equal queries of all participants become one statement, and their changes are made durable together.
+// Joint returns a handle on the same database for many small transactions at a time. On PostgreSQL,
+// where each statement has a fixed cost, transactions that arrive while others are running share
+// one transaction: equal queries of all participants become one statement, and their changes are
+// made durable together.
 //
-// In View that makes no difference. In Update each query sees the changes that other transactions have
-// committed by then, so a function first holds the rows on which it decides (HoldHost, HoldWorkunits) and
-// then reads them. It takes part as long as it reads before it changes anything, needs the outcome of no
-// change, and changes only rows that no other participant changes, each on the condition that the row
-// exists and is as expected. Otherwise it runs again, in a transaction of its own as with any Store.
+// View behaves as on any Store. In Update each query sees the changes that other transactions have
+// committed by then, so a function first holds the rows on which it decides (HoldHost,
+// HoldWorkunits) and then reads them. It takes part as long as it reads before it changes anything,
+// does not need the outcome of a change, and changes only rows that no other participant changes,
+// each on the condition that the row exists and is as expected. Otherwise it runs again in a
+// separate transaction, as with any Store.
 func (s *Store) Joint() *Store { return &Store{db: s.db.Joint(), shard: s.shard} }
 
 // Check reads the whole database, if it is a file, and returns ErrDamaged if it is

@@ -26,7 +26,7 @@ func TestPostgres(t *testing.T) {
 	})
 }
 
-// Those who share transactions see the same as those who do not.
+// Shared transactions see the same as others.
 func TestJoint(t *testing.T) {
 	pg := testpg.Start(t)
 	storetest.Transactions(t, func(t *testing.T) (*store.Store, *sql.DB) {
@@ -148,15 +148,15 @@ func TestPostgresMeetsAnotherAtTheCommit(t *testing.T) {
 	}
 }
 
-// Rows that are to be changed are kept for the transaction that asked for them; one
-// that comes too late to have them as it saw them runs again.
+// Rows to change are reserved for the transaction that asked for them. A transaction runs again if
+// the rows have changed since it first read them.
 func TestPostgresKeepsRowsToChange(t *testing.T) {
 	s, _ := open(t, testpg.Start(t).Database(t), "pgx", "")
 	w := storetest.Fill(t, s)
 	tries := 0
 	err := s.Update(t.Context(), func(tx *store.Tx) error {
 		if tries++; tries == 1 {
-			if _, err := tx.Host(w.Host.ID); err != nil { // what it sees from here on
+			if _, err := tx.Host(w.Host.ID); err != nil { // fixes the state that the transaction sees
 				return err
 			}
 			earn := func(tx *store.Tx) error { return tx.AddHostCredit(w.Host.ID, 1, 0, storetest.T0, 0) }

@@ -5,10 +5,10 @@ import (
 	"hash/fnv"
 )
 
-// A TargetType says what a Target names.
+// A TargetType is the type of a Target.
 type TargetType int64
 
-// The numbers are those of BOINC's assignments.
+// The numbers are as in BOINC's assignments.
 const (
 	TargetNone TargetType = 0 // anybody
 	TargetHost TargetType = 1
@@ -30,21 +30,22 @@ func (t TargetType) String() string {
 	return "unknown"
 }
 
-// A Target is whom the results of a workunit are for. The zero value is anybody.
+// A Target is the host, user or team that may have the results of a workunit. The zero value is
+// anybody.
 type Target struct {
 	Type TargetType
 	ID   int64 // of the host, user or team
 }
 
-// Alone reports whether it is one volunteer's. Then nobody else can replace a result that
-// failed, and there is nothing to compare one with.
+// Alone reports whether the target is a single volunteer. Then another volunteer cannot replace a
+// result that failed, and results cannot be compared.
 func (t Target) Alone() bool { return t.Type == TargetHost || t.Type == TargetUser }
 
-// low is the part of a kind that says what the results of one target need.
+// low is the part of a kind for the needs of one target's results.
 const low = 1<<32 - 1
 
-// place returns where the kinds of a target begin; they are negative, and low apart at
-// most. Several targets may share a place.
+// place returns the lowest kind of a target. Kinds of targets are negative, and the kinds of one
+// target differ by low at most. Several targets may share a place.
 func (t Target) place() int64 {
 	h := fnv.New64a()
 	var b [16]byte
@@ -54,7 +55,7 @@ func (t Target) place() int64 {
 	return -(int64(h.Sum64()>>33) + 1) << 32
 }
 
-// kind makes a kind of what anybody may have one of the target.
+// kind returns the target's kind for the kind k of a workunit without a target.
 func (t Target) kind(k int64) int64 {
 	if t.Type == TargetNone {
 		return k
@@ -64,14 +65,14 @@ func (t Target) kind(k int64) int64 {
 
 const targeted = `SELECT count(*) FROM (SELECT 1 FROM result WHERE server_state = 2 AND kind < 0 LIMIT 1) t`
 
-// Targeted reports whether there is any Unsent result that is not for anybody.
+// Targeted reports whether an Unsent result has a Target.
 func (t *View) Targeted() (bool, error) {
 	n, err := one(t, scanID, targeted)
 	return n > 0, err
 }
 
-// UnsentKindsFor returns the kinds of which results for a target are Unsent. Rarely they
-// are another target's.
+// UnsentKindsFor returns the kinds of the Unsent results for a target. Rarely they are another
+// target's.
 func (t *View) UnsentKindsFor(target Target) ([]int64, error) {
 	first := target.place()
 	return all(t, scanID, unsentKinds, first, first+low)

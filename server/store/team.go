@@ -9,13 +9,13 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// A Team is volunteers who compute together.
+// A Team is a group of volunteers.
 type Team struct {
 	ID          int64
 	CreateTime  time.Time
-	UserID      int64 // who leads it; 0 nobody
+	UserID      int64 // its leader, or 0
 	Name        string
-	URL         string // of its own site; "" none
+	URL         string // its web site, or ""
 	Description string // as its leader wrote it, not HTML
 	TotalCredit float64
 }
@@ -78,20 +78,21 @@ func (t *View) TeamsAfter(after int64, limit int) ([]Team, error) {
 	return all(t, teamColumns.Scan, teamAfter, after, limit)
 }
 
-// SetTeam changes who leads a team and what it says of itself.
+// SetTeam changes the leader, the URL and the description of a team.
 func (t *Tx) SetTeam(x Team) error { return t.execOne(setTeam, x.ID, x.UserID, x.URL, x.Description) }
 
-// AddTeamCredit adds to what the members of a team earned in it. A team that is gone gets nothing.
+// AddTeamCredit adds to the credit that the members of a team earned in it. It ignores teams that
+// were deleted.
 func (t *Tx) AddTeamCredit(id int64, credit float64) error { return t.run(teamCredit, id, credit) }
 
-// DeleteTeam deletes a team, which has no members.
+// DeleteTeam deletes a team, which must be without members.
 func (t *Tx) DeleteTeam(id int64) error { return t.execOne(deleteTeam, id) }
 
-// JoinTeam makes a user a member of a team and of no other (0: of no team). TeamToChange is to be called
-// before, for the old team and for the new one.
+// JoinTeam makes a user a member of a team and of no other (0: of no team). The caller must call
+// TeamToChange first, for the old team and for the new one.
 func (t *Tx) JoinTeam(userID, teamID int64) error { return t.execOne(setTeamID, userID, teamID) }
 
-// Members returns the members of a team who earned most, the most first.
+// Members returns the members of a team with the most credit, the most first.
 func (t *View) Members(teamID int64, limit int) ([]User, error) {
 	return all(t, userColumns.Scan, members, teamID, limit)
 }

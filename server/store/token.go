@@ -11,9 +11,9 @@ type Token struct {
 	ID          int64
 	CreateTime  time.Time
 	Name        string
-	Hash        string   // of what its bearer shows
-	Apps        []string // names of applications for which it is; none: all
-	Quota       int      // unfinished workunits at a time; 0: no limit
+	Hash        string   // hash of its bearer's secret
+	Apps        []string // names of the applications for which it may be used, empty for all
+	Quota       int      // unfinished workunits at a time (0: unlimited)
 	UsedTime    time.Time
 	RevokedTime time.Time // zero: it works
 }
@@ -58,7 +58,7 @@ func (t *Tx) TokenUsed(id int64, now time.Time) error {
 	return t.run(tokenUsed, id, unix(now), unix(now.Add(-time.Minute)))
 }
 
-// RevokeToken ends a token, and frees its name; ErrLost: there is none of that name.
+// RevokeToken ends a token and frees its name. It returns ErrLost if no token with that name works.
 func (t *Tx) RevokeToken(name string, now time.Time) error {
 	return t.execOne(revokeToken, name, unix(now))
 }

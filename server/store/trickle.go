@@ -7,8 +7,7 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// A MsgFromHost is a trickle-up message: what an application told the project
-// while it ran.
+// A MsgFromHost is a trickle-up message, from an application to the project while it ran.
 type MsgFromHost struct {
 	ID         int64
 	CreateTime time.Time // when it came
@@ -17,7 +16,7 @@ type MsgFromHost struct {
 	AppID      int64
 	ResultName string
 	SentTime   time.Time // by the host's clock
-	Variety    string    // what kind of message the application says it is
+	Variety    string    // kind of message, as named by the application
 	Handled    bool
 	XML        string // the application's own words, not checked
 }
@@ -65,8 +64,8 @@ func (t *View) MsgsFromHost(after int64, limit int) ([]MsgFromHost, error) {
 	return all(t, msgFromHostColumns.Scan, msgsFromHost, after, limit)
 }
 
-// MsgsToHandle returns messages for the handlers of their applications, with
-// ids above after. Those of applications without one wait.
+// MsgsToHandle returns messages for the handlers of their applications, with ids above after.
+// Messages of applications without a handler wait.
 func (t *View) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
 	return all(t, msgFromHostColumns.Scan, msgsToHandle, append(t.shard.args(), after, limit)...)
 }
@@ -92,8 +91,7 @@ func (t *Tx) PurgeMsgs(before time.Time) (int64, error) {
 	return up + down, err
 }
 
-// A MsgToHost is a trickle-down message: what the project tells an application
-// while it runs.
+// A MsgToHost is a trickle-down message, from the project to an application while it runs.
 type MsgToHost struct {
 	ID         int64
 	CreateTime time.Time

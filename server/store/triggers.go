@@ -36,9 +36,9 @@ func sqliteTriggers() (out []string) {
 	return out
 }
 
-// postgresTriggers leave the whole condition to the function, which a connection
-// compiles once: that of a trigger is read anew for each statement, which takes
-// longer than all the rest of a change.
+// postgresTriggers leave the whole condition to the function, which a connection compiles once. The
+// condition of a trigger is parsed again for each statement, which takes longer than all the rest
+// of a change.
 func postgresTriggers() (out []string) {
 	for _, g := range guards() {
 		var body strings.Builder

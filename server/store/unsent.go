@@ -24,7 +24,7 @@ type Candidate struct {
 	RscMemoryBound float64
 	RscDiskBound   float64
 	DelayBound     time.Duration
-	HRClass        int64 // what the workunit is committed to; 0 nothing yet
+	HRClass        int64 // class of hosts to which the workunit is committed (0: none yet)
 	AppVersionID   int64
 	Target         Target
 	LastChance     bool // one more failure gives the workunit up
@@ -58,16 +58,17 @@ var candidateColumns = columns[Candidate]{
 	{"w.reserved_until", func(c *Candidate) any { return (*unix)(&c.ReservedUntil) }},
 }
 
-// stillNeeded is true of workunits that still need results; the transitioner clears those
-// of others away.
+// stillNeeded is true of workunits that still need results. The transitioner clears away the
+// results of others.
 const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transitioner_flags = 0`
 
-// Kind is a number that stands for what decides which hosts may have a result of the
-// workunit: its application, what it is committed to, whether it is on its last chance, and what it
-// needs: memory, disk and bandwidth to two digits, so that what most projects write is met exactly
-// and hosts just too small for all of a kind are rare; operations and time, which differ from
-// workunit to workunit, by orders of magnitude. Workunits that differ in that have different kinds.
-// It is above 0 if anybody may have them, and below 0 if they have a Target.
+// Kind returns a number for the properties that decide which hosts may have a result of the
+// workunit: its application, its commitment, whether it is on its last chance, and its needs.
+// Workunits with different properties have different kinds. Memory, disk and bandwidth count to two
+// digits, so that the numbers that most projects write are met exactly, and hosts just too small
+// for all of a kind are rare. Operations and time differ from workunit to workunit, so they count
+// by orders of magnitude. The kind is above 0 for workunits without a Target, and below 0 for
+// others.
 func (w Workunit) Kind() int64 {
 	h := fnv.New64a()
 	var b [8]byte
@@ -75,7 +76,7 @@ func (w Workunit) Kind() int64 {
 		w.AppID, w.HRClass, w.AppVersionID, digits(w.RscMemoryBound), digits(w.RscDiskBound), digits(w.RscBandwidthBound),
 		magnitude(w.RscFpopsEst), magnitude(w.DelayBound.Seconds()),
 	}
-	if w.LastChance { // the kinds of others stay what they were before there was this
+	if w.LastChance { // other workunits keep the kinds that they had before there was LastChance
 		facts = append(facts, 1)
 	}
 	for _, x := range facts {
@@ -85,7 +86,7 @@ func (w Workunit) Kind() int64 {
 	return w.Target.kind(int64(h.Sum64()>>1) | 1) // 63 bits, never 0
 }
 
-// digits stands for the first two digits of a need and how many follow.
+// digits returns a number with the first two digits of a need and its power of ten.
 func digits(x float64) int64 {
 	if !(x > 0) || math.IsInf(x, 1) {
 		return -1
@@ -123,8 +124,7 @@ func AtLeastHalf(x float64) float64 {
 	return math.Ldexp(0.5, exp)
 }
 
-// A Place is a place in the order in which results should go: by priority, then oldest
-// first.
+// A Place is a place in the order in which results should be sent: by priority, then oldest first.
 type Place struct{ Priority, ID int64 }
 
 // Place returns where the candidate stands.
@@ -148,7 +148,7 @@ WITH RECURSIVE k(kind) AS (
 )
 SELECT kind FROM k WHERE kind IS NOT NULL`
 
-// UnsentKinds returns the kinds of which results are Unsent that anybody may have.
+// UnsentKinds returns the kinds of Unsent results without a Target.
 func (t *View) UnsentKinds() ([]int64, error) {
 	return all(t, scanID, unsentKinds, 0, int64(math.MaxInt64))
 }
@@ -171,8 +171,8 @@ WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority 
 	unsentFitsOf = fromUnsent + fits + ` AND (r.id % $15 = $16) = ($17 = 1)` + inOrder + `$4`
 )
 
-// A Slice is a part of what waits: what belongs to a shard, or what does not. The zero Slice
-// is everything.
+// A Slice is a part of the waiting results: the part of a shard, or the rest. The zero Slice is
+// everything.
 type Slice struct {
 	Shard
 	Others bool
@@ -193,19 +193,19 @@ func (t *View) Unsent(kind int64, after Place, limit int, of Slice) ([]Candidate
 	return all(t, candidateColumns.Scan, query, args...)
 }
 
-// A Fit is what a host can do, for UnsentFits.
+// A Fit describes the results that a host can compute, for UnsentFits.
 type Fit struct {
-	Memory, Disk, Bandwidth float64 // that results may need; +Inf: any
+	Memory, Disk, Bandwidth float64 // largest needs of results (+Inf: any)
 	Now                     time.Time
-	Wait, PerFlop           float64   // seconds before it begins, and for an operation; both 0: deadlines do not matter
-	Below                   int64     // priority that results must not have; 0: any may have any
+	Wait, PerFlop           float64   // seconds until a result starts, and seconds for each operation (both 0: deadlines do not matter)
+	Below                   int64     // results must have a lower priority (0: any)
 	BelowSince              time.Time // results made up to then may have any
-	UserID, HostID          int64     // that must not have had one of the workunit (HadByUser); 0: anybody
+	UserID, HostID          int64     // that must not have had a result of the workunit, see HadByUser (0: any)
 }
 
-// UnsentFits is Unsent for one host: it returns what that can do.
+// UnsentFits is Unsent for the results that one host can compute.
 func (t *View) UnsentFits(kind int64, after Place, f Fit, limit int, of Slice) ([]Candidate, error) {
-	none := func(id int64) int64 { // results that nobody has are of user and host 0
+	none := func(id int64) int64 { // results without a host have user and host 0
 		if id == 0 {
 			return -1
 		}
@@ -230,9 +230,8 @@ var (
 	setKindOf = db.Change(`UPDATE result SET kind = $2 WHERE workunitid = $1 AND server_state = 2`)
 )
 
-// SortUnsent works out the kind of Unsent results that have none, as those of a
-// database that was made before there were kinds. It returns how many it did, at most
-// limit.
+// SortUnsent sets the kind of Unsent results without one, for example results in a database that
+// was made before there were kinds. It returns their number, which is at most limit.
 func (t *Tx) SortUnsent(limit int) (int, error) {
 	var results, workunits []int64
 	err := t.db.Query(unsorted, []any{limit}, func(r rows) error {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whoever has less than AtLeast can have nothing of the kind, and what people write is
-// met exactly.
+// A host with less than AtLeast cannot have any result of the kind, and the numbers that people
+// write are met exactly.
 func TestAtLeastIsTheLeastOfAKind(t *testing.T) {
 	for _, x := range []float64{1, 9, 10, 99, 1e6, 1e7, 5e8, 1e9, 2.5e9, 250e6, 3e3, 7e11} {
 		if got := AtLeast(x); got > x || got < x*(1-1e-9) {

@@ -2,7 +2,7 @@ package store
 
 import "time"
 
-// An ActiveHost is what is on record of a host that has asked lately, see Host.
+// An ActiveHost has the recorded properties of a host with a recent request, see Host.
 type ActiveHost struct {
 	Platforms                          string
 	MemBytes, UsableMemory, UsableDisk float64
@@ -34,8 +34,8 @@ func (t *View) ActiveHosts(since time.Time, each func(ActiveHost)) error {
 // where more wait, hosts have other work.
 const mostHad = 10_000
 
-// hadByAll counts results of which each active host, or a host of its user, has had one of the
-// workunit.
+// hadByAll counts results of workunits of which each active host, or a host of its user, has had a
+// result.
 const hadByAll = `
 WITH active AS MATERIALIZED (SELECT id, userid FROM host WHERE rpc_time >= $1 AND userid <> 0 AND max_results_day >= 0)
 SELECT w.appid, count(*), min(r.create_time)
@@ -46,9 +46,9 @@ WHERE  ` + stillNeeded + `
        SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.hostid = h.id OR ($2 = 1 AND o.userid = h.userid)) AND ` + counts + `))
 GROUP  BY w.appid`
 
-// HadByAll calls each, by application, with the Unsent results that no host may have which has
-// asked since a time, as each has had one of the workunit, or, if perUser is set, its user has.
-// Where more than mostHad wait, it looks at some of them only.
+// HadByAll calls each, by application, with the Unsent results that no recent host may have: each
+// host with a request since a time has had a result of the workunit, or, if perUser is set, its
+// user has. If more than mostHad wait, it looks at some of them only.
 func (t *View) HadByAll(since time.Time, perUser bool, each func(Need)) error {
 	return t.db.Query(hadByAll, []any{unix(since), flag(perUser).Int(), mostHad}, func(r rows) error {
 		var n Need
@@ -60,10 +60,10 @@ func (t *View) HadByAll(since time.Time, perUser bool, each func(Need)) error {
 	})
 }
 
-// A Need is what Unsent results need that are alike in it.
+// A Need is the needs of Unsent results that are alike.
 type Need struct {
 	AppID                   int64
-	AppVersionID            int64 // that their workunits are committed to; 0 none
+	AppVersionID            int64 // to which their workunits are committed (0: none)
 	HRClass                 int64 // likewise
 	Memory, Disk, Bandwidth float64
 	FpopsEst                float64
@@ -79,8 +79,7 @@ FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND r.kind = +$1 AND ` + stillNeeded + `
 GROUP  BY 1, 2, 3, 4, 5, 6, 7, w.hr_class`
 
-// UnsentNeeds calls each with what the Unsent results of a kind need. It reads all of
-// them.
+// UnsentNeeds calls each with the needs of the Unsent results of a kind. It reads all of them.
 func (t *View) UnsentNeeds(kind int64, each func(Need)) error {
 	return t.db.Query(unsentNeeds, []any{kind}, func(r rows) error {
 		var n Need

@@ -15,7 +15,7 @@ type User struct {
 	EmailAddr      string // lower case
 	Name           string
 	Authenticator  protocol.Authenticator
-	PasswdHash     string // a slow hash of what clients send as passwd_hash; "" no password
+	PasswdHash     string // a slow hash of the passwd_hash that clients send ("": no password)
 	CrossProjectID string
 	Venue          string
 	GlobalPrefs    string // raw XML
@@ -24,15 +24,15 @@ type User struct {
 	ExpavgCredit   float64
 	ExpavgTime     time.Time
 	BannedTime     time.Time // zero: it is not banned
-	BanReason      string    // for its owner to read; "" none is told
+	BanReason      string    // for its owner to read ("": not given)
 	DeletedTime    time.Time // zero: it is not deleted
 	TeamID         int64     // 0: of no team
 	HideHosts      bool      // others may not see which computers are his
-	NoExport       bool      // sites of statistics are not told what was earned
-	ConfirmedTime  time.Time // of the e-mail address; zero: not confirmed
+	NoExport       bool      // its credit is not exported to sites of statistics
+	ConfirmedTime  time.Time // when the e-mail address was confirmed (zero: not yet)
 }
 
-// Banned reports whether an account is to get nothing from the project.
+// Banned reports whether an account is banned or deleted, and so excluded from the project.
 func (u *User) Banned() bool { return !u.BannedTime.IsZero() || !u.DeletedTime.IsZero() }
 
 var userColumns = columns[User]{
@@ -93,7 +93,7 @@ func (t *View) UserByKey(key protocol.Authenticator) (User, error) {
 
 var usersToChange = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
-// UsersToChange is for accounts what HostsToChange is for hosts.
+// UsersToChange is HostsToChange for accounts.
 func (t *Tx) UsersToChange(list []int64) (map[int64]User, error) {
 	users, err := all(t.View, userColumns.Scan, usersToChange, jsonList(list))
 	out := make(map[int64]User, len(users))
@@ -126,8 +126,7 @@ func (t *Tx) SetAuthenticator(id int64, key protocol.Authenticator) error {
 
 var setGlobalPrefs = db.Update(`"user"`, "global_prefs = $3", "global_prefs = $2")
 
-// SetGlobalPrefs replaces a user's general preferences, or returns ErrLost if
-// they are no longer old.
+// SetGlobalPrefs replaces a user's general preferences, or returns ErrLost if they differ from old.
 func (t *Tx) SetGlobalPrefs(id int64, old, prefs string) error {
 	return t.execOne(setGlobalPrefs, id, old, prefs)
 }
@@ -143,26 +142,26 @@ var (
 
 var usersAfter = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id > $1 ORDER BY id LIMIT 0 + $2`
 
-// SetProjectPrefs replaces a user's preferences for the project, or returns ErrLost if they are no
-// longer old.
+// SetProjectPrefs replaces a user's preferences for the project, or returns ErrLost if they differ
+// from old.
 func (t *Tx) SetProjectPrefs(id int64, old, prefs string) error {
 	return t.execOne(setProjectPrefs, id, old, prefs)
 }
 
-// SetUserVenue says at which venue new computers of a user are.
+// SetUserVenue sets the venue of a user's new computers.
 func (t *Tx) SetUserVenue(id int64, venue string) error { return t.execOne(setUserVenue, id, venue) }
 
 // SetUserName changes the name that others see.
 func (t *Tx) SetUserName(id int64, name string) error { return t.execOne(setUserName, id, name) }
 
-// SetPrivacy says what others may see of a user.
+// SetPrivacy sets what others may see of a user.
 func (t *Tx) SetPrivacy(id int64, hideHosts, noExport bool) error {
 	return t.execOne(setPrivacy, id, flag(hideHosts).Int(), flag(noExport).Int())
 }
 
-// SetEmail replaces an account's address and the password's hash, of which the address is a part.
-// It returns ErrLost if the address is no longer old, and ErrExists if the new one is another
-// account's.
+// SetEmail replaces an account's address, and the password's hash, which depends on the address. It
+// returns ErrLost if the address differs from old, and ErrExists if another account has the new
+// one.
 func (t *Tx) SetEmail(id int64, old, email, passwdHash string, confirmed time.Time) error {
 	if u, err := t.UserByEmail(email); err == nil && u.ID != id {
 		return ErrExists

@@ -14,8 +14,8 @@ type VersionUse struct {
 
 const versionHosts = `SELECT app_version_id, count(*) FROM host_app_version GROUP BY app_version_id`
 
-// VersionUses counts what became of the results of each app version, by its id. Versions of
-// which none was sent are left out.
+// VersionUses counts the results of each app version, by its id. Versions without a sent result are
+// left out.
 func (t *View) VersionUses() (map[int64]VersionUse, error) {
 	uses := make(map[int64]VersionUse)
 	results, err := t.resultCounts()
@@ -65,9 +65,9 @@ var (
 	forgetVersionDone = db.Change(`DELETE FROM host_app_version WHERE app_version_id = $1`)
 )
 
-// RemoveVersion takes a deprecated version out of the database, whose description is still
-// doc; else it returns ErrLost. If keep is set, the row stays without the description, so that
-// its number is not used again.
+// RemoveVersion deletes a deprecated version whose description is still doc, else it returns
+// ErrLost. If keep is set, the row stays without the description, so that its number is not used
+// again.
 func (t *Tx) RemoveVersion(id int64, doc string, keep bool) error {
 	if keep {
 		return t.execOne(emptyVersion, id, doc)

@@ -5,11 +5,11 @@ import (
 	"iter"
 )
 
-// chunk is how many rows of a whole table are read in a transaction.
+// chunk is the number of rows of a whole table that are read in a transaction.
 const chunk = 1000
 
-// Users returns all accounts by their ids. They are read a part at a time, so that nothing waits
-// for it; the last value is an error, if there is one.
+// Users returns all accounts by their ids. It reads them a part at a time, so that other
+// transactions do not wait. The last value may be an error.
 func (s *Store) Users(ctx context.Context) iter.Seq2[User, error] {
 	return walk(ctx, s, (*View).UsersAfter, func(u User) int64 { return u.ID })
 }

@@ -16,8 +16,8 @@ var (
 
 var userOfSession = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id = (SELECT userid FROM web_session WHERE hash = $1 AND expires > $2)`
 
-// AddSession keeps a visit of a user to the web pages until it expires, under a hash of
-// what the browser holds. Those that have expired at now go.
+// AddSession stores a visit of a user to the web pages until it expires, under a hash of the
+// browser's cookie. It deletes visits that have expired at now.
 func (t *Tx) AddSession(hash string, userID int64, now, expires time.Time) error {
 	if err := t.run(endExpired, unix(now)); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (t *Tx) AddSession(hash string, userID int64, now, expires time.Time) error
 	return t.run(addSession, hash, userID, unix(expires))
 }
 
-// UserOfSession returns whose visit it is at now, or ErrNotFound.
+// UserOfSession returns the user of a visit at now, or ErrNotFound.
 func (t *View) UserOfSession(hash string, now time.Time) (User, error) {
 	return one(t, userColumns.Scan, userOfSession, hash, unix(now))
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// A Webhook is a batch whose sender is to be told when it is done.
+// A Webhook is a batch whose sender is notified when it is done.
 type Webhook struct {
 	APIBatch
 	TokenHash string // of its sender
 	Due       time.Time
-	Tries     int // in vain
+	Tries     int // failed ones
 }
 
 var (
@@ -22,16 +22,16 @@ WHERE  b.webhook_time > 0 AND b.webhook_time <= $1 AND b.made = 1 AND t.revoked_
 	setWebhook = db.Update("api_batch", "webhook_time = $3, webhook_tries = $4", "webhook_time = $2")
 )
 
-// DueWebhooks returns those that are to be looked at by a time, the earliest first. Batches that
-// are not made yet, and those of revoked tokens, are left out.
+// DueWebhooks returns the webhooks that are due at now, the earliest first. It leaves out batches
+// that are not made yet, and batches of revoked tokens.
 func (t *View) DueWebhooks(now time.Time, limit int) ([]Webhook, error) {
 	return all(t, func(r row) (w Webhook, err error) {
 		return w, r.Scan(&w.ID, (*unix)(&w.CreateTime), &w.TokenID, &w.Name, &w.AppID, &w.Expected, (*flag)(&w.Made), &w.Webhook, &w.TokenHash, (*unix)(&w.Due), &w.Tries)
 	}, dueWebhooks, unix(now), limit)
 }
 
-// SetWebhook says when a webhook is due next, zero: never again, and how often it was sent in
-// vain. ErrLost: another process has it in hand.
+// SetWebhook sets when a webhook is due next (zero: never again), and the number of failed tries.
+// It returns ErrLost if another process has changed the webhook.
 func (t *Tx) SetWebhook(old Webhook, due time.Time, tries int) error {
 	return t.execOne(setWebhook, old.ID, unix(old.Due), unix(due), tries)
 }

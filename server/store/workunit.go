@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/server/db"
 )
 
-// A Workunit is a job and how far the project has come with it.
+// A Workunit is a job and its progress in the project.
 type Workunit struct {
 	ID                int64
 	CreateTime        time.Time
@@ -23,8 +23,8 @@ type Workunit struct {
 	RscMemoryBound    float64
 	RscDiskBound      float64
 	DelayBound        time.Duration
-	RscBandwidthBound float64 // bytes a second; 0: any
-	Credit            float64 // what each valid result is worth; 0: as the application says
+	RscBandwidthBound float64 // bytes a second (0: any)
+	Credit            float64 // of each valid result (0: by the application's rule)
 
 	MinQuorum          int
 	TargetNResults     int
@@ -36,7 +36,7 @@ type Workunit struct {
 	NeedValidate       bool
 	CanonicalResultID  int64
 	CanonicalCredit    float64
-	TransitionTime     time.Time // the transitioner looks at it then; Never
+	TransitionTime     time.Time // when the transitioner next looks at it, or Never
 	ErrorMask          ErrorMask
 	FileDeleteState    FileDeleteState
 	AssimilateState    AssimilateState
@@ -44,14 +44,14 @@ type Workunit struct {
 	AppVersionID       int64
 	TransitionerFlags  int64     // 1 leave alone, 2 no new results
 	Awaiting           bool      // something is not there yet: results are made Inactive
-	Predecessor        int64     // the workunit after which it comes; 0 none
-	PredecessorPending bool      // that has no outcome yet
+	Predecessor        int64     // the workunit after which it comes (0: none)
+	PredecessorPending bool      // the predecessor is unfinished
 	HasSuccessor       bool      // workunits wait for its outcome
 	Retries            int       // how often it was revived after it had been given up
-	RetriedResultID    int64     // its newest result then; failures up to it do not count any more
-	Target             Target    // whom its results are for; it does not change
+	RetriedResultID    int64     // its newest result at that time, up to which failures do not count any more
+	Target             Target    // the hosts that may have its results, which does not change
 	LastChance         bool      // one more failure gives it up
-	ModTime            time.Time // when it was assimilated or, if they are, its files were deleted; it is read only
+	ModTime            time.Time // when it was assimilated or, later, its files were deleted (read only)
 }
 
 var workunitColumns = columns[Workunit]{
@@ -143,10 +143,10 @@ func (t *View) WorkunitByName(name string) (Workunit, error) {
 	return w, nil
 }
 
-// Where a column of a partial index is compared with a parameter, or after ANALYZE of
-// any index but a unique one, SQLite prepares the query anew for each value, to see
-// whether that index would do. The plus signs keep it from that, here and where
-// queries are many, and in all queries the 0 + from the same for LIMIT.
+// SQLite prepares a query again for each value of a parameter that is compared with a column of a
+// partial index or, after ANALYZE, of any index but a unique one, to see whether that index would
+// help. The plus signs prevent that, here and where queries are many. The 0 + before LIMIT does so
+// in all queries.
 var saveWorkunit = workunitColumns.Save("workunit", `canonical_credit, hr_class, app_version_id, retried_resultid`,
 	`need_validate, canonical_resultid, transition_time, error_mask, file_delete_state, assimilate_state, target_nresults, min_quorum,
 	retries, last_chance, mod_time`,
@@ -154,10 +154,9 @@ var saveWorkunit = workunitColumns.Save("workunit", `canonical_credit, hr_class,
 	target_nresults, hr_class, app_version_id, retries`,
 	"history = history || ?")
 
-// SaveWorkunit moves a workunit from the state old to w; that it is assimilated and that
-// its files are deleted is dated by what SetCause was given. It returns ErrLost if
-// the workunit is no longer as in old, and ErrIllegal for a move that never is
-// right.
+// SaveWorkunit moves a workunit from the state old to w. When the workunit is assimilated or its
+// files are deleted, its ModTime becomes the time given to SetCause. It returns ErrLost if the
+// stored workunit differs from old, and ErrIllegal for an illegal move.
 func (t *Tx) SaveWorkunit(old, w Workunit) error {
 	w.ModTime = old.ModTime
 	if w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone ||
@@ -177,8 +176,8 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 
 const holdWorkunits = `SELECT id FROM workunit WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
-// HoldWorkunits keeps other transactions from changing workunits until this one ends, and from
-// sending results of theirs if they do so too.
+// HoldWorkunits keeps other transactions from changing workunits until this one ends. It also keeps
+// other transactions that hold the workunits from sending their results.
 func (t *Tx) HoldWorkunits(list []int64) error {
 	if len(list) == 0 {
 		return nil
@@ -205,8 +204,7 @@ func (t *Tx) TransitionEachBy(when map[int64]time.Time) error {
 
 var putOffTransition = db.Update("workunit", "transition_time = $2")
 
-// PutOffTransition sets when the transitioner next looks at a workunit with
-// which it cannot go on now.
+// PutOffTransition sets when the transitioner next looks at a workunit that it cannot handle now.
 func (t *Tx) PutOffTransition(id int64, at time.Time) error {
 	return t.run(putOffTransition, id, unix(at))
 }
@@ -223,7 +221,7 @@ ORDER  BY transition_time LIMIT 0 + $4`
 	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 )
 
-// Due returns workunits whose transition time has come, the latest first.
+// Due returns workunits whose transition time has come, the earliest first.
 func (t *View) Due(now time.Time, limit int) ([]int64, error) {
 	return t.queue(dueWorkunits, unix(now), limit)
 }
@@ -238,7 +236,7 @@ func (t *View) ToAssimilate(after int64, limit int) ([]int64, error) {
 	return t.queue(toAssimilate, after, limit)
 }
 
-// WorkunitsToDelete returns workunits whose input files may go.
+// WorkunitsToDelete returns workunits whose input files may be deleted.
 func (t *View) WorkunitsToDelete(after int64, limit int) ([]int64, error) {
 	return t.queue(toDelete, after, limit)
 }
@@ -254,8 +252,8 @@ SELECT canonical_resultid FROM workunit
 WHERE  canonical_resultid > $3 AND id % $1 = $2 AND assimilate_state <> 2 ORDER BY canonical_resultid LIMIT 0 + $4`
 )
 
-// NeedInputs returns workunits with ids above after whose input files computers are
-// to get or, with a result in progress, may get still.
+// NeedInputs returns workunits with ids above after whose input files computers may still have to
+// fetch, at least for a result in progress.
 func (t *View) NeedInputs(after int64, limit int) ([]int64, error) {
 	return t.queue(needInputs, after, limit)
 }
@@ -266,9 +264,9 @@ func (t *View) CanonicalToTake(after int64, limit int) ([]int64, error) {
 	return t.queue(canonicalToTake, after, limit)
 }
 
-// LockFiles keeps other transactions from adding workunits and from deleting
-// their input files, until this one ends: a file that was seen stays, or stays
-// away. It must come first in an Update.
+// LockFiles keeps other transactions from adding workunits and from deleting their input files,
+// until this one ends, so that a file that was seen stays, and a missing one stays missing. It must
+// be the first call in an Update.
 func (t *Tx) LockFiles() error { return t.tx.Lock("workunit_file") }
 
 const filesOfWorkunit = `SELECT name FROM workunit_file WHERE workunitid = $1 ORDER BY name`
@@ -290,5 +288,5 @@ func (t *View) FileShared(name string, id int64) (bool, error) {
 
 const maxWorkunitID = `SELECT COALESCE(max(id), 0) FROM workunit`
 
-// MaxWorkunitID returns the newest workunit's id, 0 if there is none.
+// MaxWorkunitID returns the newest workunit's id, or 0 without workunits.
 func (t *View) MaxWorkunitID() (int64, error) { return one(t, scanID, maxWorkunitID) }

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// quotas count what is unfinished of a token, and what is promised.
+// quotas checks that UnfinishedOfToken counts the unfinished and the promised workunits of a token.
 func quotas(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	b := store.APIBatch{CreateTime: T0, Name: "a", AppID: w.App.ID, Expected: 5}

@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// batches sees when few workunits of a batch are left, and raises their results.
+// batches checks that the end of a batch is noticed, and that its last results can be raised.
 func batches(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var wus []store.Workunit
@@ -50,8 +50,8 @@ func batches(t *testing.T, s *store.Store) {
 	want(7, 2, true)
 	want(7, 1, false)
 	want(8, 100, false) // has one
-	want(9, 100, false) // has none
-	want(0, 100, false) // is none
+	want(9, 100, false) // empty
+	want(0, 100, false) // not a batch
 	send := func(name string) {
 		update(t, s, func(tx *store.Tx) error {
 			r, err := tx.ResultByName(name)

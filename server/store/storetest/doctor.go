@@ -10,7 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A corruption is what someone did to a workunit with result NAME_0 by hand.
+// A corruption is a change by hand of a workunit with result NAME_0.
 type corruption struct {
 	columns  string // of the workunit
 	result   string // columns of the result
@@ -43,7 +43,8 @@ var corruptions = []corruption{
 	{"", isOver + ", granted_credit = 1", "credit is granted for valid results only", true, false},
 }
 
-// doctor sees that each kind of corruption is found, and that Mend mends what it says.
+// doctor checks that each kind of corruption is found, and that Mend mends the kinds that promise
+// it.
 func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 	w := Fill(t, s)
 	exec := func(query string) error {

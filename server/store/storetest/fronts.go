@@ -7,7 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// fronts are told which of all they are; those that leave or fall silent count no more.
+// fronts checks that each front gets its index and their number, without fronts that left or were
+// silent for too long.
 func fronts(t *testing.T, s *store.Store) {
 	for _, step := range []struct {
 		name  string

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// hadResults keep a host and its user from further results of a workunit, unless a version
-// that is withdrawn spoiled them; what everybody has had is told.
+// hadResults checks that a host that had a result of a workunit, and its user, count as having had
+// one, unless a withdrawn version spoiled it. It also checks the results that all hosts have had.
 func hadResults(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var version, beside int64
@@ -91,7 +91,7 @@ func hadResults(t *testing.T, s *store.Store) {
 					}
 					found += int(n.Results)
 				})
-				// Of a workunit of which none was sent, both results are unsent.
+				// Both results of the workunit without sent results are unsent.
 				if since.After(T0) {
 					n++
 				}
@@ -106,7 +106,7 @@ func hadResults(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return tx.DeprecateVersion(version) })
 	want("after it", "sent", "success", "late")
 
-	// Another computer of the user may have what this one has had, unless it is by user.
+	// Another computer of the user may have these results, unless the rule is one result per user.
 	update(t, s, func(tx *store.Tx) error {
 		h, err := tx.Host(beside)
 		now := h

@@ -32,7 +32,7 @@ func history(t *testing.T, s *store.Store) {
 		}
 		same := wu
 		same.TransitionTime = T0.Add(time.Minute)
-		return tx.SaveWorkunit(wu, same) // when to look again is no part of the story
+		return tx.SaveWorkunit(wu, same) // the history leaves out the next transition time
 	})
 	if err := s.Update(t.Context(), func(tx *store.Tx) error {
 		tx.SetCause(T0, "nobody", "")

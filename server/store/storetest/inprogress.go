@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// What a host computes is counted by plan class, of versions that are not handed out any
-// more as well.
+// inProgress checks that a host's results in progress are counted by plan class, including the
+// results of deprecated versions.
 func inProgress(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	_, rs := Add(t, s, w.Workunit("counted"), 4)

@@ -7,8 +7,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// joined makes several changes of several rows in one transaction, some rows twice, with
-// additions between: each is made on what the one before it left, or none is made.
+// joined makes several changes of several rows in one transaction, some rows twice, with additions
+// between. Each change builds on the one before it, or none is made.
 func joined(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var wus []store.Workunit

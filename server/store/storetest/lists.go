@@ -128,7 +128,8 @@ func lists(t *testing.T, s *store.Store) {
 	})
 }
 
-// settings of a workunit change with what follows from them, so long as it has no outcome.
+// settings checks that a workunit without an outcome can get new settings, and that its unsent
+// results follow them.
 func settings(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	wu, rs := Add(t, s, w.Workunit("a"), 2)

@@ -42,7 +42,7 @@ func copies(t *testing.T, s *store.Store) {
 		return tx.Describe(unfinished, "<new/>")
 	})
 	lost(t, s, func(tx *store.Tx) error { return tx.Describe(unfinished, "<newer/>") }, store.ErrLost)
-	for range 2 { // what has ended may end again
+	for range 2 { // a copy may end twice
 		update(t, s, func(tx *store.Tx) error { return tx.EndCopy("made", T0) })
 		update(t, s, func(tx *store.Tx) error {
 			wu, err := tx.Workunit(unfinished.ID)

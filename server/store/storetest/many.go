@@ -47,7 +47,7 @@ func (w World) sent(list []store.Result) []store.Result {
 	return out
 }
 
-// reported returns what becomes of results that are sent.
+// reported returns the changes that report sent results as successes.
 func reported(list []store.Result) (out []store.ResultChange) {
 	for i, old := range list {
 		x := old
@@ -132,7 +132,8 @@ func many(t *testing.T, s *store.Store) {
 	}
 }
 
-// manyLost tries changes of several rows of which one cannot be made: none is.
+// manyLost tries changes of several rows when one change is impossible, and checks that none is
+// made.
 func manyLost(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	list := addMany(t, s, w, "x", 5)
@@ -198,7 +199,7 @@ func manyLost(t *testing.T, s *store.Store) {
 		}, store.ErrIllegal},
 		{"what is stored is out of bounds", func(tx *store.Tx) error {
 			bad := slices.Clone(sent[:2])
-			bad[1].HostID = 0 // what is in progress has a host
+			bad[1].HostID = 0 // results in progress need a host
 			return tx.Send(bad...)
 		}, store.ErrIllegal},
 	} {
@@ -212,7 +213,7 @@ func manyLost(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return tx.Send(sent[:3]...) })
 }
 
-// together asks several things at once, one of which is not there.
+// together asks several queries at once, and looks for a host that does not exist.
 func together(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	list := addMany(t, s, w, "x", 3)
@@ -248,7 +249,7 @@ func together(t *testing.T, s *store.Store) {
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("got %v, want ErrNotFound", err)
 		}
-		if _, err := tx.Result(list[0].ID); err != nil { // the transaction goes on
+		if _, err := tx.Result(list[0].ID); err != nil { // the transaction is still usable
 			return err
 		}
 		return nil

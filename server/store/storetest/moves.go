@@ -43,7 +43,7 @@ func SaveResult(tx *store.Tx, old, r store.Result) error {
 	return tx.SaveResult(old, r)
 }
 
-// values are those that a state may have.
+// values are the values of each state.
 var values = map[string][]int64{
 	"server_state": {1, 2, 4, 5}, "outcome": {0, 1, 2, 3, 4, 5, 6, 7}, "validate_state": {0, 1, 2, 3, 4, 5},
 	"file_delete_state": {0, 1, 2, 3}, "assimilate_state": {0, 1, 2},
@@ -56,14 +56,14 @@ type change struct {
 	legal    bool
 }
 
-// changes are all moves of all states, and what else the rules are about.
+// changes returns all moves of all states, and changes of the other columns that have rules.
 func changes() (out []change) {
 	type row = map[string]int64
 	for _, r := range store.Rules {
 		for _, from := range values[r.Column] {
 			for _, to := range values[r.Column] {
 				c := change{r.Table, row{r.Column: from}, row{r.Column: to}, from == to || slices.Contains(r.Moves[from], to)}
-				// What must go with it.
+				// Other columns that must change at the same time.
 				for _, side := range []row{c.from, c.to} {
 					switch r.Table + "." + r.Column {
 					case "result.server_state":
@@ -98,7 +98,8 @@ func changes() (out []change) {
 		change{"workunit", row{"error_mask": 18}, row{"error_mask": 2}, false},
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 1}, false},
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 0}, false},
-		// What was given up is revived, and counted; not what has no files.
+		// A workunit that was given up may be revived if it still has its files, and retries is
+		// counted.
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 0, "retries": 1}, true},
 		change{"workunit", row{"error_mask": 2, "assimilate_state": 1}, row{"error_mask": 0, "retries": 1, "assimilate_state": 0}, true},
 		change{"workunit", row{"error_mask": 9, "assimilate_state": 2}, row{"error_mask": 0, "retries": 1, "assimilate_state": 0}, true},

@@ -164,8 +164,8 @@ func unsentFits(t *testing.T, s *store.Store) {
 	}
 }
 
-// Results of a database that is older than kinds are sorted, and what their workunits
-// are committed to sorts them anew.
+// sorted checks that SortUnsent gives kinds to results that are older than kinds, and that results
+// get another kind when their workunit is committed.
 func sorted(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	wu := w.Workunit("a")
@@ -264,7 +264,7 @@ func shared(t *testing.T, s *store.Store) {
 	})
 }
 
-// Whatever changes of what can be sent, a copy in memory hears of it.
+// stamps checks that changes of applications change AppsStamp, and that a new workunit does not.
 func stamps(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	stamp := func() (n int64) {

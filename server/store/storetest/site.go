@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// teams are founded, joined and deleted, and earn what their members earn.
+// teams checks that teams are founded, joined and deleted, and earn their members' credit.
 func teams(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var id int64
@@ -55,7 +55,8 @@ func teams(t *testing.T, s *store.Store) {
 	})
 }
 
-// owners say what others see of them, and what of their computers is in lists.
+// owners checks the settings for what others see of an owner, and the lists of an owner's
+// computers.
 func owners(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	_, rs := Add(t, s, w.Workunit("a"), 2)
@@ -104,7 +105,7 @@ func owners(t *testing.T, s *store.Store) {
 		}
 		return nil
 	})
-	// What it computed goes with a computer that is merged into another.
+	// A computer that is merged into another takes its results along.
 	over := rs[0]
 	view(t, s, func(tx *store.View) (err error) { over, err = tx.Result(over.ID); return err })
 	update(t, s, func(tx *store.Tx) error {

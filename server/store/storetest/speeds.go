@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// What is learnt of a host and a version comes back as it was, and votes are counted
-// by version.
+// speeds checks that the record of a host and a version is read as it was stored, and that votes
+// are counted by version.
 func speeds(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var versions []int64

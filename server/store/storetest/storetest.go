@@ -1,4 +1,4 @@
-// Package storetest is what every database behind store.Store must pass.
+// Package storetest has the tests that every database behind store.Store must pass.
 package storetest
 
 import (
@@ -71,7 +71,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 	})
 }
 
-// Transactions runs what of the suite is about transactions, whatever is stored.
+// Transactions runs the tests of transactions.
 func Transactions(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 	each(t, open, []testCase{
 		{"a failed change leaves nothing behind", failedChange},
@@ -223,8 +223,8 @@ func lost(t *testing.T, s *store.Store, fn func(*store.Tx) error, want error) {
 	}
 }
 
-// A change whose loss shows only when the next query is asked, or at the commit, is
-// lost to its caller none the less, and what he does then is kept.
+// A change that turns out to be lost at the next query, or at the commit, is still lost to its
+// caller, and the changes that the caller makes then are kept.
 func lightLoss(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	_, rs := Add(t, s, w.Workunit("a"), 2)
@@ -267,8 +267,8 @@ func lightLoss(t *testing.T, s *store.Store) {
 	})
 }
 
-// A change that nobody waited for fails its transaction, with the error that it
-// would have failed with at once.
+// late checks that a postponed change that fails makes its transaction fail, with the error of an
+// immediate change.
 func late(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	wu, rs := Add(t, s, w.Workunit("a"), 1)

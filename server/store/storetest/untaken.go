@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/unsendable"
 )
 
-// untakenWork is found by what active hosts have said, also where only some results of a
-// kind are out of reach.
+// untakenWork checks that work for which every active host is too small is found, even if it is
+// only some results of a kind.
 func untakenWork(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	add := func(name string, memory float64) {
@@ -56,7 +56,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 		})
 		return found
 	}
-	host(T0.Add(-unsendable.Window), 500e9, false) // gone for an hour too long
+	host(T0.Add(-unsendable.Window), 500e9, false) // too long ago to count as active
 	if got := look(); len(got) != 1 || got[0].Cause != unsendable.NoHost || got[0].Results != 4 || got[0].App != "upper" || !got[0].Since.Equal(T0) {
 		t.Errorf("without hosts: got %+v", got)
 	}
@@ -65,7 +65,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 	if got := look(); len(got) != 1 || got[0].Cause != unsendable.Memory || got[0].Results != 2 || got[0].Need != 15e9 || got[0].Most != 10e9 {
 		t.Errorf("got %+v", got)
 	}
-	host(T0, math.Inf(1), false) // does not say
+	host(T0, math.Inf(1), false) // memory not reported
 	if got := look(); len(got) != 0 {
 		t.Errorf("got %+v, want nothing", got)
 	}
@@ -90,7 +90,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 			t.Errorf("got %+v, want %q", got, cause)
 		}
 	}
-	want(unsendable.HRClass) // no computer says what it is
+	want(unsendable.HRClass) // hosts have not reported their class
 	change = func(h *store.Host) { h.OSName, h.Vendor, h.Unsuited = "Linux", "GenuineIntel", "avx2 mt" }
 	host(T0, 10e9, false)
 	want(unsendable.HRClass)

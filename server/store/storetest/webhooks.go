@@ -8,7 +8,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// webhooks are due one after the other, each for one process, until they are no more.
+// webhooks checks that webhooks are due one after the other, each for one process, until they are
+// done.
 func webhooks(t *testing.T, s *store.Store) {
 	var first, revoked int64
 	update(t, s, func(tx *store.Tx) error {
