@@ -111,6 +111,7 @@ func loadOfAgent(t *testing.T, ctx context.Context) load {
 	if err != nil {
 		t.Fatal(err)
 	}
+	usualPriority(t, a)
 	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, tasksFor(t, ctx))
 	l := load{name: "Starling", pid: func() int { return a.Process().PID() }}
@@ -123,6 +124,23 @@ func loadOfAgent(t *testing.T, ctx context.Context) load {
 	l.compute(true)
 	l.compute(false)
 	return l
+}
+
+// usualPriority undoes the setting that keeps tasks of other tests from starving.
+func usualPriority(t *testing.T, a *testhost.Agent) {
+	t.Helper()
+	name := filepath.Join(a.Dir, "starling.toml")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual := strings.Replace(string(text), "no_priority_change = true\n", "", 1)
+	if usual == string(text) {
+		t.Fatal("the setting is not in " + name)
+	}
+	if err := os.WriteFile(name, []byte(usual), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func loadOfBOINC(t *testing.T, ctx context.Context) load {
