@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -37,7 +38,9 @@ func serveCmd() *cobra.Command {
 			if part.Shard, err = server.ParseShard(shard); err != nil {
 				return err
 			}
-			return withOpened(cmd, args[0], awaited, func(ctx context.Context, p *project.Project) error {
+			opened := false
+			err = withOpened(cmd, args[0], awaited, func(ctx context.Context, p *project.Project) error {
+				opened = true
 				flags := func(c *project.Config) error {
 					if secure {
 						return c.UseTLS()
@@ -49,6 +52,11 @@ func serveCmd() *cobra.Command {
 				}
 				return serve(ctx, p, part, listen, adminListen, flags)
 			})
+			// Some errors of interrupted connections do not include the signal that is the reason.
+			if ctx := cmd.Context(); ctx.Err() != nil && (!opened || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+				return nil // it was stopped while it started
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default: server.toml's, or the port of the project's URL)")

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -66,6 +68,26 @@ func TestServeWaitsForTheDatabase(t *testing.T) {
 		t.Errorf("stopped while it waited, and it serves")
 	}
 	pg.Do(t, "start")
+}
+
+// A signal stops a server without an error at any moment of its start.
+func TestServeStopsWhileItStarts(t *testing.T) {
+	for name, database := range map[string]string{"SQLite": "", "PostgreSQL": testpg.Start(t).Database(t)} {
+		dir := filepath.Join(t.TempDir(), "p")
+		if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: "http://127.0.0.1:8080/demo/", Database: database}); err != nil {
+			t.Fatal(err)
+		}
+		for wait := time.Duration(0); wait < 60*time.Millisecond; wait += 3 * time.Millisecond {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(wait, func() { cancel(errors.New("terminated signal received")) })
+			cmd := root()
+			cmd.SetArgs([]string{"serve", dir, "--listen", "127.0.0.1:0"})
+			cmd.SetErr(io.Discard)
+			if err := cmd.ExecuteContext(ctx); err != nil {
+				t.Errorf("%s, after %v: %v", name, wait, err)
+			}
+		}
+	}
 }
 
 // The report to systemd about the server is right with and without TLS, and if nothing answers.
