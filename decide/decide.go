@@ -98,6 +98,8 @@ const (
 	ReadyToReport jobsched.Code = "ready_to_report"
 	GivenUp       jobsched.Code = "not_started_by_its_deadline"
 	Detached      jobsched.Code = "project_is_detached"
+	// ComparingClocks is the code of a result that may be past its deadline.
+	ComparingClocks jobsched.Code = "comparing_clocks"
 )
 
 // Pass decides.
@@ -105,7 +107,7 @@ func Pass(s Snapshot) Plan {
 	p := pass{Snapshot: s, plan: Plan{
 		Projects: make([]ProjectPlan, len(s.Projects)), Results: make([]ResultPlan, len(s.Results)),
 		Again: s.Now.Add(time.Hour),
-	}}
+	}, compares: make(map[int]bool)}
 	p.sort()
 	p.settle()
 	p.estimate()
@@ -124,6 +126,8 @@ type pass struct {
 	order  []int                       // of the results: nearest deadline first
 	learnt []learnt                    // of each project's work for the CPUs
 	others map[resource.Kind][]*learnt // and for coprocessors
+	// compares contains the projects whose servers' clocks are to be compared with the computer's.
+	compares map[int]bool
 }
 
 func (p *pass) wake(t time.Time) {
@@ -217,7 +221,10 @@ func (p *pass) run() {
 			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being " + p.Projects[r.Project].going() + ".", Cure: "Keep its tasks with: starling undo " + p.URL(*r)}
 		case !r.AbortAt.IsZero() && r.Phase != Ready:
 			plan.Reason = jobsched.Reason{Code: jobsched.Suspended, Until: r.AbortAt, Text: "This task will be aborted at your request.", Cure: "Keep it with: starling task resume " + r.ID}
-		case r.computing() && !r.Started && !r.Deadline.IsZero() && !p.Now.Before(r.Deadline):
+		case p.missed(r) && p.comparable(r.Project):
+			plan.Reason = jobsched.Reason{Code: ComparingClocks, Until: p.Projects[r.Project].Contact.MinRPCTime, Text: "Its deadline has passed by this computer's clock, which is first compared with the server's.", Cure: "Wait: this ends with the next contact. To contact the project now: starling update " + p.URL(*r)}
+			p.compares[r.Project] = true
+		case p.missed(r) && !p.Projects[r.Project].ClockUnknown:
 			plan.GiveUp = true
 			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "Abandoned: its deadline passed before it was started.", Cure: "If this happens often, set work_buf_min_days and work_buf_additional_days lower."}
 		case p.drained(r).Code != "":
@@ -258,6 +265,22 @@ func (p *pass) run() {
 		p.plan.Results[index[k]].Reason = r
 	}
 	p.wake(again)
+}
+
+// missed reports whether a result's deadline passed before it was started, by both the computer's
+// clock and the server's, since either may be wrong. Its server has probably sent it to another
+// computer.
+func (p *pass) missed(r *Result) bool {
+	byServer, byComputer := p.Now, p.Now.Add(p.Projects[r.Project].Ahead) // as the deadline is converted
+	return r.computing() && !r.Started && !r.Deadline.IsZero() && !byServer.Before(r.Deadline) && !byComputer.Before(r.Deadline)
+}
+
+// comparable reports whether the computer's clock, which may be wrong, can soon be compared with the
+// clock of a project's server. If it cannot, results that seem late are computed all the same.
+func (p *pass) comparable(project int) bool {
+	pr := p.Projects[project]
+	fails := pr.Trouble.Is() && p.Now.Before(pr.Contact.MinRPCTime)
+	return pr.ClockUnknown && !fails && !pr.Suspended && !pr.Missing && !p.Network.Denied()
 }
 
 // explain adds a result's peculiarities to the reason for which it runs or does not run.

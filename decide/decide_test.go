@@ -152,6 +152,43 @@ func TestAResultNotStartedByItsDeadlineIsGivenUp(t *testing.T) {
 	}
 }
 
+// A clock that may be wrong is compared with the server's before results are given up by it. Where
+// that is not possible, they are computed.
+func TestBeforeAServerIsHeardNothingIsLate(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		change  func(s *decide.Snapshot)
+		waits   bool
+		session decide.Kind
+	}{
+		{"it can be asked", func(*decide.Snapshot) {}, true, decide.RPC},
+		{"it wants a pause", func(s *decide.Snapshot) { s.Projects[0].Contact.MinRPCTime = now.Add(time.Minute) }, true, decide.None},
+		{"it failed, and is asked again", func(s *decide.Snapshot) { s.Projects[0].Trouble.Code = contact.ServerDown }, true, decide.RPC},
+		{"it fails", func(s *decide.Snapshot) {
+			s.Projects[0].Trouble.Code, s.Projects[0].Contact.MinRPCTime = contact.ServerDown, now.Add(time.Minute)
+		}, false, decide.None},
+		{"by the server's clock it is late, by the computer's it is not", func(s *decide.Snapshot) {
+			s.Projects[0].ClockUnknown, s.Projects[0].Ahead = false, -10*time.Hour
+		}, false, decide.None},
+		{"no network", func(s *decide.Snapshot) {
+			s.Network = prefs.Default().MayTransfer(prefs.Conditions{Now: now}, prefs.Mode{Kind: prefs.Never})
+		}, false, decide.None},
+	} {
+		s := snapshot(func(s *decide.Snapshot) {
+			s.Projects[0].ClockUnknown, s.Projects[0].NoMoreWork = true, true
+			s.Results = []decide.Result{{ID: "late", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(-time.Hour)}}
+			tt.change(s)
+		})
+		plan := decide.Pass(s)
+		if r := plan.Results[0]; r.GiveUp || r.Run() == tt.waits || (r.Code == decide.ComparingClocks) != tt.waits {
+			t.Errorf("%s: got %+v", tt.name, r)
+		}
+		if got := plan.Projects[0].Session; got.Kind != tt.session {
+			t.Errorf("%s: got %+v", tt.name, got)
+		}
+	}
+}
+
 // The same snapshot gives the same plan, also after it was written to a file and read again. No
 // snapshot panics. Every refusal has its reason. No project is contacted too early.
 func TestAnySnapshot(t *testing.T) {

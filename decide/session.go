@@ -49,6 +49,9 @@ func (p *pass) session(i int, b contact.Backlog) Session {
 	if why, due := contact.Due(b, p.Now); due {
 		return Session{Kind: RPC, Why: "to report results: " + why}
 	}
+	if p.compares[i] {
+		return Session{Kind: RPC, Why: "to compare the computer's clock with the server's"}
+	}
 	if pr.Trickles {
 		return Session{Kind: RPC, Why: "to send messages from its applications"}
 	}

@@ -357,6 +357,9 @@ func tasks(t *testing.T) (list []situation) {
 		{decide.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) {
 			r.Phase, r.Completed, r.Failed = decide.Ready, now, workfetch.Failure{Task: me, Code: workfetch.ExitStatus, About: "exit status 3", Stderr: "Cannot allocate frobnicator"}
 		}},
+		{decide.ComparingClocks, func(s *decide.Snapshot, r *decide.Result) {
+			r.Deadline, s.Projects[r.Project].ClockUnknown = now.Add(-time.Hour), true
+		}},
 		{decide.GivenUp, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(-time.Hour) }},
 		{decide.Detached, func(s *decide.Snapshot, _ *decide.Result) { s.Projects[0].Leaving = true }},
 		{decide.Draining, func(s *decide.Snapshot, _ *decide.Result) { s.Drain.Scope = decide.DrainRunning }},

@@ -72,10 +72,14 @@ type Project struct {
 	Known      bool            `json:"known,omitempty"`      // a scheduler has answered since the attach
 	Schedulers int             `json:"schedulers,omitempty"` // scheduler URLs that are known
 	NextRPC    time.Time       `json:"next_rpc,omitzero"`    // time of a contact even without a reason, or zero
-	Trickles   bool            `json:"trickles,omitempty"`   // its applications have messages for it
-	Asked      bool            `json:"asked,omitempty"`      // a person wants it contacted now
-	Woken      bool            `json:"woken,omitempty"`      // its server has announced new work
-	Talking    bool            `json:"talking,omitempty"`    // a session is under way
+	// ClockUnknown is set until its server has answered since the agent's start, so that the
+	// computer's clock could be compared with the server's.
+	ClockUnknown bool          `json:"clock_unknown,omitempty"`
+	Ahead        time.Duration `json:"ahead,omitempty"`    // how much later it is by the computer's clock
+	Trickles     bool          `json:"trickles,omitempty"` // its applications have messages for it
+	Asked        bool          `json:"asked,omitempty"`    // a person wants it contacted now
+	Woken        bool          `json:"woken,omitempty"`    // its server has announced new work
+	Talking      bool          `json:"talking,omitempty"`  // a session is under way
 	// TalkingSince is the start of the session, and ForWork is set if it asks for work.
 	TalkingSince time.Time `json:"talking_since,omitzero"`
 	ForWork      bool      `json:"for_work,omitempty"`

@@ -9,6 +9,7 @@ const SchedulerVersion = 803
 
 // A SchedulerReply is the reply of a scheduler.
 type SchedulerReply struct {
+	Date             time.Time // the server's time when it answered, by the header of HTTP (zero: not named)
 	SchedulerVersion int
 	DontUseDCF       bool
 	MasterURL        string // exactly the public one: a wrong value makes 8.x clients move to it

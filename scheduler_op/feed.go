@@ -24,7 +24,7 @@ func (c *Client) Feed(ctx context.Context, u string) ([]protocol.NewsItem, error
 	if err != nil {
 		return nil, plain(err)
 	}
-	b, err := c.do(req, maxFeed)
+	b, _, err := c.do(req, maxFeed)
 	if err != nil {
 		return nil, err
 	}

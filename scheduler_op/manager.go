@@ -10,7 +10,7 @@ import (
 // refusal is a *protocol.AccountError.
 func (c *Client) Manager(ctx context.Context, managerURL string, req *protocol.ManagerRequest) (*protocol.ManagerReply, error) {
 	u := managerURL + "rpc.php"
-	b, err := c.post(ctx, u, req.Encode())
+	b, _, err := c.post(ctx, u, req.Encode())
 	if err != nil {
 		return nil, &Error{"account manager", u, err}
 	}

@@ -89,7 +89,7 @@ func (c *Client) Session(ctx context.Context, urls []string, first int, req *pro
 }
 
 func (c *Client) rpc(ctx context.Context, u string, body []byte) (*protocol.SchedulerReply, error) {
-	b, err := c.post(ctx, u, body)
+	b, date, err := c.post(ctx, u, body)
 	if err != nil {
 		return nil, err
 	}
@@ -97,15 +97,16 @@ func (c *Client) rpc(ctx context.Context, u string, body []byte) (*protocol.Sche
 	if err != nil {
 		return nil, unusable(err, b)
 	}
+	reply.Date = date
 	return reply, nil
 }
 
-func (c *Client) post(ctx context.Context, u string, body []byte) ([]byte, error) {
+func (c *Client) post(ctx context.Context, u string, body []byte) (answer []byte, date time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, u, body)
 	if err != nil {
-		return nil, plain(err)
+		return nil, date, plain(err)
 	}
 	req.Header.Set("Content-Type", "text/xml")
 	return c.do(req, maxReply)
@@ -118,32 +119,36 @@ func (c *Client) get(ctx context.Context, u string, limit int64) ([]byte, error)
 	if err != nil {
 		return nil, plain(err)
 	}
-	return c.do(req, limit)
+	b, _, err := c.do(req, limit)
+	return b, err
 }
 
-func (c *Client) do(req *retryablehttp.Request, limit int64) ([]byte, error) {
+// do returns the answer to a request, and the server's time when it answered, or the zero time if
+// the server did not name it.
+func (c *Client) do(req *retryablehttp.Request, limit int64) (answer []byte, date time.Time, err error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
 	req = req.WithContext(ctx)
 	req.Header.Set("User-Agent", c.UserAgent)
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
-		return nil, plain(err)
+		return nil, date, plain(err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, &StatusError{resp.StatusCode}
+		return nil, date, &StatusError{resp.StatusCode}
 	}
 	b, err := io.ReadAll(steady(io.LimitReader(resp.Body, limit+1), cancel))
 	switch {
 	case errors.Is(context.Cause(ctx), errDrips):
-		return nil, errDrips
+		return nil, date, errDrips
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", errCut, err)
+		return nil, date, fmt.Errorf("%w: %w", errCut, err)
 	case int64(len(b)) > limit:
-		return nil, fmt.Errorf("%w than %d bytes", errLong, limit)
+		return nil, date, fmt.Errorf("%w than %d bytes", errLong, limit)
 	}
-	return b, nil
+	date, _ = http.ParseTime(resp.Header.Get("Date"))
+	return b, date, nil
 }
 
 // steady reads r, and ends the exchange by cancel when it comes too slowly.

@@ -32,6 +32,9 @@ func (s *Server) daemons(wake func()) []daemon {
 		Store: st, Log: s.Log.With("part", "transitioner"), Describe: s.describeResult,
 		Affinity: s.Config.Affinity, Urgent: s.Config.Urgent, Settings: s.Config.Transitions,
 	}
+	if wake != nil { // it runs for long
+		t.Clock = new(transitioner.Clock)
+	}
 	v := &validator.Validator{
 		Store: st, Log: s.Log.With("part", "validator"), Checker: s.checker, Credit: s.creditPolicy,
 		DailyQuota: s.Config.DailyResultQuota, Settings: s.Config.Validation, Stored: wake,

@@ -139,10 +139,17 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 		t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
 		return
 	}
+	t.dated(u, reply.Date, now)
 	t.Log.Debug("scheduler replied", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
 		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
 	kept, left := bounded(t.DB, u, *reply)
-	r := replier{t: t, project: p, req: req, reply: &kept, now: now, along: was.along, woken: was.woken, tooSoon: asked && now.Sub(p.Contact.LastRPC) < tooSoon}
+	ahead := t.Ahead(now)[u]
+	for i := range kept.Refusals {
+		if f := &kept.Refusals[i]; !f.Until.IsZero() {
+			f.Until = f.Until.Add(ahead)
+		}
+	}
+	r := replier{t: t, project: p, req: req, reply: &kept, now: now, ahead: ahead, along: was.along, woken: was.woken, tooSoon: asked && now.Sub(p.Contact.LastRPC) < tooSoon}
 	if r.project.LeftOut = left; left != "" {
 		t.Log.Warn("part of the project's reply was rejected", "project", u, "why", left)
 	}

@@ -20,6 +20,7 @@ type replier struct {
 	req     *protocol.SchedulerRequest
 	reply   *protocol.SchedulerReply
 	now     time.Time
+	ahead   time.Duration // how much later that is than the time by the server's clock
 
 	acked   int
 	along   map[resource.Kind]bool // asked for during its wait, along with other things

@@ -2,6 +2,7 @@
 // with the server that announces newer versions of the program.
 //
 //	contact.go   when one starts and how it ends
+//	clock.go     the difference between this computer's clock and a server's
 //	request.go   what a scheduler is sent
 //	reply.go     what is made of its answer; bounds.go: how much of it is taken
 //	manager.go   conversations with an account manager; managed.go: what comes of them
@@ -38,6 +39,7 @@ type Talk struct {
 	// The following fields are lost at a restart, and may be.
 	sessions         map[string]conversation // by project, those in progress
 	asked            map[string]bool         // project → the user wants it contacted now
+	times            map[string]serverTime   // by project, as of its last answer
 	events           map[string]*events      // by project that announces new work
 	recentlyReported []view.OldResult        // reported recently
 	manages          bool                    // an account manager is being contacted
@@ -48,6 +50,7 @@ type Talk struct {
 // Open initializes the records of work in progress, which are empty at first.
 func (t *Talk) Open() {
 	t.sessions, t.asked, t.events = make(map[string]conversation), make(map[string]bool), make(map[string]*events)
+	t.times = make(map[string]serverTime)
 }
 
 // Act starts sessions as a pass decided.

@@ -93,7 +93,7 @@ func (r *replier) result(tx *state.Tx, res protocol.Result) {
 	if err == nil {
 		wu, _ := db.Units.Get(state.Key(u, res.WorkunitName))
 		if s := r.project.Stream(version.Kind()); !db.NonCPUIntensive(version) {
-			s.JobFpops, s.JobVersion, s.Latency = wu.RscFpopsEst, rec.Version, max(0, res.ReportDeadline.Sub(r.now))
+			s.JobFpops, s.JobVersion, s.Latency = wu.RscFpopsEst, rec.Version, max(0, res.ReportDeadline.Add(r.ahead).Sub(r.now))
 			r.project.SetStream(version.Kind(), s)
 		}
 		r.usable[version.Kind()]++

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/internal/boottime"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -29,8 +30,9 @@ func average(frac, value float64, dt time.Duration) float64 {
 type Uptime struct {
 	*core.Core
 
-	last   time.Time // with the clock that does not jump
-	active bool      // since then, computing was allowed
+	last   time.Time     // with the clock that does not jump
+	at     boottime.Time // the same by a clock that runs during sleep
+	active bool          // since then, computing was allowed
 	online bool
 	saved  time.Time
 	times  state.Times
@@ -42,6 +44,7 @@ type Uptime struct {
 // Open accounts for the time in which no agent ran.
 func (up *Uptime) Open(now time.Time) {
 	h, _ := up.DB.Hosts.Get(state.Self)
+	up.at, _ = boottime.Now()
 	up.last, up.active, up.online, up.saved, up.times = now, true, true, now, h.Times
 	up.habit = state.Habit{Seen: slices.Clone(h.Habit.Seen), Computed: slices.Clone(h.Habit.Computed), Total: h.Habit.Total}
 	t := &up.times
@@ -51,39 +54,61 @@ func (up *Uptime) Open(now time.Time) {
 	switch off := now.Sub(h.LastSeen); {
 	case h.LastSeen.IsZero():
 	case off > 0:
-		t.On = average(t.On, 0, off)
+		t.On = average(t.On, 0, min(off, habitMost)) // the clock may be years ahead
 		note(&up.habit, h.LastSeen.In(now.Location()), now, false)
 	case off < -jump:
 		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -off)
-		up.setBack(-off)
+		up.shift(off)
 	}
+}
+
+// A passage is the time between two passes, by three clocks: one that stands still during sleep, one
+// that runs, and the one that people set.
+type passage struct{ awake, all, wall time.Duration }
+
+// since returns the passage from the last pass to a moment. Where no clock runs during sleep, a clock
+// that is ahead is taken for sleep.
+func (up *Uptime) since(now time.Time, at boottime.Time, sleeps bool) passage {
+	p := passage{awake: now.Sub(up.last), all: at.Sub(up.at), wall: now.Round(0).Sub(up.last.Round(0))}
+	if !sleeps {
+		p.all = max(p.awake, p.wall)
+	}
+	return p
 }
 
 // Count accounts for the time since the last pass, with the values of the last call. active
 // (computing is allowed) and online (the network can be used) apply from now on.
 func (up *Uptime) Count(now time.Time, active, online bool) {
-	dt, wall := now.Sub(up.last), now.Round(0).Sub(up.last.Round(0))
-	t := &up.times
-	switch gap := wall - dt; {
-	case gap > jump: // the computer slept, or its clock was corrected
-		up.Log.Info("the clock jumped ahead; was the computer asleep?", "by", gap)
-		t.On = average(t.On, 0, gap)
-		note(&up.habit, up.last.Round(0), up.last.Round(0).Add(gap), false)
-	case gap < -jump:
-		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -gap)
-		up.setBack(-gap)
-	}
-	note(&up.habit, now.Round(0).Add(-dt), now.Round(0), up.active)
-	t.On = average(t.On, 1, dt)
-	t.Active = average(t.Active, truth(up.active), dt)
-	t.Connected = average(t.Connected, truth(up.online), dt)
-	up.total += dt
-	if up.active {
-		up.busy += dt
-	}
-	up.last, up.active, up.online = now, active, online
+	at, sleeps := boottime.Now()
+	up.count(now, up.since(now, at, sleeps))
+	up.last, up.at, up.active, up.online = now, at, active, online
 	if now.Sub(up.saved) >= max(saveEvery, up.Tick) && up.Save(up.Put) {
 		up.saved = now
+	}
+}
+
+func (up *Uptime) count(now time.Time, p passage) {
+	t := &up.times
+	if asleep := p.all - p.awake; asleep > jump {
+		up.Log.Info("the computer was asleep", "for", asleep.Round(time.Second))
+		t.On = average(t.On, 0, asleep)
+		note(&up.habit, now.Round(0).Add(-p.all), now.Round(0).Add(-p.awake), false)
+	}
+	switch set := p.wall - p.all; {
+	case set > jump:
+		up.Log.Warn("the clock was set ahead; waiting times keep their length", "by", set.Round(time.Second))
+		up.shift(set)
+	case set < -jump:
+		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -set.Round(time.Second))
+		up.shift(set)
+	}
+	note(&up.habit, now.Round(0).Add(-p.awake), now.Round(0), up.active)
+	t.On = average(t.On, 1, p.awake)
+	t.Active = average(t.Active, truth(up.active), p.awake)
+	t.Connected = average(t.Connected, truth(up.online), p.awake)
+	up.total += p.awake
+	if up.active {
+		up.busy += p.awake
 	}
 }
 
@@ -96,31 +121,30 @@ func (up *Uptime) Put(tx *state.Tx) {
 	}
 }
 
-// setBack keeps waits as long as they were when the clock is set back: their ends
-// are earlier by as much.
-func (up *Uptime) setBack(by time.Duration) {
-	earlier := func(t *time.Time) {
+// shift keeps waits as long as they were when the clock is set: their ends change by as much.
+func (up *Uptime) shift(by time.Duration) {
+	shift := func(t *time.Time) {
 		if !t.IsZero() {
-			*t = t.Add(-by)
+			*t = t.Add(by)
 		}
 	}
 	up.Save(func(tx *state.Tx) {
 		for u, p := range up.DB.Projects.All() {
-			earlier(&p.Contact.MinRPCTime)
-			earlier(&p.Contact.NextRPCTime)
-			p.Retries(func(r *state.Retry) { earlier(&r.NextTry) })
+			shift(&p.Contact.MinRPCTime)
+			shift(&p.Contact.NextRPCTime)
+			p.Retries(func(r *state.Retry) { shift(&r.NextTry) })
 			up.DB.Projects.Put(tx, u, p)
 		}
 		for key, f := range up.DB.Files.All() {
 			if !f.NextTry.IsZero() {
-				earlier(&f.NextTry)
-				earlier(&f.FirstTry)
+				shift(&f.NextTry)
+				shift(&f.FirstTry)
 				up.DB.Files.Put(tx, key, f)
 			}
 		}
 		for key, r := range up.DB.Results.All() {
 			if !r.NotBefore.IsZero() {
-				earlier(&r.NotBefore)
+				shift(&r.NotBefore)
 				up.DB.Results.Put(tx, key, r)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/internal/boottime"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -45,6 +46,41 @@ func TestTimeWithoutAnAgentCountsAsOff(t *testing.T) {
 	up.Open(now)
 	if got := up.times; math.Abs(got.On-0.5) > 0.01 || got.Active != 1 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// Sleep is time without computing. Setting the clock is not, and does not change waits.
+func TestSleepIsToldFromAClockThatIsSet(t *testing.T) {
+	const long = fractionHalfLife
+	for _, tt := range []struct {
+		name    string
+		passage passage
+		on      float64
+		shifted time.Duration
+	}{
+		{"awake", passage{time.Minute, time.Minute, time.Minute}, 1, 0},
+		{"asleep", passage{time.Minute, long, long}, 0.5, 0},
+		{"set ahead", passage{time.Minute, time.Minute, long}, 1, long - time.Minute},
+		{"set back", passage{time.Minute, time.Minute, -long}, 1, -long - time.Minute},
+		{"set back during sleep", passage{time.Minute, long, long - time.Hour}, 0.5, -time.Hour},
+	} {
+		up, now := clocked(t), time.Now()
+		wait := now.Add(time.Hour)
+		up.Save(func(tx *state.Tx) { up.DB.Results.Put(tx, state.Key("u", "r"), state.Result{NotBefore: wait}) })
+		up.Open(now)
+		up.count(now, tt.passage)
+		r, _ := up.DB.Results.Get(state.Key("u", "r"))
+		if got := r.NotBefore.Sub(wait); got != tt.shifted {
+			t.Errorf("%s: the wait changed by %v, want %v", tt.name, got, tt.shifted)
+		}
+		if math.Abs(up.times.On-tt.on) > 0.01 {
+			t.Errorf("%s: on for %v of the time, want %v", tt.name, up.times.On, tt.on)
+		}
+	}
+	up := clocked(t)
+	up.last = time.Now().Round(0)
+	if got := up.since(up.last.Add(time.Hour), up.at+boottime.Time(time.Minute), false); got.all != time.Hour {
+		t.Errorf("a system that cannot tell: got %+v", got)
 	}
 }
 

@@ -108,6 +108,8 @@ func (f *Facts) project(p state.Project) decide.Project {
 		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive && !p.Light.Overused,
 	}
 	v.Others = f.streams(p)
+	ahead, known := f.Ahead[u]
+	v.ClockUnknown, v.Ahead = !known, ahead
 	if c, talks := f.Sessions[u]; talks {
 		v.Talking, v.TalkingSince, v.ForWork = true, c.Since.Round(0), c.ForWork
 	}
@@ -168,7 +170,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		ID: r.Name, Project: project, Phase: phase(r),
 		Usage:  f.usage(key, r),
 		Stated: f.stated(r.Version, unit.RscFpopsEst), Elapsed: r.Checkpoint.Elapsed, Fraction: r.Checkpoint.Fraction,
-		Received: r.Received, Deadline: r.ReportDeadline, Completed: r.Completed,
+		Received: r.Received, Deadline: f.deadline(r), Completed: r.Completed,
 		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended, Finishes: f.Finishes[key],
 		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore, AbortAt: r.AbortAt, Suspect: r.Crashes > 0, SetAside: r.SetAside,
 	}
@@ -198,6 +200,14 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		v.Running, v.Ran = true, f.Now.Sub(run.Since)
 	}
 	return v
+}
+
+// deadline returns a result's deadline by this computer's clock.
+func (f *Facts) deadline(r state.Result) time.Time {
+	if r.ReportDeadline.IsZero() {
+		return r.ReportDeadline
+	}
+	return r.ReportDeadline.Add(f.Ahead[r.Project])
 }
 
 // Lost returns the maximum computing time of a process that a shutdown now would lose. An

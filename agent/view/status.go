@@ -202,7 +202,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		Name: r.Name, Project: r.Project, App: u.AppName, State: r.State.String(), Slot: r.Slot,
 		Fraction: r.Checkpoint.Fraction, CPUTime: max(r.CPUTime, r.Checkpoint.CPUTime).Seconds(),
 		Elapsed:  max(r.Elapsed, r.Checkpoint.Elapsed).Seconds(),
-		Deadline: r.ReportDeadline, ExitStatus: r.ExitStatus, Suspended: r.Suspended, AbortAt: r.AbortAt,
+		Deadline: f.deadline(r), ExitStatus: r.ExitStatus, Suspended: r.Suspended, AbortAt: r.AbortAt,
 		Ready: r.ReadyToReport, Failed: r.ReadyToReport && (r.Message != "" || r.ExitStatus != 0),
 		Resources: f.resources(key, r),
 	}
@@ -224,7 +224,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		t.Cure = j.Cure
 		if r.Computing() {
 			t.Remaining, t.Late = j.Remaining.Seconds(), j.Late.Seconds()
-			lateness, t.LateCure = decide.Lateness(r.Name, j.Late, r.ReportDeadline, f.Now, f.Prefs.CPUBound(f.Host.NCPUs, f.Prefs.InUse(f.Conditions)))
+			lateness, t.LateCure = decide.Lateness(r.Name, j.Late, f.deadline(r), f.Now, f.Prefs.CPUBound(f.Host.NCPUs, f.Prefs.InUse(f.Conditions)))
 		}
 	}
 	t.Why = f.why(r, t)

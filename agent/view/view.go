@@ -57,15 +57,16 @@ type Facts struct {
 	Last    decide.Decision                      // the last pass
 
 	// Current activities.
-	Sessions         map[string]Conversation // by project, those in progress
-	Transfers        map[string]Transfer     // by file key, those in progress
-	Processes        map[string]Process      // by result key
-	TrickleUps       map[string]bool         // project → applications have messages for it
-	Asked            map[string]bool         // project → the user wants it contacted now
-	Woken            map[string]bool         // project → its server has announced new work
-	Drain            decide.Drain            // that a person asked for
-	Finishes         map[string]bool         // by result key, those that it waits for
-	RecentlyReported []OldResult             // reported recently
+	Sessions         map[string]Conversation  // by project, those in progress
+	Transfers        map[string]Transfer      // by file key, those in progress
+	Processes        map[string]Process       // by result key
+	TrickleUps       map[string]bool          // project → applications have messages for it
+	Asked            map[string]bool          // project → the user wants it contacted now
+	Woken            map[string]bool          // project → its server has announced new work
+	Ahead            map[string]time.Duration // project → how much later it is by this computer's clock than by its server's, if known
+	Drain            decide.Drain             // that a person asked for
+	Finishes         map[string]bool          // by result key, those that it waits for
+	RecentlyReported []OldResult              // reported recently
 }
 
 // Disk is the free space of the disk and the used space, in bytes.

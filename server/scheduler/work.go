@@ -67,7 +67,7 @@ func (r *rpc) work() error {
 // tooRecent returns the time that the host has to wait. Clients honor request_delay except when
 // their user presses a button.
 func (r *rpc) tooRecent() time.Duration {
-	if r.s.Config.MinSendworkInterval <= 0 || r.last.IsZero() {
+	if r.s.Config.MinSendworkInterval <= 0 || r.last.IsZero() || r.last.After(r.now) { // the clock was set back
 		return 0
 	}
 	return r.s.Config.MinSendworkInterval.Duration() - r.now.Sub(r.last)

@@ -202,6 +202,25 @@ func (t *Tx) TransitionEachBy(when map[int64]time.Time) error {
 	return t.execEach(transitionBy, rows)
 }
 
+const waitingWorkunits = `
+SELECT id FROM workunit
+WHERE  transition_time < 253402300799 AND transition_time > $3 AND transition_time <= $4 AND transitioner_flags <> 1 AND id % $1 = $2
+ORDER  BY transition_time LIMIT 0 + $5`
+
+// TransitionWaiting makes the transitioner look now at workunits that wait for a time until to, the
+// earliest first, and returns their number.
+func (t *Tx) TransitionWaiting(now, to time.Time, limit int) (int, error) {
+	ids, err := t.queue(waitingWorkunits, unix(now), unix(to), limit)
+	when := make(map[int64]time.Time, len(ids))
+	for _, id := range ids {
+		when[id] = now
+	}
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	return len(ids), t.TransitionEachBy(when)
+}
+
 var putOffTransition = db.Update("workunit", "transition_time = $2")
 
 // PutOffTransition sets when the transitioner next looks at a workunit that it cannot handle now.

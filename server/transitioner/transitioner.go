@@ -38,6 +38,8 @@ type Transitioner struct {
 	// Affinity defines how long a workunit is kept for the hosts that have the files of its
 	// predecessor.
 	Affinity affinity.Settings
+	// Clock notices outages and changes of the clock. nil ignores both.
+	Clock *Clock
 	// Urgent defines which results are urgent, and which become so.
 	Urgent match.Urgent
 	Settings
@@ -69,6 +71,9 @@ type work struct {
 
 // Pass processes workunits that are due, and returns their number. More may be due.
 func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
+	if err := t.watch(ctx, now); err != nil {
+		return 0, err
+	}
 	var due []*work
 	err := t.Store.View(ctx, func(tx *store.View) error {
 		ids, err := tx.Due(now, pass.Batch)
@@ -85,7 +90,7 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 			if err != nil {
 				return err
 			}
-			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, j.Results, now, t.DeleteDelay.Duration(), made)}
+			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, t.Clock.extended(j.Results, now), now, t.DeleteDelay.Duration(), made)}
 			w.made = t.outline(j.Workunit, j.Results, w.plan, now)
 			due = append(due, w)
 		}
@@ -217,7 +222,7 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time)
 	if err != nil {
 		return err
 	}
-	plan := Decide(wu, results, now, t.DeleteDelay.Duration(), made)
+	plan := Decide(wu, t.Clock.extended(results, now), now, t.DeleteDelay.Duration(), made)
 	switch {
 	case wu.TransitionTime.After(now):
 		return nil // another process was here

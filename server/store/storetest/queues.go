@@ -70,6 +70,35 @@ func queues(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
+	waiting := func(now, to time.Time) (n int) {
+		update(t, s, func(tx *store.Tx) (err error) {
+			n, err = tx.TransitionWaiting(now, to, 10)
+			return err
+		})
+		return n
+	}
+	if early, late, done := waiting(T0, T0.Add(time.Minute)), waiting(T0, T0.Add(time.Hour)), waiting(T0, T0.Add(time.Hour)); early != 0 || late != 1 || done != 0 {
+		t.Errorf("made due: %d, %d and %d", early, late, done)
+	}
+	if got := lens(T0)[0]; got != 1 {
+		t.Errorf("due: %d", got)
+	}
+}
+
+// clock keeps one state.
+func clock(t *testing.T, s *store.Store) {
+	for _, want := range []store.Clock{{}, {Seen: T0}, {Seen: T0.Add(time.Hour), From: T0, Until: T0.Add(2 * time.Hour)}, {Seen: T0.Add(3 * time.Hour)}} {
+		if want != (store.Clock{}) {
+			update(t, s, func(tx *store.Tx) error { return tx.SaveClock(want) })
+		}
+		view(t, s, func(tx *store.View) error {
+			got, err := tx.Clock()
+			if !got.Seen.Equal(want.Seen) || !got.From.Equal(want.From) || !got.Until.Equal(want.Until) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+			return err
+		})
+	}
 }
 
 func unsent(t *testing.T, s *store.Store) {

@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 	Transactions(t, open)
 	each(t, open, []testCase{
 		{"queues hold what waits", queues},
+		{"the clock is kept", clock},
 		{"unsent results come by priority and age", unsent},
 		{"a host finds what it can do", unsentFits},
 		{"what is for somebody is apart from the rest", targets},

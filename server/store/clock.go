@@ -1,0 +1,41 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	"github.com/starling-grid/starling/server/db"
+)
+
+// A Clock is the durable state of a transitioner's clock. Zero times are unknown.
+type Clock struct {
+	Seen        time.Time // of a recent pass
+	From, Until time.Time // deadlines between these are extended to the second
+}
+
+var (
+	clockColumns = db.Columns[Clock]{
+		{"seen_time", func(c *Clock) any { return (*unix)(&c.Seen) }},
+		{"extended_from", func(c *Clock) any { return (*unix)(&c.From) }},
+		{"extended_until", func(c *Clock) any { return (*unix)(&c.Until) }},
+	}
+	clock     = `SELECT ` + clockColumns.List() + ` FROM clock`
+	saveClock = db.Replace("clock", "daemon, seen_time, extended_from, extended_until", 1)
+)
+
+// transitioner is the only daemon with a clock.
+const transitioner = "transitioner"
+
+// Clock returns what SaveClock saved, or the zero value.
+func (t *View) Clock() (Clock, error) {
+	c, err := one(t, clockColumns.Scan, clock)
+	if errors.Is(err, ErrNotFound) {
+		return Clock{}, nil
+	}
+	return c, err
+}
+
+// SaveClock replaces the saved state.
+func (t *Tx) SaveClock(c Clock) error {
+	return t.run(saveClock, transitioner, unix(c.Seen), unix(c.From), unix(c.Until))
+}

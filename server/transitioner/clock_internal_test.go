@@ -1,0 +1,57 @@
+package transitioner
+
+import (
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// Deadlines that passed while no server ran, or because the clock was set, are extended once.
+func TestDeadlinesAreExtendedAfterAnOutage(t *testing.T) {
+	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	result := func(deadline time.Duration) store.Result {
+		return store.Result{ServerState: store.InProgress, ReportDeadline: now.Add(deadline)}
+	}
+	for _, tt := range []struct {
+		name     string
+		last     time.Duration // time of the last pass, from now
+		deadline time.Duration
+		want     time.Duration // deadline from now
+	}{
+		{"a short pause", -5 * time.Minute, -time.Minute, -time.Minute},
+		{"it passed during an outage", -10 * time.Hour, -9 * time.Hour, time.Hour},
+		{"it passed before", -10 * time.Hour, -11 * time.Hour, -11 * time.Hour},
+		{"it is about to pass", -10 * time.Hour, time.Minute, time.Hour},
+		{"there is time", -10 * time.Hour, 2 * time.Hour, 2 * time.Hour},
+		{"the clock was set back", 10 * time.Hour, -time.Minute, -time.Minute},
+	} {
+		c := new(Clock)
+		if back := c.start(store.Clock{Seen: now.Add(tt.last)}, now); back.IsZero() != (tt.last < 0) {
+			t.Errorf("%s: set back until %v", tt.name, back)
+		}
+		given := result(tt.deadline)
+		if got := c.extended([]store.Result{given}, now)[0].ReportDeadline; !got.Equal(now.Add(tt.want)) {
+			t.Errorf("%s: got %v, want %v", tt.name, got.Sub(now), tt.want)
+		}
+		if got := c.extended([]store.Result{given}, now.Add(extension))[0]; got != given {
+			t.Errorf("%s: extended for good", tt.name)
+		}
+	}
+	var none *Clock
+	if got := none.extended([]store.Result{result(-time.Hour)}, now)[0]; !got.ReportDeadline.Before(now) {
+		t.Error("extended without a clock")
+	}
+}
+
+// A second outage during an extension does not shorten it for results that it was for.
+func TestTwoOutages(t *testing.T) {
+	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	c := new(Clock)
+	c.start(store.Clock{Seen: now.Add(-10 * time.Hour)}, now)
+	later := now.Add(30 * time.Minute)
+	c.jump(now, 30*time.Minute, later)
+	if !c.From.Equal(now.Add(-10*time.Hour)) || !c.Until.Equal(later.Add(extension)) {
+		t.Errorf("got %v to %v", c.From.Sub(now), c.Until.Sub(now))
+	}
+}
