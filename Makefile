@@ -8,7 +8,7 @@ LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSIO
 export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages release installer image python demo test test-all test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover handbook model world kills shares feel bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages release installer image python demo test test-all test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover outage handbook model world kills shares feel bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -29,6 +29,7 @@ help:
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
 	@echo "make failover    PostgreSQL's primary is killed under load, a standby promoted, by hand and by Patroni"
 	@echo "make test-release  a release for this architecture is built twice and compared, verified, installed and removed, as root"
+	@echo "make outage      the S3 service with a project's files is away while tasks are sent and reported (OUTAGE_MINUTES=60)"
 	@echo "make handbook    the operators' handbook is followed, word for word, on a copy of this system, as root"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
@@ -155,6 +156,7 @@ test-all:
 	$(MAKE) test-image
 	$(MAKE) test-python
 	$(MAKE) failover
+	$(MAKE) outage
 	$(MAKE) handbook
 	$(MAKE) model STEPS=1000000
 	$(MAKE) model STEPS=100000 POSTGRES=1
@@ -208,6 +210,11 @@ WORLD_DAYS ?= 60000
 WORLD_SEED ?= 1
 world:
 	$(GO) test ./sim/world -count=1 -timeout 0 -v -run 'TestWorld$$' -world.seed=$(WORLD_SEED) -world.days=$(WORLD_DAYS)
+
+# The service with a project's files is away for so long.
+OUTAGE_MINUTES ?= 60
+outage:
+	STARLING_OUTAGE_MINUTES=$(OUTAGE_MINUTES) $(GO) test ./e2e -count=1 -timeout 0 -v -run '^TestOutageOfTheBucket$$'
 
 # How fast the computer reacts to its user while tasks run, compared to BOINC's client. Only for quiet computers.
 FEEL_ROUNDS ?= 5
