@@ -8,7 +8,7 @@ LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSIO
 export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages release installer image python demo test test-all test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover outage handbook model world kills shares feel bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages release installer image python demo test test-all test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover outage handbook model world kills shares feel bench growth words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -37,6 +37,7 @@ help:
 	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=60000 WORLD_SEED=1)"
 	@echo "make feel        how a computer feels to its user while tasks run, beside BOINC's client (FEEL_ROUNDS=5)"
 	@echo "make bench       how fast the server is, as a table; takes some 20 minutes (BENCHRUNS=3)"
+	@echo "make growth      how long the server's pages and commands take in a large database (GROWN=2000000)"
 	@echo "make words       every text that a person may read, with its place"
 	@echo "make check       formatting, lint, and whether the code compiles for other systems"
 	@echo "make scenarios   what the scheduling policies are worth, mean of five seeds"
@@ -226,6 +227,12 @@ feel:
 BENCHRUNS ?= 3
 bench:
 	$(GO) test ./server -run '^$$' -bench '^BenchmarkTable$$' -benchtime 1x -bench.runs=$(BENCHRUNS) -timeout 0
+
+# How long pages and commands take when so many results are finished, and a fifth as many wait. The database
+# needs 2 KB for each.
+GROWN ?= 2000000
+growth:
+	$(GO) test ./server -run '^$$' -bench '^BenchmarkGrowth$$' -benchtime 1x -timeout 0 -bench.growth -bench.finished=$(GROWN) -bench.backlog=$$(($(GROWN) / 5))
 
 check: lint vet-others
 

@@ -104,15 +104,18 @@ func (x *bench) multiply(waiting, finished int) {
 	exec(`UPDATE workunit SET file_delete_state = 2 WHERE id = 2`)
 	base := 2 // the last id
 	for i, n := range []int{waiting, finished} {
-		id := i + 1
+		id, host := i+1, "0"
+		if finished := i == 1; finished && x.hosts > 0 {
+			host = fmt.Sprintf("1 + n %% %d", x.hosts)
+		}
 		const seq = `WITH RECURSIVE seq (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM seq WHERE n < %d) `
 		// A description contains the workunit's name.
 		rest := columns(ctx, x, db, "workunit", "id", "name", "xml_doc")
 		exec(seq+`INSERT INTO workunit (name, xml_doc, %[2]s) SELECT name || '-' || n, replace(xml_doc, name, name || '-' || n), %[2]s
 			FROM workunit, seq WHERE id = %[3]d ORDER BY n`, n, rest, id)
-		rest = columns(ctx, x, db, "result", "id", "name", "workunitid")
-		exec(seq+`INSERT INTO result (name, workunitid, %[2]s) SELECT name || '-' || n, n + %[3]d, %[2]s FROM result, seq WHERE id = %[4]d ORDER BY n`,
-			n, rest, base, id)
+		rest = columns(ctx, x, db, "result", "id", "name", "workunitid", "hostid")
+		exec(seq+`INSERT INTO result (name, workunitid, hostid, %[2]s) SELECT name || '-' || n, n + %[3]d, %[5]s, %[2]s FROM result, seq WHERE id = %[4]d ORDER BY n`,
+			n, rest, base, id, host)
 		base += n
 	}
 	x.rest(db)

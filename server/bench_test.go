@@ -45,6 +45,7 @@ type bench struct {
 	user  protocol.Authenticator
 	store string // the database's kind
 	full  bool   // see fill
+	hosts int    // that finished results of a full database belong to (0: none)
 }
 
 // benchDirs are removed when all is measured: some file systems look past each file

@@ -47,9 +47,14 @@ func listCmd(l *view.Listing) *cobra.Command {
 			case err != nil:
 				return err
 			case asJSON:
-				return printJSON(list.Of)
+				err = printJSON(list.Of)
+			default:
+				err = printTable(l, list)
 			}
-			return printTable(l, list)
+			if n, _ := flags.GetInt64("limit"); list.Older > 0 && int64(len(list.Rows)) < n {
+				fmt.Fprintf(os.Stderr, "Only the newest were searched. To search older ones, add: --below %d\n", list.Older)
+			}
+			return err
 		})
 	}
 	return cmd

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -88,13 +89,13 @@ type UserFilter struct {
 func (t *View) ListUsers(f UserFilter) ([]User, error) {
 	var w where
 	if f.Banned {
-		w.text.WriteString(" AND banned_time <> 0")
+		w.rest.WriteString(" AND banned_time <> 0")
 	}
 	if f.Search != "" {
 		// Not LIKE, in which an address may hold a pattern.
 		w.and("replace(lower(name || ' ' || email_addr), $, '') <> lower(name || ' ' || email_addr)", f.Search)
 	}
-	query, args := w.newest(userColumns.List(), `"user"`, f.Limit)
+	query, args := w.newest(userColumns.List(), `"user"`, 0, math.MaxInt64, f.Limit)
 	return all(t, userColumns.Scan, query, args...)
 }
 
@@ -110,15 +111,15 @@ type HostFilter struct {
 // that were merged into others. It may read the whole table.
 func (t *View) ListHosts(f HostFilter) ([]Host, error) {
 	var w where
-	w.text.WriteString(" AND userid <> 0")
+	w.rest.WriteString(" AND userid <> 0")
 	w.equal("userid", f.UserID)
 	if f.Excluded {
-		w.text.WriteString(" AND max_results_day < 0")
+		w.rest.WriteString(" AND max_results_day < 0")
 	}
 	if !f.Since.IsZero() {
 		w.and("rpc_time >= $", unix(f.Since))
 	}
-	query, args := w.newest(hostColumns.List(), "host", f.Limit)
+	query, args := w.newest(hostColumns.List(), "host", 0, math.MaxInt64, f.Limit)
 	return all(t, hostColumns.Scan, query, args...)
 }
 

@@ -11,16 +11,7 @@ import (
 // however many there are.
 func TestQueuesAreReadByTheirIndex(t *testing.T) {
 	st := OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
-	failed, invalid := ClientError, Invalid
-	failures, _ := (&ResultFilter{Outcome: &failed, AppID: 1, Limit: 9}).query()
-	doubts, _ := (&ResultFilter{Validate: &invalid, Limit: 9}).query()
-	givenUp, _ := (&WorkunitFilter{State: GivenUp, Limit: 9}).query()
-	byError, _ := (&WorkunitFilter{Errors: ErrorTooManyErrors, Limit: 9}).query()
 	for query, index := range map[string]string{
-		failures:            "result_failed",
-		doubts:              "result_not_valid",
-		givenUp:             "workunit_given_up",
-		byError:             "workunit_given_up",
 		dueWorkunits:        "workunit_transition",
 		needValidate:        "workunit_need_validate",
 		toAssimilate:        "workunit_assimilate",
@@ -48,6 +39,43 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		}
 		if text := strings.Join(plan(t, st, query), "; "); !strings.Contains(text, "INDEX "+index+end) {
 			t.Errorf("%s\n\tplan: %s, want index %s", query, text, index)
+		}
+	}
+}
+
+// A list must not examine all rows, wherever those are that it wants.
+func TestListsAreReadByTheirIndex(t *testing.T) {
+	st := OpenFor(t, filepath.Join(t.TempDir(), "project.db"))
+	failed, invalid := ClientError, Invalid
+	for _, tt := range []struct {
+		name, index string
+		table       string
+		where       *where
+	}{
+		{"failures of an application", "result_failed", "result", (&ResultFilter{Outcome: &failed, AppID: 1}).where()},
+		{"invalid", "result_not_valid", "result", (&ResultFilter{Validate: &invalid}).where()},
+		{"unsent of an account", "result_open", "result", (&ResultFilter{State: Unsent, UserID: 1}).where()},
+		{"in progress", "result_open", "result", (&ResultFilter{State: InProgress}).where()},
+		{"over, of a computer", "result_over_hostid", "result", (&ResultFilter{State: Over, HostID: 1, AppID: 1}).where()},
+		{"in progress, of a computer", "result_in_progress", "result", (&ResultFilter{State: InProgress, HostID: 1}).where()},
+		{"of a workunit", "result_workunitid", "result", (&ResultFilter{WorkunitID: 1}).where()},
+		{"unfinished", "workunit_open", "workunit", (&WorkunitFilter{State: Unfinished, AppID: 1}).where()},
+		{"given up", "workunit_given_up", "workunit", (&WorkunitFilter{State: GivenUp}).where()},
+		{"given up for a reason", "workunit_given_up", "workunit", (&WorkunitFilter{Errors: ErrorTooManyErrors}).where()},
+		{"of a batch", "workunit_batch", "workunit", (&WorkunitFilter{Batch: 1, AppID: 1}).where()},
+		{"to be validated", "workunit_need_validate", "workunit", (&WorkunitFilter{State: Validating}).where()},
+	} {
+		rows, _ := tt.where.newest("*", tt.table, 0, 1, 9)
+		floor, _ := tt.where.floor(tt.table, 1)
+		for _, query := range []string{rows, floor} {
+			if text := strings.Join(plan(t, st, query), "; "); !strings.Contains(text, "INDEX "+tt.index+" ") {
+				t.Errorf("%s: %s\n\tplan: %s, want index %s", tt.name, query, text, tt.index)
+			}
+		}
+	}
+	for _, w := range []*where{(&WorkunitFilter{HostID: 1}).where(), (&ResultFilter{Batch: 1}).where()} {
+		if w.rest.Len() == 0 {
+			t.Errorf("nothing bounds the search for %+v", w.args)
 		}
 	}
 }

@@ -195,7 +195,7 @@ func TestLooking(t *testing.T) {
 	}
 	var failed store.Result
 	err := d.project.Store.View(t.Context(), func(tx *store.View) error {
-		list, err := tx.ListResults(store.ResultFilter{WorkunitID: 2, Limit: 1})
+		list, _, err := tx.ListResults(store.ResultFilter{WorkunitID: 2, Limit: 1})
 		if err == nil {
 			failed = list[0]
 		}

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/store"
 )
 
-// patience is the time limit for reading a list. Filters without an index read whole tables.
+// patience is the time limit for reading a list.
 const patience = 20 * time.Second
 
 // A field is a filter with its present value, for the form.
@@ -65,6 +66,10 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request, t tab) {
 		rows = append(rows, cells)
 	}
 	data["Rows"], data["Actions"] = rows, actionsOf(t.Path)
+	if list.Older > 0 {
+		given.Set("below", strconv.FormatInt(list.Older, 10))
+		data["Older"] = "/" + t.Path + "?" + given.Encode()
+	}
 	c.show(w, code, "list.html", data)
 }
 

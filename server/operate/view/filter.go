@@ -62,6 +62,7 @@ func common(states []string) []Filter {
 		{Name: "host", Type: Number, About: "only sent to this computer"},
 		{Name: "older-than", Type: Age, About: "only created longer ago, for example 90min, 12h or 7d"},
 		{Name: "newer-than", Type: Age, About: "only created since then, for example 90min, 12h or 7d"},
+		{Name: "below", Type: Number, About: "only with a lower number, to continue with older ones"},
 		newest,
 	}
 }

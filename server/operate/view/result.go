@@ -39,7 +39,7 @@ var Results = &Listing{
 func findResults(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
 	f := store.ResultFilter{
-		Batch: r.number("batch"), HostID: r.number("host"), UserID: r.number("user"), VersionID: r.number("version-id"), Limit: r.limit(),
+		Batch: r.number("batch"), HostID: r.number("host"), UserID: r.number("user"), VersionID: r.number("version-id"), Limit: r.limit(), Below: r.number("below"),
 		Before: r.ago("older-than"), Since: r.ago("newer-than"),
 		Outcome: choose(r, "outcome", outcomes), Validate: choose(r, "validate-state", validateStates),
 	}
@@ -54,9 +54,9 @@ func findResults(tx *store.View, q Query, now time.Time) (List, error) {
 	if err != nil {
 		return List{}, err
 	}
-	found, err := tx.ListResults(f)
+	found, older, err := tx.ListResults(f)
 	views := []Result{}
-	list := List{}
+	list := List{Older: older}
 	for _, r := range found {
 		v := viewResult(r)
 		v.StderrOut = ""

@@ -42,6 +42,8 @@ const (
 type List struct {
 	Rows [][]any // of cells, as many as columns (see Cell)
 	Of   any     // the same with all that is known, for JSON: a slice, never nil
+	// Older is the value of the filter "below" that finds older rows, if there may be any, else 0.
+	Older int64
 }
 
 // Find reads the list. An error because of the query is a FilterError or of a name that is not

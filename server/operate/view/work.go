@@ -42,7 +42,7 @@ type WorkunitLine struct {
 func findWorkunits(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
 	f := store.WorkunitFilter{
-		Batch: r.number("batch"), HostID: r.number("host"), Limit: r.limit(), Before: r.ago("older-than"), Since: r.ago("newer-than"),
+		Batch: r.number("batch"), HostID: r.number("host"), Limit: r.limit(), Below: r.number("below"), Before: r.ago("older-than"), Since: r.ago("newer-than"),
 	}
 	if state := choose(r, "state", workunitStates); state != nil {
 		f.State = *state
@@ -54,11 +54,11 @@ func findWorkunits(tx *store.View, q Query, now time.Time) (List, error) {
 	if r.err != nil {
 		return List{}, r.err
 	}
-	lines, err := workunitLines(tx, f)
+	lines, older, err := workunitLines(tx, f)
 	if err != nil {
 		return List{}, err
 	}
-	list := List{Of: lines}
+	list := List{Of: lines, Older: older}
 	for _, w := range lines {
 		state := string(w.State)
 		if len(w.Errors) > 0 {
@@ -73,21 +73,21 @@ func findWorkunits(tx *store.View, q Query, now time.Time) (List, error) {
 	return list, nil
 }
 
-func workunitLines(tx *store.View, f store.WorkunitFilter) ([]WorkunitLine, error) {
+func workunitLines(tx *store.View, f store.WorkunitFilter) (out []WorkunitLine, older int64, err error) {
 	c, err := readCatalog(tx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	list, err := tx.ListWorkunits(f)
+	list, older, err := tx.ListWorkunits(f)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	ids := make([]int64, len(list))
 	for i, w := range list {
 		ids[i] = w.ID
 	}
 	jobs, err := tx.Jobs(ids)
-	out := []WorkunitLine{}
+	out = []WorkunitLine{}
 	for _, w := range list {
 		line := WorkunitLine{
 			ID: w.ID, Name: w.Name, App: c.apps[w.AppID], Batch: w.Batch, Priority: w.Priority, State: w.State(),
@@ -98,7 +98,7 @@ func workunitLines(tx *store.View, f store.WorkunitFilter) ([]WorkunitLine, erro
 		}
 		out = append(out, line)
 	}
-	return out, err
+	return out, older, err
 }
 
 // A Workunit is all that is known of one: with the columns' names, states in words, and times

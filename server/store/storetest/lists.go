@@ -79,7 +79,7 @@ func lists(t *testing.T, s *store.Store) {
 			if f.Limit == 0 {
 				f.Limit = 9
 			}
-			list, err := tx.ListWorkunits(f)
+			list, _, err := tx.ListWorkunits(f)
 			var got []string
 			for _, wu := range list {
 				got = append(got, wu.Name)
@@ -108,7 +108,7 @@ func lists(t *testing.T, s *store.Store) {
 			if f.Limit == 0 {
 				f.Limit = 9
 			}
-			list, err := tx.ListResults(f)
+			list, _, err := tx.ListResults(f)
 			got := []string(nil)
 			for _, r := range list {
 				got = append(got, r.Name)

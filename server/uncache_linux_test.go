@@ -1,0 +1,22 @@
+package server_test
+
+import (
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// uncache removes a file's content from the system's cache.
+func uncache(tb testing.TB, file string) {
+	tb.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	unix.Sync() // only data on the disk can be removed
+	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+		tb.Fatal(err)
+	}
+}
