@@ -201,7 +201,7 @@ func (m Mode) under(prefs Permission, now time.Time, activity, command string) P
 func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 	inUse := p.InUse(c)
 	limit, key := p.SuspendCPUUsage, "suspend_cpu_usage"
-	if !inUse {
+	if !inUse && p.NiuSuspendCPUUsage != limit {
 		limit, key = p.NiuSuspendCPUUsage, "niu_suspend_cpu_usage"
 	}
 	open, change := within(c.Now, p.computing)

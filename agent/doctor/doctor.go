@@ -255,7 +255,7 @@ func tools(dir string, port int) Finding {
 	if err := settings.CheckRemoteHosts(dir); err != nil {
 		return Finding{"access", Wrong, sysfault.Plain(err), "fix remote_hosts.cfg; until then the invalid lines allow no computer to connect"}
 	}
-	who := "nobody"
+	who := "only the starling command and the dashboard, not BOINC's tools"
 	if port != 0 {
 		who = "programs on this computer that know the password in gui_rpc_auth.cfg"
 		if _, remote := settings.RemoteHosts(dir); remote {

@@ -19,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/internal/version"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -257,6 +258,12 @@ func accountFiles(dir string) ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+func init() { // so that a key in the wrong file is recognized
+	tomlfile.Home("starling.toml", Settings{})
+	tomlfile.Home("prefs.toml", prefs.Prefs{})
+	tomlfile.Home("a project's account file", Account{})
 }
 
 // DefaultAccount returns the values of keys that an account file does not set.

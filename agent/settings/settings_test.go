@@ -270,3 +270,16 @@ func TestIdleFlags(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
+
+// A key that another file has is recognized.
+func TestKeysInTheWrongFile(t *testing.T) {
+	_, err := prefs.Parse("prefs.toml", []byte("exclusive_apps = [\"game\"]\nresource_share = 50\n"), "")
+	for _, want := range []string{"exclusive_apps: unknown key, it belongs in starling.toml", "resource_share: unknown key, it belongs in a project's account file"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := settings.Load(dir(t, map[string]string{"starling.toml": "run_on_batteries = true\n"})); err == nil || !strings.Contains(err.Error(), "it belongs in prefs.toml") {
+		t.Errorf("got %v", err)
+	}
+}

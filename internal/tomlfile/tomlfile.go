@@ -44,8 +44,22 @@ func (l Lines) Unknown(key string, names []string) error {
 	return l.Errorf(table+name, "unknown key%s", hint(name, names))
 }
 
-// hint names the known key that is most similar to key, if any is close.
+// homes has the names of files by the keys that they have outside of tables.
+var homes = make(map[string]string)
+
+// Home declares that files called name are decoded into structs like keys. Keys of one such file are
+// recognized in others. It must be called before any file is decoded.
+func Home(name string, keys any) {
+	for key := range fields(reflect.TypeOf(keys), "") {
+		homes[key] = name
+	}
+}
+
+// hint names the file that has key, or the known key that is most similar, if any is close.
 func hint(key string, known []string) string {
+	if file := homes[key]; file != "" {
+		return ", it belongs in " + file
+	}
 	if best := nearest.Word(key, known); best != "" {
 		return ", did you mean " + best + "?"
 	}
