@@ -133,8 +133,8 @@ func (w *where) floor(table string, below int64) (query string, args []any) {
 func (w *where) newest(columns, table string, above, below int64, limit int) (query string, args []any) {
 	n := len(w.args)
 	condition := fmt.Sprintf("id > $%d AND id < $%d", n+1, n+2)
-	if w.index.Len() > 0 {
-		condition += fmt.Sprintf(" AND id IN (SELECT id FROM %s WHERE %s%s ORDER BY id DESC LIMIT 0 + $%d)", table, condition, w.index.String(), n+4)
+	if w.index.Len() > 0 { // with both bounds, SQLite would read the table
+		condition += fmt.Sprintf(" AND id IN (SELECT id FROM %s WHERE id < $%d%s ORDER BY id DESC LIMIT 0 + $%d)", table, n+2, w.index.String(), n+4)
 	}
 	query = fmt.Sprintf("SELECT %s FROM %s WHERE %s%s ORDER BY id DESC LIMIT 0 + $%d", columns, table, condition, w.rest.String(), n+3)
 	args = append(args, w.args...)
