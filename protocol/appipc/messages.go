@@ -61,9 +61,9 @@ func ParseHeartbeat(message string) (h Heartbeat, ok bool) {
 		case "heartbeat":
 			ok = true
 		case "wss":
-			bytesOf(s, &h.WorkingSet)
+			floatBytes(s.Child(), name, &h.WorkingSet)
 		case "max_wss":
-			bytesOf(s, &h.MaxWorkingSet)
+			floatBytes(s.Child(), name, &h.MaxWorkingSet)
 		case "network_suspended":
 			h.NetworkSuspended = s.Flag()
 		}
@@ -111,9 +111,9 @@ func ParseStatus(message string) Status {
 	for name := range s.Children() {
 		switch name {
 		case "current_cpu_time":
-			duration(s, &t.CPUTime)
+			duration(s.Child(), name, &t.CPUTime)
 		case "checkpoint_cpu_time":
-			duration(s, &t.CheckpointCPUTime)
+			duration(s.Child(), name, &t.CheckpointCPUTime)
 		case "fraction_done":
 			var f float64
 			s.Float(&f)
@@ -127,7 +127,7 @@ func ParseStatus(message string) Status {
 				t.OtherPID = int(pid)
 			}
 		case "wss":
-			bytesOf(s, &t.WorkingSet)
+			floatBytes(s.Child(), name, &t.WorkingSet)
 		}
 	}
 	t.CPUTime, t.CheckpointCPUTime = max(t.CPUTime, 0), max(t.CheckpointCPUTime, 0)
