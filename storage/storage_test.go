@@ -209,7 +209,7 @@ func TestOrderOfFiles(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	s := storage.Snapshot{Limit: 2e9, Projects: []storage.Project{{Limit: 15e8}}}
+	s := storage.Snapshot{Limit: 2 << 30, Projects: []storage.Project{{Limit: 3 << 29}}}
 	if got := (storage.Verdict{Code: storage.ProjectLimit}).Text(s, storage.File{}); !strings.Contains(got, "1.5 GB (max_sticky_gb in its account file)") {
 		t.Error(got)
 	}

@@ -2,9 +2,10 @@ package unsendable
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // text describes the finding.
@@ -15,7 +16,7 @@ func (f *Finding) text(now time.Time) string {
 	}
 	const active = "no computer active in the last 7 days "
 	amounts := func(unit string) string {
-		n, m := size(f.Need), size(f.Most)
+		n, m := words.Bytes(f.Need), words.Bytes(f.Most)
 		if n == m {
 			n, m = fmt.Sprintf("%.0f bytes", f.Need), fmt.Sprintf("%.0f bytes", f.Most)
 		}
@@ -79,20 +80,6 @@ func (f *Finding) cure() string {
 		return again("--rsc-bandwidth-bound")
 	}
 	return "cancel them (starling-server work cancel) and create them again with a longer --delay-bound, or a smaller --rsc-fpops-est if they take less time than that; with idle_ignore_delay_bound = true in server.toml, idle computers are sent them nonetheless"
-}
-
-// size writes bytes for people, as BOINC counts them.
-func size(bytes float64) string {
-	units := []string{"KB", "MB", "GB", "TB"}
-	v, unit := bytes/1024, units[0]
-	for _, u := range units[1:] {
-		if v < 1024 {
-			break
-		}
-		v, unit = v/1024, u
-	}
-	s := strconv.FormatFloat(v, 'f', 2, 64)
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") + " " + unit
 }
 
 // length writes seconds for people, in two units at most.
