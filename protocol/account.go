@@ -20,13 +20,10 @@ type ProjectConfig struct {
 	ServerVersion           int
 	ErrorNum                int
 	AccountManager          bool
-	WebStopped              bool
-	SchedStopped            bool
 	AccountCreationDisabled bool
 	ClientCreationDisabled  bool
 	MinPasswordLength       int
 	UsesUsername            bool
-	MinClientVersion        int
 	Platforms               []ConfigPlatform
 	TermsOfUse              string
 }
@@ -67,13 +64,12 @@ func (c *ProjectConfig) fields(x bxml.Codec) {
 	integer(x, "server_version", &c.ServerVersion)
 	integer(x.WriteIf(c.ErrorNum != 0), "error_num", &c.ErrorNum)
 	x.Flag("account_manager", &c.AccountManager)
-	x.Bool("web_stopped", &c.WebStopped)
+	x.WriteBool("web_stopped", false) // a stopped server refuses requests instead
 	x.Flag("account_creation_disabled", &c.AccountCreationDisabled)
 	x.Flag("client_account_creation_disabled", &c.ClientCreationDisabled)
-	x.Bool("sched_stopped", &c.SchedStopped)
+	x.WriteBool("sched_stopped", false)
 	integer(x, "min_passwd_length", &c.MinPasswordLength)
 	x.Flag("uses_username", &c.UsesUsername)
-	integer(opt, "min_client_version", &c.MinClientVersion)
 	x.WriteIf(len(c.Platforms) > 0).Element("platforms", func(x bxml.Codec) {
 		each(x, "platform", &c.Platforms)
 	})

@@ -162,31 +162,21 @@ func (c *Coproc) fields(x bxml.Codec) {
 	}
 	own.Line("name", &c.Name, maxText)
 	bounded(own, "available_ram", &c.Memory, maxBytes)
-	if w := nv.Writing(); w != nil {
-		w.Bool("have_cuda", c.CUDA > 0)
-	}
-	if w := amd.Writing(); w != nil {
-		w.Bool("have_cal", c.Version != "")
-	}
-	if w := own.Writing(); w != nil {
-		w.Bool("have_opencl", c.OpenCL != nil)
-	}
+	nv.WriteBool("have_cuda", c.CUDA > 0)
+	amd.WriteBool("have_cal", c.Version != "")
+	own.WriteBool("have_opencl", c.OpenCL != nil)
 	x.Float("req_secs", &c.ReqSeconds)
 	x.Float("req_instances", &c.ReqInstances)
 	span(x, "estimated_delay", &c.Delay)
 	bounded(x, "peak_flops", &c.PeakFlops, maxFpops)
 	integer(nv, "cudaVersion", &c.CUDA)
 	nv.Optional().Line("drvVersion", &c.Version, maxText)
-	if w := nv.Writing(); w != nil {
-		w.Float("totalGlobalMem", c.Memory)
-	}
+	nv.WriteFloat("totalGlobalMem", c.Memory)
 	integer(nv, "major", &c.Major)
 	integer(nv, "minor", &c.Minor)
 	amd.Optional().Line("CALVersion", &c.Version, maxText)
 	integer(amd, "target", &c.Target)
-	if w := amd.Writing(); w != nil {
-		w.Int("localRAM", int64(c.Memory)>>20)
-	}
+	amd.WriteInt("localRAM", int64(c.Memory)>>20)
 	integer(read, "metal_support", &c.Metal)
 	read.Flag("atirt_detected", &c.ATILibs)
 	read.Flag("amdrt_detected", &c.AMDLibs)
@@ -202,9 +192,7 @@ func (o *OpenCL) fields(x bxml.Codec) {
 	x.Line("name", &o.Name, maxText)
 	x.Line("vendor", &o.Vendor, maxText)
 	integer(x, "vendor_id", &o.VendorID)
-	if w := x.Writing(); w != nil {
-		w.Bool("available", true)
-	}
+	x.WriteBool("available", true)
 	bits(x, "half_fp_config", &o.HalfFP)
 	bits(x, "single_fp_config", &o.SingleFP)
 	bits(x, "double_fp_config", &o.DoubleFP)

@@ -34,16 +34,12 @@ func (h *HostInfo) fields(x bxml.Codec) {
 	h.containers(x)
 	opt.Line("product_name", &h.ProductName, maxText)
 	opt.Line("virtualbox_version", &h.VirtualBoxVersion, maxText)
-	if w := x.Writing(); w != nil {
-		w.Int("n_usable_coprocs", int64(h.Coprocs))
-	}
+	x.WriteInt("n_usable_coprocs", int64(h.Coprocs))
 	eachFrom(x, "opencl_cpu_prop", &h.OpenCLCPUs, maxOpenCLCPUs, OpenCLCPU{})
 }
 
 func (h *HostInfo) containers(x bxml.Codec) {
-	if w := x.Writing(); w != nil {
-		w.Bool("wsl_available", false) // Linux programs are not run on Windows
-	}
+	x.WriteBool("wsl_available", false) // Linux programs are not run on Windows
 	if s := x.Reading("wsl"); s != nil {
 		scanWSL(s, h)
 	}
@@ -60,9 +56,7 @@ func dockerType(x bxml.Codec, t *DockerType) {
 			*t = NoDocker
 		}
 	}
-	if w := x.Writing(); w != nil {
-		w.Int("docker_type", int64(*t))
-	}
+	x.WriteInt("docker_type", int64(*t))
 }
 
 // scanWSL reads which of the Linux systems on a Windows host runs containers.
@@ -107,15 +101,11 @@ func (t *TimeStats) fields(x bxml.Codec) {
 	instant(x, "total_start_time", &t.TotalStart)
 	span(x, "total_duration", &t.TotalDuration)
 	span(x, "total_active_duration", &t.TotalActiveDuration)
-	if w := x.Writing(); w != nil {
-		w.Float("total_gpu_active_duration", 0)
-	}
+	x.WriteFloat("total_gpu_active_duration", 0)
 	instant(x, "now", &t.Now)
 	span(x, "previous_uptime", &t.PreviousUptime)
 	span(x, "session_active_duration", &t.SessionActiveDuration)
-	if w := x.Writing(); w != nil {
-		w.Float("session_gpu_active_duration", 0)
-	}
+	x.WriteFloat("session_gpu_active_duration", 0)
 }
 
 func (n *NetStats) fields(x bxml.Codec) {

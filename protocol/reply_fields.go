@@ -65,9 +65,6 @@ func (r *SchedulerReply) Encode() []byte {
 	}
 	w.Fields(r.orders)
 	w.Fields(r.elements)
-	for _, e := range r.Encoded {
-		w.Raw(e)
-	}
 	w.Fields(r.rest)
 	w.Close("scheduler_reply")
 	return w.Bytes()
@@ -140,10 +137,8 @@ func (r *SchedulerReply) rest(x bxml.Codec) {
 	if s := x.Reading("no_cpu_apps"); s != nil && s.Flag() {
 		r.NoRscApps = appendTo(r.NoRscApps, "CPU")
 	}
-	x.Flag("send_full_workload", &r.SendFullWorkload)
 	x.Flag("non_cpu_intensive", &r.NonCPUIntensive)
 	x.Flag("strict_memory_bound", &r.StrictMemoryBound)
-	x.Flag("verify_files_on_app_start", &r.VerifyFilesOnAppStart)
 	x.Raw("gui_urls", &r.GUIURLs)
 	x.WriteIf(len(r.Feeds) > 0).Element("rss_feeds", func(x bxml.Codec) {
 		eachFrom(x, "rss_feed", &r.Feeds, maxFeeds, Feed{Poll: dailyFeed})

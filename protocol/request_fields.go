@@ -69,9 +69,7 @@ func (r *SchedulerRequest) fields(x bxml.Codec) {
 	x.Float("cpu_req_secs", &r.CPUReqSeconds)
 	x.Float("cpu_req_instances", &r.CPUReqInstances)
 	span(x, "estimated_delay", &r.EstimatedDelay)
-	if w := x.Writing(); w != nil {
-		w.Int("client_cap_plan_class", 1)
-	}
+	x.WriteInt("client_cap_plan_class", 1)
 	x.Line("platform_name", &r.Platform, maxText)
 	eachName(x, "alt_platform", &r.AltPlatforms, maxPlatforms, scanLineName)
 	if s := x.Reading("code_sign_key"); s != nil {
@@ -141,9 +139,6 @@ func (r *SchedulerRequest) held(x bxml.Codec) {
 	x.Element("other_results", func(x bxml.Codec) {
 		eachFrom(x, "other_result", &r.OtherResults, maxList, OtherResult{AppVersion: -1})
 	})
-	x.WriteIf(len(r.InProgress) > 0).Element("in_progress_results", func(x bxml.Codec) {
-		each(x, "ip_result", &r.InProgress)
-	})
 }
 
 // Write writes the three elements that contain a client's version.
@@ -212,23 +207,13 @@ func (c *ClientState) field(x bxml.Codec) {
 		scanInt(s, &n)
 		*c = ClientState(n)
 	}
-	if w := x.Writing(); w != nil {
-		w.Int("state", int64(*c))
-	}
+	x.WriteInt("state", int64(*c))
 }
 
 func (o *OtherResult) fields(x bxml.Codec) {
 	x.Line("name", &o.Name, maxLong)
 	integer(x, "app_version", &o.AppVersion)
 	x.Optional().Line("plan_class", &o.PlanClass, maxText)
-}
-
-func (p *InProgressResult) fields(x bxml.Codec) {
-	x.Line("name", &p.Name, maxLong)
-	date(x, "report_deadline", &p.Deadline)
-	span(x, "time_remaining", &p.TimeRemaining)
-	span(x.WriteIf(false), "cpu_time_remaining", &p.TimeRemaining)
-	x.Float("avg_ncpus", &p.AvgNCPUs)
 }
 
 // A fileBudget is the number of files of a request that are still accepted. Each takes many times

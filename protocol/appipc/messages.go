@@ -53,24 +53,6 @@ func (h Heartbeat) Encode() string {
 	return b.String()
 }
 
-// ParseHeartbeat reads a message of the Heartbeats channel. ok is false if it is not a heartbeat.
-func ParseHeartbeat(message string) (h Heartbeat, ok bool) {
-	s := scan(message)
-	for name := range s.Children() {
-		switch name {
-		case "heartbeat":
-			ok = true
-		case "wss":
-			floatBytes(s.Child(), name, &h.WorkingSet)
-		case "max_wss":
-			floatBytes(s.Child(), name, &h.MaxWorkingSet)
-		case "network_suspended":
-			h.NetworkSuspended = s.Flag()
-		}
-	}
-	return h, ok
-}
-
 // A Status is an application's report about itself.
 type Status struct {
 	CPUTime           time.Duration // over all runs of the result

@@ -43,9 +43,7 @@ func floatBytes(x bxml.Codec, name string, n *int64) {
 // wholeBytes is a number of bytes, written without decimals.
 func wholeBytes(x bxml.Codec, name string, n *int64) {
 	floatBytes(x.WriteIf(false), name, n)
-	if w := x.Writing(); w != nil {
-		w.Int(name, *n)
-	}
+	x.WriteInt(name, *n)
 }
 
 func instant(x bxml.Codec, name string, t *time.Time) {

@@ -190,6 +190,27 @@ func (x Codec) flag(name string, v *bool, write func(w *Writer, name string, v b
 	}
 }
 
+// WriteBool writes a flag that is not read, as 1 or 0.
+func (x Codec) WriteBool(name string, v bool) {
+	if x.w != nil {
+		x.w.Bool(name, v)
+	}
+}
+
+// WriteInt writes a whole number that is not read.
+func (x Codec) WriteInt(name string, v int64) {
+	if x.w != nil {
+		x.w.Int(name, v)
+	}
+}
+
+// WriteFloat writes a number that is not read.
+func (x Codec) WriteFloat(name string, v float64) {
+	if x.w != nil {
+		x.w.Float(name, v)
+	}
+}
+
 // Element is an element with fields.
 func (x Codec) Element(name string, fields func(Codec)) {
 	if s := x.Reading(name); s != nil {
