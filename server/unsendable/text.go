@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/protocol"
 )
 
 // text describes the finding.
@@ -47,9 +48,9 @@ func (f *Finding) text(now time.Time) string {
 		why = active + "that can run it otherwise downloads fast enough" + amounts("/s")
 	case Deadline:
 		why = fmt.Sprintf("%sthat can run it otherwise is fast enough for the deadline (%s, the fastest takes %s)",
-			active, length(f.Most), length(f.Need))
+			active, words.Span(protocol.Seconds(f.Most)), words.Span(protocol.Seconds(f.Need)))
 	}
-	return fmt.Sprintf("%d %s of %s %s waited since %s: %s.", f.Results, what, f.App, they, moment(f.Since, now), why)
+	return fmt.Sprintf("%d %s of %s %s waited since %s: %s.", f.Results, what, f.App, they, words.Time(f.Since, now), why)
 }
 
 // cure returns the remedy for the operator.
@@ -80,39 +81,4 @@ func (f *Finding) cure() string {
 		return again("--rsc-bandwidth-bound")
 	}
 	return "cancel them (starling-server work cancel) and create them again with a longer --delay-bound, or a smaller --rsc-fpops-est if they take less time than that; with idle_ignore_delay_bound = true in server.toml, idle computers are sent them nonetheless"
-}
-
-// length writes seconds for people, in two units at most.
-func length(seconds float64) string {
-	units := []struct {
-		name string
-		s    int64
-	}{{"days", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}}
-	n := int64(min(seconds+0.5, 1e15))
-	for i, u := range units[:3] {
-		if n < u.s {
-			continue
-		}
-		text := fmt.Sprintf("%d %s", n/u.s, u.name)
-		if n/u.s == 1 && i == 0 {
-			text = "1 day"
-		}
-		if rest := n % u.s / units[i+1].s; rest > 0 {
-			text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
-		}
-		return text
-	}
-	return fmt.Sprintf("%d s", n)
-}
-
-// moment writes a time that is past.
-func moment(t, now time.Time) string {
-	t = t.In(now.Location())
-	switch days := now.Sub(t).Hours() / 24; {
-	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
-		return t.Format("15:04")
-	case days >= 0 && days < 6:
-		return t.Format("Monday 15:04")
-	}
-	return t.Format("2 January 2006")
 }
