@@ -47,7 +47,7 @@ func text(name string, fields func(bxml.Codec)) string {
 	return string(w.Bytes())
 }
 
-// elements are the five lists.
+// elements reads or writes the five lists.
 func (e *Elements) elements(x bxml.Codec) {
 	each(x, "app", &e.Apps)
 	each(x, "file_info", &e.Files)

@@ -8,10 +8,10 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// These are the fields of BOINC's messages that bxml.Codec does not have: values that BOINC prints
-// as plain numbers, and elements that occur more than once.
+// The functions here read or write the fields of BOINC's messages that bxml.Codec does not have:
+// values that BOINC prints as plain numbers, and elements that occur more than once.
 
-// integer is a whole number, limited to 32 bits.
+// integer reads a whole number, limited to 32 bits, or writes one.
 func integer(x bxml.Codec, name string, v *int) {
 	if s := x.Reading(name); s != nil {
 		scanInt(s, v)
@@ -22,7 +22,7 @@ func integer(x bxml.Codec, name string, v *int) {
 	}
 }
 
-// bounded is a number that is read as one from 0 to most.
+// bounded reads a number as one from 0 to most, or writes one.
 func bounded(x bxml.Codec, name string, v *float64, most float64) {
 	x.Float(name, v)
 	if x.Reading(name) != nil {
@@ -30,7 +30,7 @@ func bounded(x bxml.Codec, name string, v *float64, most float64) {
 	}
 }
 
-// size is a number of bytes.
+// size reads or writes a number of bytes.
 func size(x bxml.Codec, name string, v *int64) {
 	if s := x.Reading(name); s != nil {
 		scanBytes(s, v)
@@ -40,7 +40,7 @@ func size(x bxml.Codec, name string, v *int64) {
 	}
 }
 
-// floatSize is a number of bytes that is written with decimals.
+// floatSize reads a number of bytes, or writes one with decimals.
 func floatSize(x bxml.Codec, name string, v *int64) {
 	if s := x.Reading(name); s != nil {
 		scanBytes(s, v)
@@ -51,7 +51,7 @@ func floatSize(x bxml.Codec, name string, v *int64) {
 	}
 }
 
-// wholeFloat is a number that is written without decimals.
+// wholeFloat reads a number, or writes one without decimals.
 func wholeFloat(x bxml.Codec, name string, v *float64) {
 	if s := x.Reading(name); s != nil {
 		s.Float(v)
@@ -62,7 +62,7 @@ func wholeFloat(x bxml.Codec, name string, v *float64) {
 	}
 }
 
-// bits is a bit field. Invalid text is 0.
+// bits reads or writes a bit field. Invalid text is 0.
 func bits(x bxml.Codec, name string, v *uint64) {
 	if s := x.Reading(name); s != nil {
 		*v, _ = strconv.ParseUint(strings.TrimSpace(s.Head(maxText)), 10, 64)
@@ -72,7 +72,7 @@ func bits(x bxml.Codec, name string, v *uint64) {
 	}
 }
 
-// span is a duration in seconds.
+// span reads or writes a duration in seconds.
 func span(x bxml.Codec, name string, v *time.Duration) {
 	if s := x.Reading(name); s != nil {
 		scanSpan(s, v)
@@ -83,7 +83,7 @@ func span(x bxml.Codec, name string, v *time.Duration) {
 	}
 }
 
-// instant is a time in seconds with a fraction.
+// instant reads or writes a time in seconds with a fraction.
 func instant(x bxml.Codec, name string, v *time.Time) {
 	if s := x.Reading(name); s != nil {
 		scanTime(s, v)
@@ -94,7 +94,7 @@ func instant(x bxml.Codec, name string, v *time.Time) {
 	}
 }
 
-// date is a time that is written in whole seconds.
+// date reads a time, or writes one in whole seconds.
 func date(x bxml.Codec, name string, v *time.Time) {
 	if s := x.Reading(name); s != nil {
 		scanTime(s, v)
@@ -108,7 +108,7 @@ func date(x bxml.Codec, name string, v *time.Time) {
 	}
 }
 
-// eachLine is a list of texts. Texts after the first most are not read.
+// eachLine reads or writes a list of texts. Texts after the first most are not read.
 func eachLine(x bxml.Codec, name string, v *[]string, most int) {
 	if s := x.Reading(name); s != nil && len(*v) < most {
 		*v = append(*v, s.Line(maxText))
@@ -120,7 +120,7 @@ func eachLine(x bxml.Codec, name string, v *[]string, most int) {
 	}
 }
 
-// key is the text of a key or a signature, which is not written if it is empty.
+// key reads the text of a key or a signature, or writes it unless it is empty.
 func key(x bxml.Codec, name string, v *string) {
 	if s := x.Reading(name); s != nil {
 		*v = strings.TrimSpace(s.Raw())
@@ -130,7 +130,8 @@ func key(x bxml.Codec, name string, v *string) {
 	}
 }
 
-// eachName is a list of elements with a <name>. Elements after the first most are not read.
+// eachName reads or writes a list of elements with a <name>. Elements after the first most are not
+// read.
 func eachName(x bxml.Codec, element string, list *[]string, most int, read func(*bxml.Scanner) string) {
 	if s := x.Reading(element); s != nil && len(*list) < most {
 		*list = append(*list, read(s))
@@ -162,7 +163,7 @@ type described[T any] interface {
 	fields(x bxml.Codec)
 }
 
-// part is an element that occurs once. Of several, the last one is read.
+// part reads or writes an element that occurs once. Of several, the last one counts.
 func part[T any, P described[T]](x bxml.Codec, name string, v *T) {
 	if x.Reading(name) != nil {
 		var zero T
@@ -171,14 +172,14 @@ func part[T any, P described[T]](x bxml.Codec, name string, v *T) {
 	x.Element(name, P(v).fields)
 }
 
-// each is a list of elements. Elements after the first maxList are not read.
+// each reads or writes a list of elements. Elements after the first maxList are not read.
 func each[T any, P described[T]](x bxml.Codec, name string, list *[]T) {
 	var zero T
 	eachFrom[T, P](x, name, list, maxList, zero)
 }
 
-// eachFrom is a list of elements. Elements after the first most are not read. Fields that an element
-// lacks get their values from start.
+// eachFrom reads or writes a list of elements. Elements after the first most are not read. Fields
+// that an element lacks get their values from start.
 func eachFrom[T any, P described[T]](x bxml.Codec, name string, list *[]T, most int, start T) {
 	if s := x.Reading(name); s != nil && len(*list) < most {
 		*list = append(*list, start)

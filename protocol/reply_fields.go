@@ -70,7 +70,7 @@ func (r *SchedulerReply) Encode() []byte {
 	return w.Bytes()
 }
 
-// status are the fields about the server and the connection to it.
+// status reads or writes the fields about the server and the connection to it.
 func (r *SchedulerReply) status(x bxml.Codec) {
 	opt := x.Optional()
 	integer(x, "scheduler_version", &r.SchedulerVersion)
@@ -103,7 +103,7 @@ func (r *SchedulerReply) status(x bxml.Codec) {
 	x.Flag("project_is_down", &r.ProjectIsDown)
 }
 
-// orders are the preferences, and the fields about results that the host has.
+// orders reads or writes the preferences, and the fields about results that the host has.
 func (r *SchedulerReply) orders(x bxml.Codec) {
 	x.Raw("global_preferences", &r.GlobalPrefs)
 	x.Raw("project_preferences", &r.ProjectPrefs)
@@ -112,7 +112,7 @@ func (r *SchedulerReply) orders(x bxml.Codec) {
 	eachName(x, "result_abort_if_not_started", &r.ResultAbortsIfNotStarted, maxList, scanName)
 }
 
-// rest are the fields after the elements.
+// rest reads or writes the fields after the elements.
 func (r *SchedulerReply) rest(x bxml.Codec) {
 	key(x, "code_sign_key", &r.CodeSignKey)
 	key(x, "code_sign_key_signature", &r.CodeSignKeySignature)

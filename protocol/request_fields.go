@@ -125,7 +125,7 @@ func (r *SchedulerRequest) writeReports(w *bxml.Writer) {
 	}
 }
 
-// held are the app versions and results that the host has and does not report.
+// held reads or writes the app versions and results that the host has and does not report.
 func (r *SchedulerRequest) held(x bxml.Codec) {
 	x.Element("app_versions", func(x bxml.Codec) {
 		eachFrom(x.WriteIf(false), "app_version", &r.AppVersions, maxAppVersions, AppVersion{})

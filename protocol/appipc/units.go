@@ -30,7 +30,7 @@ func seconds(v float64) time.Duration {
 	return time.Duration(math.Round(v * float64(time.Second)))
 }
 
-// floatBytes is a number of bytes, written with decimals.
+// floatBytes reads a number of bytes, or writes one with decimals.
 func floatBytes(x bxml.Codec, name string, n *int64) {
 	v := float64(*n)
 	x.Float(name, &v)
@@ -40,7 +40,7 @@ func floatBytes(x bxml.Codec, name string, n *int64) {
 	}
 }
 
-// wholeBytes is a number of bytes, written without decimals.
+// wholeBytes reads a number of bytes, or writes one without decimals.
 func wholeBytes(x bxml.Codec, name string, n *int64) {
 	floatBytes(x.WriteIf(false), name, n)
 	x.WriteInt(name, *n)
@@ -71,7 +71,7 @@ func integer(x bxml.Codec, name string, n *int) {
 	}
 }
 
-// inner is an element's XML without the line ends next to its tags.
+// inner reads or writes an element's XML, without the line ends next to its tags.
 func inner(x bxml.Codec, name string, xml *string) {
 	if s := x.Reading(name); s != nil {
 		*xml = strings.TrimRight(strings.TrimLeft(s.Raw(), "\r\n"), " \t\r\n")

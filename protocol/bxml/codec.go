@@ -73,21 +73,21 @@ func (x Codec) Writing() *Writer { return x.w }
 // another function does the rest.
 func (x Codec) at(name string) bool { return x.s == nil || string(x.s.name) == name }
 
-// Text is a text.
+// Text reads or writes a text.
 func (x Codec) Text(name string, v *string) {
 	if x.at(name) {
 		x.text(name, v, whole, 0)
 	}
 }
 
-// Head is a text of which the first most bytes are read.
+// Head reads the first most bytes of a text, or writes a text.
 func (x Codec) Head(name string, v *string, most int) {
 	if x.at(name) {
 		x.text(name, v, (*Scanner).Head, most)
 	}
 }
 
-// Line is a text that is read as one printable line, limited to most bytes.
+// Line reads a text as one printable line, limited to most bytes, or writes a text.
 func (x Codec) Line(name string, v *string, most int) {
 	if x.at(name) {
 		x.text(name, v, (*Scanner).Line, most)
@@ -105,8 +105,8 @@ func (x Codec) text(name string, v *string, read func(s *Scanner, most int) stri
 	}
 }
 
-// Key is the text of a key or a signature, of which the first most bytes are read. It is not written
-// if it is empty.
+// Key reads the first most bytes of the text of a key or a signature, or writes the text unless it is
+// empty.
 func (x Codec) Key(name string, v *string, most int) {
 	if s := x.Reading(name); s != nil {
 		*v = s.RawHead(most)
@@ -116,7 +116,7 @@ func (x Codec) Key(name string, v *string, most int) {
 	}
 }
 
-// Raw is a peer's XML, which is not written if it is empty.
+// Raw reads a peer's XML, or writes it unless it is empty.
 func (x Codec) Raw(name string, v *string) {
 	if s := x.Reading(name); s != nil {
 		*v = s.Raw()
@@ -126,7 +126,7 @@ func (x Codec) Raw(name string, v *string) {
 	}
 }
 
-// Block is a peer's XML. When reading, it becomes "" if it is longer than most bytes.
+// Block reads or writes a peer's XML. XML longer than most bytes is read as "".
 func (x Codec) Block(name string, v *string, most int) {
 	if s := x.Reading(name); s != nil {
 		*v = s.RawUpTo(most)
@@ -136,7 +136,7 @@ func (x Codec) Block(name string, v *string, most int) {
 	}
 }
 
-// Int is a whole number.
+// Int reads or writes a whole number.
 func (x Codec) Int(name string, v *int64) {
 	if x.at(name) {
 		x.int(name, v)
@@ -152,7 +152,7 @@ func (x Codec) int(name string, v *int64) {
 	}
 }
 
-// Float is a number.
+// Float reads or writes a number.
 func (x Codec) Float(name string, v *float64) {
 	if x.at(name) {
 		x.float(name, v)
@@ -168,14 +168,14 @@ func (x Codec) float(name string, v *float64) {
 	}
 }
 
-// Flag is a flag that is written only if it is set.
+// Flag reads a flag, or writes it if it is set.
 func (x Codec) Flag(name string, v *bool) {
 	if x.at(name) {
 		x.flag(name, v, (*Writer).Flag)
 	}
 }
 
-// Bool is a flag that is written as 1 or 0.
+// Bool reads a flag, or writes it as 1 or 0.
 func (x Codec) Bool(name string, v *bool) {
 	if x.at(name) {
 		x.flag(name, v, (*Writer).Bool)
@@ -211,7 +211,7 @@ func (x Codec) WriteFloat(name string, v float64) {
 	}
 }
 
-// Element is an element with fields.
+// Element reads or writes an element with fields.
 func (x Codec) Element(name string, fields func(Codec)) {
 	if s := x.Reading(name); s != nil {
 		s.Fields(fields)
