@@ -17,13 +17,13 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/decide/storage"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/storage"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -80,7 +80,7 @@ func TestSituations(t *testing.T) {
 		suspensions(), append(permissions(t), view.DiskFull))
 	section("Stored files that were removed or refused",
 		"`code` of `storage.removed` of a project. `storage.problems` has the refused files. Provoked with an agent in `agent/stored_test.go`.",
-		storedFiles(), codes(t, "../storage", "Code"))
+		storedFiles(), codes(t, "storage", "Code"))
 	section("Preferences without effect", "`no_effect`. They are set, but do nothing on this computer.", ineffective(), keys(ineffective()))
 
 	if os.Getenv("UPDATE") != "" {

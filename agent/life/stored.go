@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/decide/storage"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/storage"
 )
 
 // maxRemoved is the number of a project's removed stored files that are remembered.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/starling-grid/starling/storage"
+	"github.com/starling-grid/starling/decide/storage"
 )
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
