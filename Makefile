@@ -109,7 +109,7 @@ demo: build
 # four to sixty times as long. These are policy (lint forbids goroutines there), formats and texts.
 # The commands, which are run here as people run them, sim and e2e are tested without it, too,
 # because other tests run their agents and servers with it.
-UNRACED = acctmgr|cmd/starling|cmd/starling-server|contact|debt|decide|e2e|internal/words|jobsched|notices|obstacle|prefs|protocol(/.*)?|resource|server/match|sim(/.*)?|storage|workfetch
+UNRACED = cmd/starling|cmd/starling-server|contact|debt|decide(/.*)?|e2e|internal/words|jobsched|obstacle|prefs|protocol(/.*)?|resource|server/match|sim(/.*)?|workfetch
 
 # In the other packages the detector leaves out SQLite, which is C translated to Go, and the
 # arithmetic of passwords and keys. Packages with atomics must not be left out, because the linker
@@ -190,7 +190,7 @@ test-windows:
 # installer.
 WINDOWS_E2E = TestTwoAgentsAndAQuorum|TestPowerCuts|TestDetachLeavesNothing|TestSetup
 
-WINDOWS_ALL = ./state ./executor ./agent/api ./agent/appinfo ./agent/boincconfig ./agent/boincexport ./agent/control ./agent/control/dashboard ./agent/control/guirpc ./agent/control/metrics ./agent/control/sheet ./agent/doctor ./agent/gpus ./agent/life ./agent/rules ./agent/usage ./agent/view ./internal/httpclient ./internal/load ./internal/logflag ./internal/opencl ./internal/release ./internal/tomlfile ./scheduler_op ./storage ./prefs ./protocol/appipc ./protocol/bxml ./protocol/globalprefs ./boincapi/wasmhost ./server/blob ./server/db ./server/operate/... ./server/store ./server/upload ./server/web/...
+WINDOWS_ALL = ./state ./executor ./agent/api ./agent/appinfo ./agent/boincconfig ./agent/boincexport ./agent/control ./agent/control/dashboard ./agent/control/guirpc ./agent/control/metrics ./agent/control/sheet ./agent/doctor ./agent/gpus ./agent/life ./agent/rules ./agent/usage ./agent/view ./internal/httpclient ./internal/load ./internal/logflag ./internal/opencl ./internal/release ./internal/tomlfile ./scheduler_op ./decide/storage ./prefs ./protocol/appipc ./protocol/bxml ./protocol/globalprefs ./boincapi/wasmhost ./server/blob ./server/db ./server/operate/... ./server/store ./server/upload ./server/web/...
 
 STEPS ?= 200000
 SEED ?= 1

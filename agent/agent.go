@@ -132,9 +132,6 @@ func New(cfg Config) (_ *Agent, err error) {
 		Tick: cfg.tick(), Modules: cfg.Modules, Rand: cfg.rand(), Settings: set, SettingsFaults: wrong,
 	}
 	a.core.Open()
-	if idle := set.IdleFlags(); len(idle) > 0 {
-		a.core.Log.Warn("ignoring BOINC log flags that have no effect here", "flags", idle)
-	}
 	if cfg.Transport == nil {
 		if err := a.way.set(set); err != nil {
 			return nil, err

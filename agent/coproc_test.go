@@ -157,7 +157,7 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 	}
 	now.Store(new(gpus.Report))
 	w.a.FindDevices(t.Context())
-	await("It needs 1 AMD GPU with 953 MB. This computer had 1 AMD GPU (gfx1032) until ")
+	await("It needs 1 AMD GPU with 953.7 MB. This computer had 1 AMD GPU (gfx1032) until ")
 	now.Store(&found)
 	w.a.FindDevices(t.Context())
 	await("Running")

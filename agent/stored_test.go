@@ -11,9 +11,9 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/decide/storage"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/storage"
 )
 
 const md5Hello = "5d41402abc4b2a76b9719d911017c592"

@@ -4,7 +4,9 @@
 // always gives the same plan. The daemon and the simulator make their decisions here and nowhere
 // else.
 //
-// It combines debt, jobsched, contact, and workfetch, which uses jobsched's jobs.
+// It combines debt, jobsched, contact, and workfetch, which uses jobsched's jobs. The packages below
+// this one are not part of a pass: the agent uses them for stored files, news, and an account
+// manager's changes.
 package decide
 
 import (

@@ -17,13 +17,13 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/decide/storage"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/storage"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -80,7 +80,7 @@ func TestSituations(t *testing.T) {
 		suspensions(), append(permissions(t), view.DiskFull))
 	section("Stored files that were removed or refused",
 		"`code` of `storage.removed` of a project. `storage.problems` has the refused files. Provoked with an agent in `agent/stored_test.go`.",
-		storedFiles(), codes(t, "../storage", "Code"))
+		storedFiles(), codes(t, "storage", "Code"))
 	section("Preferences without effect", "`no_effect`. They are set, but do nothing on this computer.", ineffective(), keys(ineffective()))
 
 	if os.Getenv("UPDATE") != "" {
@@ -264,7 +264,7 @@ func refusals() (list []situation) {
 		r := workfetch.Refused{Code: workfetch.RefusedCode(code), App: "upper", Need: 9, Have: 8}
 		switch code {
 		case protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth:
-			r.Need, r.Have = 8e9, 4e9
+			r.Need, r.Have = 8<<30, 4<<30
 		case protocol.RefusedQuota:
 			r.Until = now.Add(12 * time.Hour)
 		case protocol.RefusedDeadline, protocol.RefusedTooRecent:
@@ -310,10 +310,10 @@ func tasks(t *testing.T) (list []situation) {
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
 		}},
 		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
-			s.Memory, r.Memory, s.Bound = 1e9, 2e9, prefs.Default().MemoryBound(2e9, true)
+			s.Memory, r.Memory, s.Bound = 1<<30, 2<<30, prefs.Default().MemoryBound(2<<30, true)
 		}},
 		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
-			s.Memory, s.AllMemory, r.Memory, s.Bound = 12e9, 25e9, 838e9, prefs.Default().MemoryBound(25e9, true)
+			s.Memory, s.AllMemory, r.Memory, s.Bound = 12<<30, 25<<30, 838<<30, prefs.Default().MemoryBound(25<<30, true)
 		}},
 		{jobsched.NoGPU, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Permission{})
@@ -452,14 +452,14 @@ func suspensions() (list []situation) {
 		list = append(list, situation{r.Code, r.Why, r.Cure})
 	}
 	full := view.Facts{
-		Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Host: protocol.HostInfo{NCPUs: 1, DiskTotal: 100e9}, Disk: view.Disk{Used: 2e9},
+		Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Host: protocol.HostInfo{NCPUs: 1, DiskTotal: 100 << 30}, Disk: view.Disk{Used: 2 << 30},
 	}
 	r := full.Snapshot().Compute
 	return append(list, situation{r.Code, r.Why, r.Cure})
 }
 
 func storedFiles() (list []situation) {
-	s := storage.Snapshot{Limit: 10e9, Projects: []storage.Project{{Limit: 2e9}}}
+	s := storage.Snapshot{Limit: 10 << 30, Projects: []storage.Project{{Limit: 2 << 30}}}
 	for _, x := range []struct {
 		code storage.Code
 		cure string

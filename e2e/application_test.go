@@ -109,7 +109,7 @@ func TestBOINCApplications(t *testing.T) {
 			t.Errorf("the log does not say %q", want)
 		}
 	}
-	for _, flag := range logflag.Effective {
+	for _, flag := range logflag.Names {
 		if flag == logflag.SchedDecision || flag == logflag.GUIRPC { // see below, and TestManager
 			continue
 		}
@@ -130,7 +130,7 @@ func TestBOINCApplications(t *testing.T) {
 // allFlags returns settings that switch on all kinds of lines in the log.
 func allFlags() string {
 	text := "[log_flags]\n"
-	for _, flag := range logflag.Effective {
+	for _, flag := range logflag.Names {
 		text += flag + " = true\n"
 	}
 	return text

@@ -47,7 +47,7 @@ func TestAgentStoresFiles(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || string(b) != text {
 		t.Fatalf("stored: %d bytes, %v", len(b), err)
 	}
-	if out, err := a.Run(ctx, "projects"); err != nil || !strings.Contains(out, "1 file, 5 kB") {
+	if out, err := a.Run(ctx, "projects"); err != nil || !strings.Contains(out, "1 file, 4.9 KB") {
 		t.Errorf("projects: %v\n%s", err, out)
 	}
 	orderFile(t, ctx, p, "get", update)

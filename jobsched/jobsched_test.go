@@ -353,11 +353,11 @@ func TestMemoryAndLimits(t *testing.T) {
 // them.
 func TestNeedsAreComparedWithWhatThereIs(t *testing.T) {
 	s := jobsched.Snapshot{
-		Now: now, CPUs: 2, CPUBound: prefs.Bound{Text: "max_cpus = 2", Cure: "To allow more CPUs, set max_cpus higher."}, Slice: time.Hour, Memory: 12e9, AllMemory: 25e9, Bound: prefs.Bound{Text: "ram_max_used_idle_pct = 50", Cure: "Set ram_max_used_idle_pct higher."},
+		Now: now, CPUs: 2, CPUBound: prefs.Bound{Text: "max_cpus = 2", Cure: "To allow more CPUs, set max_cpus higher."}, Slice: time.Hour, Memory: 12 << 30, AllMemory: 25 << 30, Bound: prefs.Bound{Text: "ram_max_used_idle_pct = 50", Cure: "Set ram_max_used_idle_pct higher."},
 		Projects: []jobsched.Project{{}},
 		Jobs: []jobsched.Job{
-			{ID: "never", Usage: resource.Usage{Memory: 838e9}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
-			{ID: "perhaps", Usage: resource.Usage{Memory: 20e9}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
+			{ID: "never", Usage: resource.Usage{Memory: 838 << 30}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
+			{ID: "perhaps", Usage: resource.Usage{Memory: 20 << 30}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
 			{ID: "small", Remaining: time.Hour, Deadline: now.Add(10 * time.Hour), Running: true},
 			{ID: "wide", Usage: resource.Usage{CPUs: 4}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
 		},

@@ -102,7 +102,7 @@ func missing(j Job, pool resource.Pool, absent []resource.Absent) Reason {
 	r := Reason{Code: GPUMissing, Cure: "If the device will not come back, abort the task: starling task abort " + j.ID}
 	needs := "It needs " + words.Count(max(1, int(u.Devices())), u.Kind().String())
 	if u.Coproc.Memory > 0 {
-		needs += fmt.Sprintf(" with %d MB", u.Coproc.Memory>>20)
+		needs += " with " + words.Bytes(u.Coproc.Memory)
 	}
 	excluded := 0
 	for _, d := range pool.Devices {

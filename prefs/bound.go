@@ -26,10 +26,9 @@ func (b Bound) Aside() string {
 
 // DiskBound is the preference that allows the least disk, given what Disk is given.
 func (p Prefs) DiskBound(total, free, used int64) Bound {
-	const gb = 1e9
-	kept, part := float64(used+free)-p.DiskMinFreeGB*gb, float64(total)*p.DiskMaxUsedPct/100
+	kept, part := float64(used+free)-p.DiskMinFreeGB*GB, float64(total)*p.DiskMaxUsedPct/100
 	switch {
-	case p.DiskMaxUsedGB > 0 && p.DiskMaxUsedGB*gb <= min(kept, part):
+	case p.DiskMaxUsedGB > 0 && p.DiskMaxUsedGB*GB <= min(kept, part):
 		return Bound{
 			"disk_max_used_gb", "disk_max_used_gb = " + plainNumber(p.DiskMaxUsedGB),
 			"Set disk_max_used_gb higher.",

@@ -10,7 +10,7 @@ import (
 // TestTheDiskBoundIsTheOneThatBinds: with the preference that is named set aside, more disk
 // is allowed.
 func TestTheDiskBoundIsTheOneThatBinds(t *testing.T) {
-	const total, free, used = 100e9, 10e9, 2e9
+	const total, free, used = 100 << 30, 10 << 30, 2 << 30
 	for _, tt := range []struct {
 		gb, pct, min float64
 		key, text    string
@@ -43,10 +43,10 @@ func TestTheDiskBoundIsTheOneThatBinds(t *testing.T) {
 func TestTheMemoryBound(t *testing.T) {
 	p := prefs.Default()
 	p.RAMMaxUsedBusyPct, p.RAMMaxUsedIdlePct = 25, 0
-	if b := p.MemoryBound(8e9, true); b.Text != "ram_max_used_busy_pct = 25 while the computer is in use, of 8 GB" || b.Cure != "Set ram_max_used_busy_pct higher." {
+	if b := p.MemoryBound(8<<30, true); b.Text != "ram_max_used_busy_pct = 25 while the computer is in use, of 8 GB" || b.Cure != "Set ram_max_used_busy_pct higher." {
 		t.Errorf("in use: %+v", b)
 	}
-	if b := p.MostMemory(8e9); b.Key != "ram_max_used_idle_pct" || b.Cure != "" {
+	if b := p.MostMemory(8 << 30); b.Key != "ram_max_used_idle_pct" || b.Cure != "" {
 		t.Errorf("at most: %+v", b)
 	}
 }

@@ -1,14 +1,20 @@
 package prefs
 
+// The units of the preferences, in bytes: BOINC's MEGA and GIGA.
+const (
+	MB = 1 << 20
+	GB = 1 << 30
+)
+
 // Disk returns the number of bytes that the agent and all projects may take on a disk of total
 // bytes, of which free are free and used are taken by them.
 //
 // Source: BOINC client/cs_prefs.cpp, allowed_disk_usage.
 func (p Prefs) Disk(total, free, used int64) int64 {
-	allowed := float64(used+free) - p.DiskMinFreeGB*1e9
+	allowed := float64(used+free) - p.DiskMinFreeGB*GB
 	allowed = min(allowed, float64(total)*p.DiskMaxUsedPct/100)
 	if p.DiskMaxUsedGB > 0 {
-		allowed = min(allowed, p.DiskMaxUsedGB*1e9)
+		allowed = min(allowed, p.DiskMaxUsedGB*GB)
 	}
 	return int64(max(0, allowed))
 }

@@ -138,10 +138,10 @@ func TestDefaultsAreBOINCs(t *testing.T) {
 
 func TestDisk(t *testing.T) {
 	p := prefs.Default()
-	const gb = int64(1e9)
+	const gb = int64(prefs.GB)
 	for _, tt := range []struct{ total, free, used, want int64 }{
-		{100 * gb, 50 * gb, 10 * gb, 60*gb - gb/10}, // leave 0.1 GB free
-		{100 * gb, 95 * gb, 5 * gb, 90 * gb},        // 90 %
+		{100 * gb, 50 * gb, 10 * gb, 60*gb - gb/10 - 1}, // leave 0.1 GB free
+		{100 * gb, 95 * gb, 5 * gb, 90 * gb},            // 90 %
 		{100 * gb, 0, 0, 0},
 	} {
 		if got := p.Disk(tt.total, tt.free, tt.used); got != tt.want {

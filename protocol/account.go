@@ -20,13 +20,10 @@ type ProjectConfig struct {
 	ServerVersion           int
 	ErrorNum                int
 	AccountManager          bool
-	WebStopped              bool
-	SchedStopped            bool
 	AccountCreationDisabled bool
 	ClientCreationDisabled  bool
 	MinPasswordLength       int
 	UsesUsername            bool
-	MinClientVersion        int
 	Platforms               []ConfigPlatform
 	TermsOfUse              string
 }
@@ -41,39 +38,7 @@ type ConfigPlatform struct {
 // Encode returns the reply's body.
 func (c *ProjectConfig) Encode() []byte {
 	var w bxml.Writer
-	w.Open("project_config")
-	w.Text("name", c.Name)
-	w.Text("master_url", c.MasterURL)
-	w.TextIf("web_rpc_url_base", c.WebRPCURLBase)
-	w.Int("server_version", int64(c.ServerVersion))
-	if c.ErrorNum != 0 {
-		w.Int("error_num", int64(c.ErrorNum))
-	}
-	w.Flag("account_manager", c.AccountManager)
-	w.Bool("web_stopped", c.WebStopped)
-	w.Flag("account_creation_disabled", c.AccountCreationDisabled)
-	w.Flag("client_account_creation_disabled", c.ClientCreationDisabled)
-	w.Bool("sched_stopped", c.SchedStopped)
-	w.Int("min_passwd_length", int64(c.MinPasswordLength))
-	w.Flag("uses_username", c.UsesUsername)
-	if c.MinClientVersion > 0 {
-		w.Int("min_client_version", int64(c.MinClientVersion))
-	}
-	if len(c.Platforms) > 0 {
-		w.Open("platforms")
-		for _, p := range c.Platforms {
-			w.Open("platform")
-			w.Text("platform_name", p.Name)
-			w.Text("user_friendly_name", p.UserFriendlyName)
-			for _, pc := range p.PlanClasses {
-				w.Text("plan_class", pc)
-			}
-			w.Close("platform")
-		}
-		w.Close("platforms")
-	}
-	w.TextIf("terms_of_use", c.TermsOfUse)
-	w.Close("project_config")
+	w.Element("project_config", c.fields)
 	return w.Bytes()
 }
 
@@ -84,64 +49,37 @@ func ParseProjectConfig(b []byte) (*ProjectConfig, error) {
 		return nil, fmt.Errorf("project config: %w", err)
 	}
 	var c ProjectConfig
-	for name := range s.Children() {
-		switch name {
-		case "name":
-			c.Name = s.Line(maxText)
-		case "master_url":
-			c.MasterURL = s.Line(maxText)
-		case "web_rpc_url_base":
-			c.WebRPCURLBase = s.Line(maxText)
-		case "server_version":
-			scanInt(s, &c.ServerVersion)
-		case "error_num":
-			scanInt(s, &c.ErrorNum)
-		case "account_manager":
-			c.AccountManager = s.Flag()
-		case "web_stopped":
-			c.WebStopped = s.Flag()
-		case "sched_stopped":
-			c.SchedStopped = s.Flag()
-		case "account_creation_disabled":
-			c.AccountCreationDisabled = s.Flag()
-		case "client_account_creation_disabled":
-			c.ClientCreationDisabled = s.Flag()
-		case "min_passwd_length":
-			scanInt(s, &c.MinPasswordLength)
-		case "uses_username":
-			c.UsesUsername = s.Flag()
-		case "min_client_version":
-			scanInt(s, &c.MinClientVersion)
-		case "terms_of_use":
-			c.TermsOfUse = s.Text()
-		case "platforms":
-			for name := range s.Children() {
-				if name == "platform" && len(c.Platforms) < maxList {
-					c.Platforms = append(c.Platforms, scanConfigPlatform(s))
-				}
-			}
-		}
-	}
+	s.Fields(c.fields)
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("project config: %w", err)
 	}
 	return &c, nil
 }
 
-func scanConfigPlatform(s *bxml.Scanner) (p ConfigPlatform) {
-	for name := range s.Children() {
-		switch name {
-		case "platform_name":
-			p.Name = s.Line(maxText)
-		case "user_friendly_name":
-			p.UserFriendlyName = s.Line(maxText)
-		case "plan_class":
-			if len(p.PlanClasses) < maxClasses {
-				p.PlanClasses = append(p.PlanClasses, s.Line(maxText))
-			}
-		}
-	}
-	return p
+func (c *ProjectConfig) fields(x bxml.Codec) {
+	opt := x.Optional()
+	x.Line("name", &c.Name, maxText)
+	x.Line("master_url", &c.MasterURL, maxText)
+	opt.Line("web_rpc_url_base", &c.WebRPCURLBase, maxText)
+	integer(x, "server_version", &c.ServerVersion)
+	integer(x.WriteIf(c.ErrorNum != 0), "error_num", &c.ErrorNum)
+	x.Flag("account_manager", &c.AccountManager)
+	x.WriteBool("web_stopped", false) // a stopped server refuses requests instead
+	x.Flag("account_creation_disabled", &c.AccountCreationDisabled)
+	x.Flag("client_account_creation_disabled", &c.ClientCreationDisabled)
+	x.WriteBool("sched_stopped", false)
+	integer(x, "min_passwd_length", &c.MinPasswordLength)
+	x.Flag("uses_username", &c.UsesUsername)
+	x.WriteIf(len(c.Platforms) > 0).Element("platforms", func(x bxml.Codec) {
+		each(x, "platform", &c.Platforms)
+	})
+	opt.Text("terms_of_use", &c.TermsOfUse)
+}
+
+func (p *ConfigPlatform) fields(x bxml.Codec) {
+	x.Line("platform_name", &p.Name, maxText)
+	x.Line("user_friendly_name", &p.UserFriendlyName, maxText)
+	eachLine(x, "plan_class", &p.PlanClasses, maxClasses)
 }
 
 // EncodeAccountOut returns the body of a successful reply to lookup_account.php or

@@ -48,11 +48,11 @@ func ParseAppInfo(b []byte) (info AppInfo, err error) {
 		at := line()
 		switch name {
 		case "app":
-			info.Apps = appendTo(info.Apps, Lined[App]{scanApp(s), at})
+			info.Apps = appendTo(info.Apps, Lined[App]{scanned[App](s), at})
 		case "file_info", "file":
-			info.Files = appendTo(info.Files, Lined[FileInfo]{scanFileInfo(s), at})
+			info.Files = appendTo(info.Files, Lined[FileInfo]{scanned[FileInfo](s), at})
 		case "app_version":
-			info.Versions = appendTo(info.Versions, Lined[AppVersion]{scanAppVersion(s), at})
+			info.Versions = appendTo(info.Versions, Lined[AppVersion]{scanned[AppVersion](s), at})
 		}
 		if s.Err() != nil {
 			return AppInfo{}, &LineError{at, fmt.Sprintf("<%s> is not closed; close it with </%s>", name, name)}

@@ -77,9 +77,9 @@ func ParseClientState(b []byte) (*ClientStateFile, error) {
 	for name := range s.Children() {
 		switch name {
 		case "host_info":
-			f.Host = scanHostInfo(s)
+			part(s.Child(), name, &f.Host)
 		case "time_stats":
-			f.Times = scanTimeStats(s)
+			part(s.Child(), name, &f.Times)
 		case "project":
 			if len(f.Projects) < maxList {
 				f.Projects = append(f.Projects, scanClientProject(s))
@@ -105,7 +105,7 @@ func ParseClientState(b []byte) (*ClientStateFile, error) {
 			}
 		default:
 			if p != nil {
-				p.scan(s, name)
+				p.elements(s.Child())
 			}
 		}
 	}
@@ -175,9 +175,7 @@ func scanHeldResult(s *bxml.Scanner) (r HeldResult) {
 	for name := range s.Children() {
 		switch name {
 		case "state":
-			var n int
-			scanInt(s, &n)
-			r.State = ClientState(n) //nolint:gosec // what is out of range is no state
+			r.State.field(s.Child())
 		case "final_cpu_time":
 			scanSpan(s, &r.FinalCPUTime)
 		case "final_elapsed_time":
@@ -200,7 +198,7 @@ func scanHeldResult(s *bxml.Scanner) (r HeldResult) {
 		case "suspended_via_gui":
 			r.Suspended = s.Flag()
 		default:
-			r.scan(s, name)
+			r.fields(s.Child())
 		}
 	}
 	return r

@@ -1,9 +1,6 @@
 package protocol
 
 import (
-	"cmp"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -63,23 +60,12 @@ type OpenCLCPU struct {
 // maxOpenCLCPUs is the maximum number of these that are read.
 const maxOpenCLCPUs = 8
 
-func scanOpenCLCPU(s *bxml.Scanner) (c OpenCLCPU) {
-	for name := range s.Children() {
-		switch name {
-		case "platform_vendor":
-			c.Platform = s.Line(maxText)
-		case "opencl_cpu_info":
-			c.OpenCL = *scanOpenCL(s)
-		}
+func (c *OpenCLCPU) fields(x bxml.Codec) {
+	x.WriteIf(c.Platform != "").Line("platform_vendor", &c.Platform, maxText)
+	if w := x.Writing(); w != nil && c.Platform == "" {
+		w.Text("platform_vendor", "unknown") // BOINC's server ignores an element without it
 	}
-	return c
-}
-
-func (c *OpenCLCPU) write(w *bxml.Writer) {
-	w.Open("opencl_cpu_prop")
-	w.Text("platform_vendor", cmp.Or(c.Platform, "unknown")) // BOINC's server ignores an element without it
-	c.writeAs(w, "opencl_cpu_info")
-	w.Close("opencl_cpu_prop")
+	part(x, "opencl_cpu_info", &c.OpenCL)
 }
 
 // maxCoprocs is the maximum number of kinds of coprocessors that are read.
@@ -87,6 +73,9 @@ const maxCoprocs = 16
 
 // maxExtensions is the maximum length, in bytes, of a device's list of extensions.
 const maxExtensions = 1200
+
+// maxDevices is the largest number of devices that is read.
+const maxDevices = 1024
 
 // elements are the names of the elements for kinds that have their own.
 var elements = map[string]string{
@@ -118,114 +107,25 @@ func scanCoprocs(s *bxml.Scanner) (all []Coproc) {
 		if !ok || len(all) == maxCoprocs {
 			continue
 		}
-		if c := scanCoproc(s, kind); c.Kind != "" && c.Kind != "CPU" && c.Count > 0 {
+		c := Coproc{Kind: kind}
+		s.Fields(func(x bxml.Codec) {
+			if kind == "" {
+				x.Line("type", &c.Kind, maxText)
+			}
+			c.fields(x)
+		})
+		if c.Kind != "" && c.Kind != "CPU" && c.Count > 0 {
 			all = append(all, c)
 		}
 	}
 	return all
 }
 
-func scanCoproc(s *bxml.Scanner, kind string) Coproc {
-	c := Coproc{Kind: kind}
-	for name := range s.Children() {
-		switch name {
-		case "type":
-			if kind == "" {
-				c.Kind = s.Line(maxText)
-			}
-		case "count":
-			scanInt(s, &c.Count)
-			c.Count = max(0, min(c.Count, 1024))
-		case "name":
-			c.Name = s.Line(maxText)
-		case "available_ram":
-			s.Float(&c.Memory)
-		case "peak_flops":
-			s.Float(&c.PeakFlops)
-		case "drvVersion", "CALVersion":
-			c.Version = s.Line(maxText)
-		case "cudaVersion":
-			scanInt(s, &c.CUDA)
-		case "major":
-			scanInt(s, &c.Major)
-		case "minor":
-			scanInt(s, &c.Minor)
-		case "target":
-			scanInt(s, &c.Target)
-		case "metal_support":
-			scanInt(s, &c.Metal)
-		case "atirt_detected":
-			c.ATILibs = s.Flag()
-		case "amdrt_detected":
-			c.AMDLibs = s.Flag()
-		case "req_secs":
-			s.Float(&c.ReqSeconds)
-		case "req_instances":
-			s.Float(&c.ReqInstances)
-		case "estimated_delay":
-			scanSpan(s, &c.Delay)
-		case "coproc_opencl":
-			c.OpenCL = scanOpenCL(s)
-		}
-	}
-	c.Memory = max(0, min(c.Memory, maxBytes))
-	c.PeakFlops = max(0, min(c.PeakFlops, maxFpops))
-	return c
-}
-
-func scanOpenCL(s *bxml.Scanner) *OpenCL {
-	var o OpenCL
-	for name := range s.Children() {
-		switch name {
-		case "name":
-			o.Name = s.Line(maxText)
-		case "vendor":
-			o.Vendor = s.Line(maxText)
-		case "vendor_id":
-			scanInt(s, &o.VendorID)
-		case "half_fp_config":
-			scanBits(s, &o.HalfFP)
-		case "single_fp_config":
-			scanBits(s, &o.SingleFP)
-		case "endian_little":
-			o.LittleEndian = s.Flag()
-		case "execution_capabilities":
-			scanBits(s, &o.Execution)
-		case "extensions":
-			o.Extensions = s.Line(maxExtensions)
-		case "opencl_platform_version":
-			o.PlatformVersion = s.Line(maxText)
-		case "opencl_device_version":
-			o.DeviceVersion = s.Line(maxText)
-		case "opencl_driver_version":
-			o.DriverVersion = s.Line(maxText)
-		case "global_mem_size":
-			s.Float(&o.GlobalMem)
-		case "local_mem_size":
-			s.Float(&o.LocalMem)
-		case "max_compute_units":
-			scanInt(s, &o.ComputeUnits)
-		case "max_clock_frequency":
-			scanInt(s, &o.ClockMHz)
-		case "double_fp_config":
-			scanBits(s, &o.DoubleFP)
-		case "nv_compute_capability_major":
-			scanInt(s, &o.Major)
-		case "nv_compute_capability_minor":
-			scanInt(s, &o.Minor)
-		}
-	}
-	return &o
-}
-
-// scanBits reads a bit field. Invalid text is 0.
-func scanBits(s *bxml.Scanner, to *uint64) {
-	*to, _ = strconv.ParseUint(strings.TrimSpace(s.Head(maxText)), 10, 64)
-}
-
 // CoprocsXML returns the <coprocs> element, or "" without coprocessors.
 func CoprocsXML(all []Coproc) string {
-	return text(func(w *bxml.Writer) { writeCoprocs(w, all) })
+	var w bxml.Writer
+	writeCoprocs(&w, all)
+	return string(w.Bytes())
 }
 
 func writeCoprocs(w *bxml.Writer, all []Coproc) {
@@ -240,71 +140,72 @@ func writeCoprocs(w *bxml.Writer, all []Coproc) {
 }
 
 func (c *Coproc) write(w *bxml.Writer) {
-	name, own := elements[c.Kind]
-	if !own {
-		name = "coproc"
+	if name, own := elements[c.Kind]; own {
+		w.Element(name, c.fields)
+		return
 	}
-	w.Open(name)
-	if !own {
-		w.Text("type", c.Kind)
-	}
-	w.Int("count", int64(c.Count))
-	if own {
-		w.Text("name", c.Name)
-		w.Float("available_ram", c.Memory)
-	}
-	switch c.Kind {
-	case nvidia:
-		w.Bool("have_cuda", c.CUDA > 0)
-	case ati:
-		w.Bool("have_cal", c.Version != "")
-	}
-	if own {
-		w.Bool("have_opencl", c.OpenCL != nil)
-	}
-	w.Float("req_secs", c.ReqSeconds)
-	w.Float("req_instances", c.ReqInstances)
-	w.Float("estimated_delay", c.Delay.Seconds())
-	w.Float("peak_flops", c.PeakFlops)
-	switch c.Kind {
-	case nvidia:
-		w.Int("cudaVersion", int64(c.CUDA))
-		w.TextIf("drvVersion", c.Version)
-		w.Float("totalGlobalMem", c.Memory)
-		w.Int("major", int64(c.Major))
-		w.Int("minor", int64(c.Minor))
-	case ati:
-		w.TextIf("CALVersion", c.Version)
-		w.Int("target", int64(c.Target))
-		w.Int("localRAM", int64(c.Memory)>>20)
-	}
-	if c.OpenCL != nil {
-		c.OpenCL.writeAs(w, "coproc_opencl")
-	}
-	w.Close(name)
+	w.Open("coproc")
+	w.Text("type", c.Kind)
+	w.Fields(c.fields)
+	w.Close("coproc")
 }
 
-func (o *OpenCL) writeAs(w *bxml.Writer, element string) {
-	w.Open(element)
-	w.Text("name", o.Name)
-	w.Text("vendor", o.Vendor)
-	w.Int("vendor_id", int64(o.VendorID))
-	w.Bool("available", true)
-	bits := func(name string, v uint64) { w.Text(name, strconv.FormatUint(v, 10)) }
-	bits("half_fp_config", o.HalfFP)
-	bits("single_fp_config", o.SingleFP)
-	bits("double_fp_config", o.DoubleFP)
-	w.Bool("endian_little", o.LittleEndian)
-	bits("execution_capabilities", o.Execution)
-	w.Text("extensions", o.Extensions)
-	w.Int("global_mem_size", int64(o.GlobalMem))
-	w.Int("local_mem_size", int64(o.LocalMem))
-	w.Int("max_clock_frequency", int64(o.ClockMHz))
-	w.Int("max_compute_units", int64(o.ComputeUnits))
-	w.Int("nv_compute_capability_major", int64(o.Major))
-	w.Int("nv_compute_capability_minor", int64(o.Minor))
-	w.Text("opencl_platform_version", o.PlatformVersion)
-	w.Text("opencl_device_version", o.DeviceVersion)
-	w.Text("opencl_driver_version", o.DriverVersion)
-	w.Close(element)
+func (c *Coproc) fields(x bxml.Codec) {
+	read, own := x.WriteIf(false), x
+	if x.Writing() != nil {
+		own = x.WriteIf(elements[c.Kind] != "")
+	}
+	nv, amd := x.WriteIf(c.Kind == nvidia), x.WriteIf(c.Kind == ati)
+	integer(x, "count", &c.Count)
+	if x.Reading("count") != nil {
+		c.Count = max(0, min(c.Count, maxDevices))
+	}
+	own.Line("name", &c.Name, maxText)
+	bounded(own, "available_ram", &c.Memory, maxBytes)
+	nv.WriteBool("have_cuda", c.CUDA > 0)
+	amd.WriteBool("have_cal", c.Version != "")
+	own.WriteBool("have_opencl", c.OpenCL != nil)
+	x.Float("req_secs", &c.ReqSeconds)
+	x.Float("req_instances", &c.ReqInstances)
+	span(x, "estimated_delay", &c.Delay)
+	bounded(x, "peak_flops", &c.PeakFlops, maxFpops)
+	integer(nv, "cudaVersion", &c.CUDA)
+	nv.Optional().Line("drvVersion", &c.Version, maxText)
+	nv.WriteFloat("totalGlobalMem", c.Memory)
+	integer(nv, "major", &c.Major)
+	integer(nv, "minor", &c.Minor)
+	amd.Optional().Line("CALVersion", &c.Version, maxText)
+	integer(amd, "target", &c.Target)
+	amd.WriteInt("localRAM", int64(c.Memory)>>20)
+	integer(read, "metal_support", &c.Metal)
+	read.Flag("atirt_detected", &c.ATILibs)
+	read.Flag("amdrt_detected", &c.AMDLibs)
+	if x.Reading("coproc_opencl") != nil {
+		c.OpenCL = new(OpenCL)
+	}
+	if c.OpenCL != nil {
+		x.Element("coproc_opencl", c.OpenCL.fields)
+	}
+}
+
+func (o *OpenCL) fields(x bxml.Codec) {
+	x.Line("name", &o.Name, maxText)
+	x.Line("vendor", &o.Vendor, maxText)
+	integer(x, "vendor_id", &o.VendorID)
+	x.WriteBool("available", true)
+	bits(x, "half_fp_config", &o.HalfFP)
+	bits(x, "single_fp_config", &o.SingleFP)
+	bits(x, "double_fp_config", &o.DoubleFP)
+	x.Bool("endian_little", &o.LittleEndian)
+	bits(x, "execution_capabilities", &o.Execution)
+	x.Line("extensions", &o.Extensions, maxExtensions)
+	wholeFloat(x, "global_mem_size", &o.GlobalMem)
+	wholeFloat(x, "local_mem_size", &o.LocalMem)
+	integer(x, "max_clock_frequency", &o.ClockMHz)
+	integer(x, "max_compute_units", &o.ComputeUnits)
+	integer(x, "nv_compute_capability_major", &o.Major)
+	integer(x, "nv_compute_capability_minor", &o.Minor)
+	x.Line("opencl_platform_version", &o.PlatformVersion, maxText)
+	x.Line("opencl_device_version", &o.DeviceVersion, maxText)
+	x.Line("opencl_driver_version", &o.DriverVersion, maxText)
 }

@@ -6,4 +6,7 @@
 // keep, and never panic. Encoders write messages that the strictest known peer accepts. BOINC's
 // float seconds become time.Time and time.Duration here and nowhere else. The package does no input
 // or output and uses only the standard library. Agent and server share it.
+//
+// An element that is both read and written has a function fields, which describes it once for both
+// directions. See bxml.Codec.
 package protocol

@@ -77,12 +77,12 @@ func (r *ManagerRequest) Encode() []byte {
 	if r.GlobalPrefs != "" {
 		w.Block("global_preferences", r.GlobalPrefs)
 	}
-	r.Host.write(&w)
+	w.Element("host_info", r.Host.fields)
 	if r.Opaque != "" {
 		w.Block("opaque", r.Opaque)
 	}
-	r.TimeStats.write(&w)
-	r.NetStats.write(&w)
+	w.Element("time_stats", r.TimeStats.fields)
+	w.Element("net_stats", r.NetStats.fields)
 	w.Close("acct_mgr_request")
 	return w.Bytes()
 }

@@ -34,22 +34,19 @@ type SchedulerReply struct {
 	ResultAbortsIfNotStarted []string
 
 	Elements
-	Encoded []string // encoded elements, written unchanged after the others
 
 	CodeSignKey          string
 	CodeSignKeySignature string
 
-	MessageAck       bool
-	TrickleDowns     []Trickle
-	DeleteFiles      []string
-	NoRscApps        []string // resources that none of the project's applications use
-	SendFullWorkload bool
-	GUIURLs          string // raw content
-	Feeds            []Feed // news for volunteers
+	MessageAck   bool
+	TrickleDowns []Trickle
+	DeleteFiles  []string
+	NoRscApps    []string // resources that none of the project's applications use
+	GUIURLs      string   // raw content
+	Feeds        []Feed   // news for volunteers
 
-	NonCPUIntensive       bool
-	StrictMemoryBound     bool
-	VerifyFilesOnAppStart bool
+	NonCPUIntensive   bool
+	StrictMemoryBound bool
 }
 
 // A Message is for people: one of low priority is written to the log, and a notice is shown to

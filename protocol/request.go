@@ -58,7 +58,6 @@ type SchedulerRequest struct {
 	Files        []FileInfo // sticky files on the host
 	AppVersions  []AppVersion
 	OtherResults []OtherResult
-	InProgress   []InProgressResult // of all projects, if the server asked for it
 }
 
 // PlatformAnonymous is the platform of a host that computes only with its volunteer's own programs,
@@ -99,14 +98,6 @@ type OtherResult struct {
 	Name       string
 	AppVersion int // index into the request's AppVersions, or -1 if unknown
 	PlanClass  string
-}
-
-// InProgressResult is one queued result of any project.
-type InProgressResult struct {
-	Name          string
-	Deadline      time.Time
-	TimeRemaining time.Duration
-	AvgNCPUs      float64
 }
 
 // A Trickle is a message between an application and its project's server.

@@ -39,6 +39,9 @@ const (
 	maxBytes = 1 << 62
 )
 
+// usualMessage is a usual length of a scheduler's request or reply, in bytes.
+const usualMessage = 4 << 10
+
 // maxClasses bounds the plan classes of one platform.
 const maxClasses = 1000
 
@@ -95,4 +98,11 @@ func UnixSeconds(t time.Time) float64 {
 		return 0
 	}
 	return float64(t.Unix()) + float64(t.Nanosecond())/1e9
+}
+
+func appendTo[T any](list []T, v T) []T {
+	if len(list) >= maxList {
+		return list
+	}
+	return append(list, v)
 }

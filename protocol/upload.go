@@ -103,12 +103,8 @@ func parseUploadHead(head []byte, data bool) (UploadRequest, error) {
 	// closed.
 	for name := range s.Children() {
 		switch name {
-		case "core_client_major_version":
-			scanInt(s, &r.Client.Major)
-		case "core_client_minor_version":
-			scanInt(s, &r.Client.Minor)
-		case "core_client_release":
-			scanInt(s, &r.Client.Release)
+		case "core_client_major_version", "core_client_minor_version", "core_client_release":
+			r.Client.fields(s.Child())
 		case "get_file_size":
 			r.SizeQuery, r.Name = true, s.Head(maxLong)
 		case "name":

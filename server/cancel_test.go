@@ -20,7 +20,7 @@ func TestCancel(t *testing.T) {
 	if work := c.fetch(); len(work.Results) != 1 {
 		t.Fatalf("%d results: %v", len(work.Results), work.Messages)
 	}
-	got, err := operate.CancelBatch(t.Context(), w.p, 4, w.now())
+	got, err := operate.CancelWork(t.Context(), w.p, operate.CancelSpec{Batch: 4}, w.now())
 	if err != nil || got.Workunits != 1 || got.Finished != 1 {
 		t.Errorf("got %+v, %v", got, err)
 	}

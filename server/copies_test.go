@@ -106,7 +106,7 @@ func TestACopyThatNobodyNeeds(t *testing.T) {
 	if len(list) != 1 {
 		t.Fatalf("ordered %+v", list)
 	}
-	_, err := operate.Cancel(t.Context(), w.p, []int64{2, 3}, w.now())
+	_, err := operate.CancelWork(t.Context(), w.p, operate.CancelSpec{IDs: []int64{2, 3}}, w.now())
 	w.must(err)
 	a.upload(list[0], "made")
 	w.step()

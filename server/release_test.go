@@ -74,7 +74,7 @@ func TestAwaitingWorkCanBeCancelled(t *testing.T) {
 		Params: workgen.Params{Name: "wu"}, Await: true, Inputs: []workgen.Given{{Path: "x.dat", Kind: workgen.Staged}},
 	}))
 	w.step()
-	_, err := operate.Cancel(t.Context(), w.p, []int64{1}, w.now())
+	_, err := operate.CancelWork(t.Context(), w.p, operate.CancelSpec{IDs: []int64{1}}, w.now())
 	w.must(err)
 	w.step()
 	_, err = operate.StageFile(t.Context(), w.p, w.file("x", "late"), "x.dat")

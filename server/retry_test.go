@@ -41,7 +41,10 @@ func TestRetry(t *testing.T) {
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", MinQuorum: 2, MaxErrorResults: 1, MaxTotalResults: 3}, "hello")
 	w.create(workgen.Params{Name: "other"}, "other")
-	w.must(func() error { _, err := operate.Cancel(t.Context(), w.p, []int64{2}, w.now()); return err }())
+	w.must(func() error {
+		_, err := operate.CancelWork(t.Context(), w.p, operate.CancelSpec{IDs: []int64{2}}, w.now())
+		return err
+	}())
 	client := func(name string) *client { return &client{w: w, key: w.user(name + "@example.org"), name: name} }
 	good := client("good")
 	good.compute(good.fetch())

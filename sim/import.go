@@ -28,7 +28,7 @@ const spread = 0.1
 func FromSnapshot(name string, s decide.Snapshot) Scenario {
 	const flops = 1e9
 	sc := Scenario{
-		Format: 1, Name: name, DurationDays: 30, StepS: 60, Seed: 1,
+		Format: 1, Name: name, DurationDays: 30, Seed: 1,
 		Host: Host{NCPUs: s.CPUs, FlopsPerCPU: flops, MemMB: float64(s.Memory >> 20), On: onDaily(s.OnFrac)},
 		Prefs: Prefs{
 			WorkBufMinDays: s.Low.Hours() / 24, WorkBufAdditionalDays: (s.High - s.Low).Hours() / 24,
@@ -57,7 +57,7 @@ func FromBOINC(name string, f *protocol.ClientStateFile, p prefs.Prefs) Scenario
 		flops = 1e9
 	}
 	sc := Scenario{
-		Format: 1, Name: name, DurationDays: 30, StepS: 60, Seed: 1,
+		Format: 1, Name: name, DurationDays: 30, Seed: 1,
 		Host: Host{NCPUs: max(f.Host.NCPUs, 1), FlopsPerCPU: flops, MemMB: f.Host.MemBytes / (1 << 20), On: onDaily(f.Times.OnFrac)},
 		Prefs: Prefs{
 			WorkBufMinDays: p.WorkBufMinDays, WorkBufAdditionalDays: p.WorkBufAdditionalDays,

@@ -22,7 +22,6 @@ type Scenario struct {
 	Format       int       `toml:"format"`
 	Name         string    `toml:"name"`
 	DurationDays float64   `toml:"duration_days"`
-	StepS        float64   `toml:"step_s"` // for simulators that step (not used here)
 	Seed         int64     `toml:"seed"`
 	Host         Host      `toml:"host"`
 	Prefs        Prefs     `toml:"prefs"`

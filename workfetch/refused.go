@@ -58,9 +58,9 @@ var refusals = map[RefusedCode]refusal{
 	"virtualbox":        {text: "{tasks} need {detail}.", cure: virtual},
 	"containers":        {text: "{tasks} need {detail}.", cure: virtual},
 	"client_version":    {text: "{tasks} need {detail}, and this computer runs {have}.", cure: "Install a newer version of this program.", amount: release},
-	refusedMemory:       {text: "{tasks} need {need} of memory, and may use {have} here.", amount: size},
-	refusedDisk:         {text: "{tasks} need {need} of disk space, and may use {have} here.", amount: size},
-	"bandwidth":         {text: "{tasks} need a download speed of {need} a second, and this computer has {have} a second.", cure: compiled, amount: size},
+	refusedMemory:       {text: "{tasks} need {need} of memory, and may use {have} here.", amount: words.Bytes[float64]},
+	refusedDisk:         {text: "{tasks} need {need} of disk space, and may use {have} here.", amount: words.Bytes[float64]},
+	"bandwidth":         {text: "{tasks} need a download speed of {need} a second, and this computer has {have} a second.", cure: compiled, amount: words.Bytes[float64]},
 	"deadline":          {text: "{tasks} would take this computer {need}, and are due after {have}.", cure: longer, amount: span},
 	"daily_quota":       {text: "This computer has had the {have} tasks that the project allows it {until}. The number rises with each valid result.", cure: itEnds, amount: whole},
 	"tasks_in_progress": {text: "This computer has the {have} tasks of the project{kind} that it may have at a time.", cure: "Wait: more can be fetched once some are reported.", amount: whole},
@@ -146,8 +146,6 @@ func needs(all []Refused, code RefusedCode) (least int64) {
 }
 
 func whole(v float64) string { return words.Number(int64(v)) }
-
-func size(v float64) string { return words.Bytes(int64(min(v, 1<<62))) }
 
 // release returns a version of a client, which is 10000·major + 100·minor + release.
 func release(v float64) string {

@@ -59,14 +59,14 @@ func TestRefusalsByCode(t *testing.T) {
 		},
 		{
 			"several, one twice",
-			[]workfetch.Refused{{Code: "disk", App: "a", Need: 10e9, Have: 2e9}, {Code: "has_one"}, {Code: "has_one"}, {Code: "chain"}, {Code: "other"}},
+			[]workfetch.Refused{{Code: "disk", App: "a", Need: 10 << 30, Have: 2 << 30}, {Code: "has_one"}, {Code: "has_one"}, {Code: "chain"}, {Code: "other"}},
 			"The last request brought no work. Tasks of a need 10 GB of disk space, and may use 2 GB here. The remaining tasks belong to workunits of which this computer already has or had one. " +
 				"The next task of a chain follows once the result that this computer reported is validated. Trying again ",
 			"Set disk_max_used_gb higher. Now: disk_max_used_gb = 2.",
 		},
 		{
 			"impossible",
-			[]workfetch.Refused{{Code: "memory", Need: 838e9, Have: 10e9}},
+			[]workfetch.Refused{{Code: "memory", Need: 838 << 30, Have: 10 << 30}},
 			"The last request brought no work. Its tasks need 838 GB of memory, and may use 10 GB here. Trying again ", "This computer can never run these tasks: they need 838 GB of memory, and it has 25 GB.",
 		},
 		{"of a newer server", []workfetch.Refused{{Code: "moonphase"}}, "The last request brought no work. The remaining tasks could not be sent to this computer. Trying again ", "Wait: this ends without your help."},
@@ -75,7 +75,7 @@ func TestRefusalsByCode(t *testing.T) {
 			s := snapshot(nil, known(func(p *workfetch.Project) {
 				p.Backoff, p.BackoffWhy, p.Refused = now.Add(time.Hour), "The last request brought no work (the server's words)", tt.refused
 			}))
-			s.Disk, s.AllMemory = disk, 25e9
+			s.Disk, s.AllMemory = disk, 25<<30
 			if r := workfetch.Choose(s)[0]; r.Code != workfetch.NoWorkBackoff || !strings.HasPrefix(r.Text, tt.text) || !strings.HasPrefix(r.Cure, tt.cure) {
 				t.Errorf("got %+v", r)
 			}

@@ -57,9 +57,11 @@ func Parse(src []byte) (Config, error) {
 
 func (c *Config) logFlags(s *bxml.Scanner) {
 	for name := range s.Children() {
-		on := s.Flag()
-		if slices.Contains(logflag.Effective, name) || slices.Contains(logflag.Idle, name) && on {
+		switch on := s.Flag(); {
+		case slices.Contains(logflag.Names, name):
 			c.change(name, func(o *settings.Settings) { o.LogFlags[name] = on })
+		case on:
+			c.Unused = append(c.Unused, name)
 		}
 	}
 }

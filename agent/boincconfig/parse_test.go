@@ -69,7 +69,7 @@ func TestOptions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, want := settings.Default(), settings.Default()
 			parse(t, c.options).Apply(&got)
-			want.LogFlags["task"], want.LogFlags["task_debug"], want.LogFlags["rr_simulation"] = false, true, true
+			want.LogFlags["task"], want.LogFlags["task_debug"] = false, true
 			want.ExclusiveApps, want.ExclusiveGPUApps = []string{}, []string{}
 			c.want(&want)
 			if !reflect.DeepEqual(got, want) {
@@ -84,7 +84,7 @@ func TestUnused(t *testing.T) {
 	c := parse(t, "<start_delay>0.000000</start_delay><http_transfer_timeout>300</http_transfer_timeout><force_auth>default</force_auth><max_overdue_days>-1.000000</max_overdue_days>"+
 		"<alt_platform></alt_platform><network_test_url>https://www.google.com/</network_test_url>"+
 		"<use_certs/><rec_half_life_days>5</rec_half_life_days><alt_platform>x</alt_platform><alt_platform>y</alt_platform><dont_use_vbox>0</dont_use_vbox><ncpu>3</ncpu>")
-	if want := []string{"alt_platform", "ncpu", "rec_half_life_days", "use_certs"}; !slices.Equal(c.Unused, want) {
+	if want := []string{"alt_platform", "ncpu", "rec_half_life_days", "rr_simulation", "use_certs"}; !slices.Equal(c.Unused, want) {
 		t.Errorf("%v, want %v", c.Unused, want)
 	}
 }

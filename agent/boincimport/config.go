@@ -61,11 +61,7 @@ func (m *importer) settings() error {
 		}
 		wanted = with
 	}
-	idle := wanted.IdleFlags()
-	for _, name := range idle {
-		delete(wanted.LogFlags, name)
-	}
-	m.unused(configFile, append(idle, m.config.Unused...))
+	m.unused(configFile, m.config.Unused)
 
 	text := wanted.TOML(settings.Default())
 	if text == "" {

@@ -12,7 +12,7 @@ func TestAGPUInWords(t *testing.T) {
 		g    control.GPU
 		want string
 	}{
-		{control.GPU{Type: "NVIDIA", Celsius: 71, Busy: &busy, MemoryUsed: 5e9, Memory: 12e9}, "NVIDIA GPU 0 is at 71 °C, 98% busy, with 5 GB of 12 GB of memory in use"},
+		{control.GPU{Type: "NVIDIA", Celsius: 71, Busy: &busy, MemoryUsed: 5 << 30, Memory: 12 << 30}, "NVIDIA GPU 0 is at 71 °C, 98% busy, with 5 GB of 12 GB of memory in use"},
 		{control.GPU{Type: "ATI", Number: 1, Celsius: 40.4}, "AMD GPU 1 is at 40 °C"},
 		{control.GPU{Type: "intel_gpu", Busy: new(float64)}, "Intel GPU 0 is 0% busy"},
 	} {

@@ -23,6 +23,7 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 )
@@ -205,7 +206,7 @@ func disk(dir string) Finding {
 		dir = filepath.Dir(dir)
 	}
 	free, ok := hostinfo.DiskFree(dir)
-	f := Finding{Check: "disk", Grade: Good, Text: fmt.Sprintf("%.1f GB free", free/1e9)}
+	f := Finding{Check: "disk", Grade: Good, Text: words.Bytes(free) + " free"}
 	switch {
 	case !ok:
 		f.Grade, f.Text = Note, "cannot determine the free space"

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/decide/storage"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/storage"
 )
 
 // maxRemoved is the number of a project's removed stored files that are remembered.
@@ -96,7 +97,7 @@ func (l *Life) stored(needed, used map[string]bool, j *judged) (s storage.Snapsh
 	return s, keys
 }
 
-func gigabytes(gb float64) int64 { return int64(gb * 1e9) }
+func gigabytes(gb float64) int64 { return int64(gb * prefs.GB) }
 
 func status(f state.File) storage.Status {
 	switch {

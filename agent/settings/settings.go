@@ -77,11 +77,6 @@ type Settings struct {
 // LogFlags has the log flags by name, and whether they are on.
 type LogFlags map[string]bool
 
-// IdleFlags returns the log flags that are set without an effect here, in order.
-func (s Settings) IdleFlags() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.LogFlags)), func(name string) bool { return !slices.Contains(logflag.Idle, name) })
-}
-
 // Default returns what holds without a file.
 func Default() Settings {
 	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL, MaxProcesses: 256, LogFlags: logflag.Defaults()}
@@ -182,8 +177,8 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 		errs = append(errs, lines.Errorf("max_processes", "%d is too few, because wrappers need some themselves; use 4 or more", s.MaxProcesses))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.LogFlags)) {
-		if !slices.Contains(logflag.Effective, name) && !slices.Contains(logflag.Idle, name) {
-			errs = append(errs, lines.Unknown("log_flags."+name, logflag.Effective))
+		if !slices.Contains(logflag.Names, name) {
+			errs = append(errs, lines.Unknown("log_flags."+name, logflag.Names))
 		}
 	}
 	for _, v := range []struct {

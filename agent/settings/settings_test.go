@@ -59,7 +59,7 @@ max_processes = 4`, ""},
 			"DIR/starling.toml:3: log_level: map[x:1] is not a string in quotes"},
 		{"wrong kinds", "ncpus = \"all\"\nallow_multiple_clients = 1", "DIR/starling.toml:1: ncpus: \"all\" is not a whole number\n" +
 			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false; write allow_multiple_clients = true"},
-		{"log flags", "[log_flags]\ncpu_sched = true\nrr_simulation = true\ncpu_schd = true", "DIR/starling.toml:4: log_flags.cpu_schd: unknown key, did you mean cpu_sched?"},
+		{"log flags", "[log_flags]\ncpu_sched = true\ncpu_schd = true", "DIR/starling.toml:3: log_flags.cpu_schd: unknown key, did you mean cpu_sched?"},
 		{"log flag of the wrong kind", "[log_flags]\ntask = 1", "DIR/starling.toml:2: log_flags.task: 1 is not true or false; write task = true"},
 		{"bad processes", "max_processes = 1", "DIR/starling.toml:1: max_processes: 1 is too few, because wrappers need some themselves; use 4 or more"},
 		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not one of debug, info, warn, error\n" +
@@ -262,13 +262,6 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-func TestIdleFlags(t *testing.T) {
-	s, err := settings.Load(dir(t, map[string]string{settings.File: "[log_flags]\ntask = false\nrr_simulation = true\ncoproc_debug = true\n"}))
-	if got := s.IdleFlags(); err != nil || !reflect.DeepEqual(got, []string{"coproc_debug", "rr_simulation"}) || s.LogFlags["task"] {
-		t.Errorf("got %v, %v", got, err)
-	}
 }
 
 // A key that another file has is recognized.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/decide/notices"
 	"github.com/starling-grid/starling/internal/htmltext"
 	"github.com/starling-grid/starling/internal/logflag"
-	"github.com/starling-grid/starling/notices"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/starling-grid/starling/acctmgr"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/decide/acctmgr"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/acctmgr"
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/decide/acctmgr"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"

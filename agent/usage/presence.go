@@ -148,5 +148,5 @@ func (p *Presence) Conditions(now time.Time) prefs.Conditions {
 
 // TransferredMB returns the traffic in the period of the preferences' limit.
 func TransferredMB(h state.Host, p prefs.Effective, now time.Time) float64 {
-	return state.TrafficSince(h.Traffic, now, int(p.DailyXferPeriodDays)) / 1e6
+	return state.TrafficSince(h.Traffic, now, int(p.DailyXferPeriodDays)) / prefs.MB
 }

@@ -2,8 +2,8 @@ package view
 
 import (
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/decide/notices"
 	"github.com/starling-grid/starling/internal/htmltext"
-	"github.com/starling-grid/starling/notices"
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/state"
 )

@@ -2,12 +2,13 @@ package view
 
 import (
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 )
 
 // storage returns the files that a project stores here.
 func (f *Facts) storage(p state.Project) control.Storage {
-	s := control.Storage{Limit: int64(f.Accounts[p.MasterURL].MaxStickyGB * 1e9)}
+	s := control.Storage{Limit: int64(f.Accounts[p.MasterURL].MaxStickyGB * prefs.GB)}
 	for _, file := range f.DB.Files.Of(p.MasterURL) {
 		if !file.Sticky {
 			continue

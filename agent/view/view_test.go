@@ -274,14 +274,14 @@ func TestPreferencesWithoutEffect(t *testing.T) {
 // TestAFullDiskNamesThePreference: of three that limit the disk, the one that binds.
 func TestAFullDiskNamesThePreference(t *testing.T) {
 	f := facts(t, state.Result{Slot: state.NoSlot}, state.File{})
-	f.Host.DiskTotal, f.Disk = 100e9, view.Disk{Used: 3e9, Free: 50e9}
+	f.Host.DiskTotal, f.Disk = 100<<30, view.Disk{Used: 3 << 30, Free: 50 << 30}
 	f.Prefs.DiskMaxUsedGB = 2
 	s := f.Snapshot()
 	want := "The projects' files use 3 GB of disk space, but the preferences allow 2 GB (disk_max_used_gb = 2)."
 	if s.Compute.Cure != "Set disk_max_used_gb higher." || s.Compute.Code != view.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
 		t.Errorf("got %+v, %+v, want %q", s.Compute, s.Disk, want)
 	}
-	f.Disk.Used = 1e9
+	f.Disk.Used = 1 << 30
 	if s := f.Snapshot(); s.Compute.Denied() || s.Disk.Key != "disk_max_used_gb" {
 		t.Errorf("with less: %+v, %+v", s.Compute, s.Disk)
 	}

@@ -92,7 +92,7 @@ func showEnded(w display, k control.HistoryTask, now time.Time) {
 	line("elapsed", span(k.Elapsed))
 	line("CPU time", span(k.CPUTime))
 	if k.PeakMemory > 0 {
-		line("peak memory", fmt.Sprintf("%.0f MB", float64(k.PeakMemory)/1e6))
+		line("peak memory", words.Bytes(k.PeakMemory))
 	}
 	earned := "not known; see the task's page on the project's web site"
 	if k.Credit != nil {

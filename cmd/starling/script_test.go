@@ -109,7 +109,7 @@ func past(ts *testscript.TestScript, neg bool, args []string) {
 			e.Outcome, e.Code, e.Text, e.ExitStatus = state.TaskFailed, "exit_status", "Its application reported an error (exit status 3).", 3
 			e.Stderr = "starting\n+1+1 \x1b[31mred"
 		})
-		end(tx, alpha, "Alpha", "alpha_3", 150, func(e *state.EndedTask) { e.Deadline, e.PeakRSS = e.Reported.Add(-2*time.Hour), 5e6 })
+		end(tx, alpha, "Alpha", "alpha_3", 150, func(e *state.EndedTask) { e.Deadline, e.PeakRSS = e.Reported.Add(-2*time.Hour), 5<<20 })
 		end(tx, beta, "Beta", "=beta_1", 60, func(e *state.EndedTask) {
 			e.Outcome, e.By, e.Code, e.Text, e.CPUTime = state.TaskAborted, state.ByProject, "aborted_by_project", "The project no longer needs it and aborted it.", 0
 		})

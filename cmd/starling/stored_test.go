@@ -12,7 +12,7 @@ func TestStored(t *testing.T) {
 	for want, s := range map[string]control.Storage{
 		"-":                               {},
 		"1 file, 5 bytes":                 {Files: 1, Bytes: 5},
-		"2 files, 1.5 GB of at most 2 GB": {Files: 2, Bytes: 15e8, Limit: 2e9},
+		"2 files, 1.5 GB of at most 2 GB": {Files: 2, Bytes: 3 << 29, Limit: 2 << 30},
 	} {
 		if got := stored(s); got != want {
 			t.Errorf("got %q, want %q", got, want)

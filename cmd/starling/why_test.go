@@ -16,12 +16,12 @@ func TestWhyNamesPreferences(t *testing.T) {
 	now := time.Now()
 	p := prefs.Default()
 	s := decide.Snapshot{
-		Now: now, CPUs: 2, AllCPUs: 2, Memory: 1e9, Bound: p.MemoryBound(2e9, true), Disk: p.DiskBound(100e9, 50e9, 0),
+		Now: now, CPUs: 2, AllCPUs: 2, Memory: 1 << 30, Bound: p.MemoryBound(2<<30, true), Disk: p.DiskBound(100<<30, 50<<30, 0),
 		NoEffect: []string{"max_cpu_temperature has no effect: no sensor."},
 		Projects: []decide.Project{{URL: "https://a.example/", Share: 100, Known: true}},
 		Results:  []decide.Result{{ID: "w_0", Phase: decide.Runnable, Received: now, Deadline: now.Add(100 * time.Hour), Stated: time.Hour}},
 	}
-	s.Results[0].Memory = 2e9
+	s.Results[0].Memory = 2 << 30
 	var out bytes.Buffer
 	if err := explain(&out, decide.Record{Snapshot: s, Plan: decide.Pass(s)}, ""); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,8 @@ const Key = "flag"
 // flag only.
 const Detail = slog.LevelDebug - 4
 
-// Flags that have an effect. The first three are on unless switched off.
+// The flags. The first three are on unless switched off. BOINC's other flags have nothing to switch
+// here.
 const (
 	Task          = "task"
 	FileXfer      = "file_xfer"
@@ -49,23 +50,16 @@ const (
 	SchedDecision = "sched_decision"
 )
 
-// Effective are the flags that have an effect.
-var Effective = []string{
+// Names are all flags.
+var Names = []string{
 	Task, FileXfer, SchedOps, AppMsgReceive, AppMsgSend, Checkpoint, CPUSched, CPUSchedDebug, DCF, DiskUsage, FileXferDebug, GUIRPC, Heartbeat,
 	HTTP, MemUsage, NetworkStatus, Notice, Priority, SchedOpDebug, Slot, State, Suspend, TaskDebug, Trickle, WorkFetch, SchedDecision,
 }
 
-// Idle are further flags of BOINC's, which have nothing to switch here.
-var Idle = []string{
-	"android_debug", "async_file_debug", "benchmark_debug", "coproc_debug", "cpu_sched_status", "gui_rpc_msg_debug",
-	"http_xfer_debug", "idle_detection_debug", "poll_debug", "proxy_debug", "rr_simulation", "rrsim_detail",
-	"scrsave_debug", "sporadic_debug", "statefile_debug", "time_debug", "unparsed_xml",
-}
-
-// Defaults are the flags that have an effect, and which of them are on.
+// Defaults are all flags, and which of them are on.
 func Defaults() map[string]bool {
-	all := make(map[string]bool, len(Effective))
-	for _, name := range Effective {
+	all := make(map[string]bool, len(Names))
+	for _, name := range Names {
 		all[name] = usual(name)
 	}
 	return all

@@ -61,8 +61,8 @@ func TestCount(t *testing.T) {
 
 func TestBytes(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1 kB", 1500: "1.5 kB", 999_949: "999.9 kB", 999_950: "1 MB",
-		2_000_000_000: "2 GB", 1_234_000_000_000: "1.2 TB", math.MaxInt64: "9.2 EB",
+		0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1 KB", 1536: "1.5 KB", 1_048_524: "1023.9 KB", 1_048_525: "1 MB",
+		2 << 30: "2 GB", 1_319_413_953_331: "1.2 TB", math.MaxInt64: "8 EB",
 	} {
 		if got := Bytes(n); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)

@@ -81,16 +81,15 @@ func Number(n int64) string {
 	return fmt.Sprintf("%s,%03d", Number(n/1000), max(last, -last))
 }
 
-// Bytes is a size as people read it, in decimal units and with at most one decimal:
-// "0 bytes", "1.5 MB", "2 GB".
-func Bytes(n int64) string {
-	if n < 1000 {
+// Bytes is a size as people read it, with at most one decimal: "0 bytes", "1.5 MB", "2 GB". As in
+// BOINC's programs and preferences, a KB has 1,024 bytes, an MB 1,024 KB, and so on.
+func Bytes[N int64 | float64](n N) string {
+	if n < 1<<10 {
 		return Count(int(n), "byte")
 	}
-	v, units := float64(n), []string{"kB", "MB", "GB", "TB", "PB", "EB"}
-	unit := -1
-	for v >= 999.95 && unit+1 < len(units) || unit < 0 {
-		v, unit = v/1000, unit+1
+	v, units := float64(n)/1024, []string{"KB", "MB", "GB", "TB", "PB", "EB"}
+	for v >= 1023.95 && len(units) > 1 { // rounded, it is 1 of the next unit
+		v, units = v/1024, units[1:]
 	}
-	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") + " " + units[unit]
+	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") + " " + units[0]
 }

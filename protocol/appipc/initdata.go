@@ -1,7 +1,7 @@
 package appipc
 
 import (
-	"strings"
+	"fmt"
 	"time"
 
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -72,83 +72,86 @@ func (d InitData) HostFPOPS() float64 {
 // Encode returns the file. Its elements are in the order in which BOINC's client writes them.
 func (d InitData) Encode() []byte {
 	var w bxml.Writer
-	w.Open("app_init_data")
-	w.Int("major_version", int64(d.MajorVersion))
-	w.Int("minor_version", int64(d.MinorVersion))
-	w.Int("release", int64(d.Release))
-	w.Int("app_version", int64(d.AppVersion))
-	w.Int("userid", d.UserID)
-	w.Int("teamid", d.TeamID)
-	w.Int("hostid", d.HostID)
-	w.Text("app_name", d.AppName)
-	w.TextIf("plan_class", d.PlanClass)
-	w.TextIf("symstore", d.Symstore)
-	w.TextIf("acct_mgr_url", d.AcctMgrURL)
-	if d.ProjectPreferences != "" {
-		w.Block("project_preferences", d.ProjectPreferences)
-	}
-	w.TextIf("team_name", d.TeamName)
-	w.TextIf("user_name", d.UserName)
-	w.Text("project_dir", d.ProjectDir)
-	w.Text("boinc_dir", d.BoincDir)
-	w.Text("authenticator", d.Authenticator)
-	w.Text("wu_name", d.WUName)
-	w.Text("result_name", d.ResultName)
-	if d.CommObjName != "" {
-		w.Text("comm_obj_name", d.CommObjName)
-	} else {
-		w.Int("shm_key", int64(d.SHMKey))
-	}
-	w.Int("slot", int64(d.Slot))
-	w.Int("client_pid", int64(d.ClientPID))
-	w.Float("wu_cpu_time", d.WUCPUTime.Seconds())
-	w.Float("starting_elapsed_time", d.StartingElapsedTime.Seconds())
-	w.Bool("using_sandbox", d.UsingSandbox)
-	w.Bool("vm_extensions_disabled", d.VMExtensionsDisabled)
-	w.Float("user_total_credit", d.UserTotalCredit)
-	w.Float("user_expavg_credit", d.UserExpavgCredit)
-	w.Float("host_total_credit", d.HostTotalCredit)
-	w.Float("host_expavg_credit", d.HostExpavgCredit)
-	w.Float("resource_share_fraction", d.ResourceShareFraction)
-	w.Float("checkpoint_period", d.CheckpointPeriod.Seconds())
-	w.Float("fraction_done_start", d.FractionDoneStart)
-	w.Float("fraction_done_end", d.FractionDoneEnd)
-	w.Text("gpu_type", d.GPUType)
-	w.Int("gpu_device_num", int64(d.GPUDeviceNum))
-	w.Int("gpu_opencl_dev_index", int64(d.GPUOpenCLDevIndex))
-	w.Float("gpu_usage", d.GPUUsage)
-	w.Float("ncpus", d.NCPUs)
-	w.Float("rsc_fpops_est", d.RscFPOpsEst)
-	w.Float("rsc_fpops_bound", d.RscFPOpsBound)
-	w.Float("rsc_memory_bound", float64(d.RscMemoryBound))
-	w.Float("rsc_disk_bound", float64(d.RscDiskBound))
-	w.Float("computation_deadline", unix(d.ComputationDeadline))
-	w.Bool("vbox_window", d.VBoxWindow)
-	w.Bool("no_priority_change", d.NoPriorityChange)
-	w.Int("process_priority", int64(d.ProcessPriority))
-	w.Int("process_priority_special", int64(d.ProcessPrioritySpecial))
-	block(&w, "host_info", d.HostInfo)
-	if d.ProxyInfo != "" {
-		block(&w, "proxy_info", d.ProxyInfo)
-	}
-	block(&w, "global_preferences", d.GlobalPreferences)
-	for _, name := range d.AppFiles {
-		w.Text("app_file", name)
-	}
-	w.Close("app_init_data")
+	w.Element("app_init_data", d.fields)
 	return w.Bytes()
 }
 
-// block writes XML unchanged. Unlike bxml.Writer.Block, it leaves no blank line for an empty one.
-func block(w *bxml.Writer, name, xml string) {
-	if xml == "" {
-		w.Text(name, "")
-		return
+// ParseInitData reads init_data.xml. It skips unknown elements. Missing ones get the value of
+// DefaultInitData, except shm_key: without it, the client does not have channels in MmapFile.
+func ParseInitData(b []byte) (InitData, error) {
+	d := DefaultInitData()
+	d.SHMKey = 0
+	s := bxml.NewScanner(b)
+	if err := s.Find("app_init_data"); err != nil {
+		return InitData{}, fmt.Errorf("parse %s: %w", InitDataFile, err)
 	}
-	w.Block(name, xml)
+	s.Fields(d.fields)
+	if err := s.Err(); err != nil {
+		return InitData{}, fmt.Errorf("parse %s: %w", InitDataFile, err)
+	}
+	return d, nil
 }
 
-// inner returns an element's XML without the line ends next to its tags.
-func inner(s *bxml.Scanner) string {
-	return strings.TrimRight(strings.TrimLeft(s.Raw(), "\r\n"), " \t\r\n")
+func (d *InitData) fields(x bxml.Codec) {
+	opt := x.Optional()
+	integer(x, "major_version", &d.MajorVersion)
+	integer(x, "minor_version", &d.MinorVersion)
+	integer(x, "release", &d.Release)
+	integer(x, "app_version", &d.AppVersion)
+	x.Int("userid", &d.UserID)
+	x.Int("teamid", &d.TeamID)
+	x.Int("hostid", &d.HostID)
+	x.Text("app_name", &d.AppName)
+	opt.Text("plan_class", &d.PlanClass)
+	opt.Text("symstore", &d.Symstore)
+	opt.Text("acct_mgr_url", &d.AcctMgrURL)
+	inner(opt, "project_preferences", &d.ProjectPreferences)
+	opt.Text("team_name", &d.TeamName)
+	opt.Text("user_name", &d.UserName)
+	x.Text("project_dir", &d.ProjectDir)
+	x.Text("boinc_dir", &d.BoincDir)
+	x.Text("authenticator", &d.Authenticator)
+	x.Text("wu_name", &d.WUName)
+	x.Text("result_name", &d.ResultName)
+	opt.Text("comm_obj_name", &d.CommObjName)
+	integer(x.WriteIf(d.CommObjName == ""), "shm_key", &d.SHMKey)
+	integer(x, "slot", &d.Slot)
+	integer(x, "client_pid", &d.ClientPID)
+	duration(x, "wu_cpu_time", &d.WUCPUTime)
+	duration(x, "starting_elapsed_time", &d.StartingElapsedTime)
+	x.Bool("using_sandbox", &d.UsingSandbox)
+	x.Bool("vm_extensions_disabled", &d.VMExtensionsDisabled)
+	x.Float("user_total_credit", &d.UserTotalCredit)
+	x.Float("user_expavg_credit", &d.UserExpavgCredit)
+	x.Float("host_total_credit", &d.HostTotalCredit)
+	x.Float("host_expavg_credit", &d.HostExpavgCredit)
+	x.Float("resource_share_fraction", &d.ResourceShareFraction)
+	duration(x, "checkpoint_period", &d.CheckpointPeriod)
+	x.Float("fraction_done_start", &d.FractionDoneStart)
+	x.Float("fraction_done_end", &d.FractionDoneEnd)
+	x.Text("gpu_type", &d.GPUType)
+	integer(x, "gpu_device_num", &d.GPUDeviceNum)
+	integer(x, "gpu_opencl_dev_index", &d.GPUOpenCLDevIndex)
+	x.Float("gpu_usage", &d.GPUUsage)
+	x.Float("ncpus", &d.NCPUs)
+	x.Float("rsc_fpops_est", &d.RscFPOpsEst)
+	x.Float("rsc_fpops_bound", &d.RscFPOpsBound)
+	floatBytes(x, "rsc_memory_bound", &d.RscMemoryBound)
+	floatBytes(x, "rsc_disk_bound", &d.RscDiskBound)
+	instant(x, "computation_deadline", &d.ComputationDeadline)
+	x.Bool("vbox_window", &d.VBoxWindow)
+	x.Bool("no_priority_change", &d.NoPriorityChange)
+	integer(x, "process_priority", &d.ProcessPriority)
+	integer(x, "process_priority_special", &d.ProcessPrioritySpecial)
+	inner(x, "host_info", &d.HostInfo)
+	inner(opt, "proxy_info", &d.ProxyInfo)
+	inner(x, "global_preferences", &d.GlobalPreferences)
+	if s := x.Reading("app_file"); s != nil {
+		d.AppFiles = append(d.AppFiles, s.Text())
+	}
+	if w := x.Writing(); w != nil {
+		for _, name := range d.AppFiles {
+			w.Text("app_file", name)
+		}
+	}
 }

@@ -53,24 +53,6 @@ func (h Heartbeat) Encode() string {
 	return b.String()
 }
 
-// ParseHeartbeat reads a message of the Heartbeats channel. ok is false if it is not a heartbeat.
-func ParseHeartbeat(message string) (h Heartbeat, ok bool) {
-	s := scan(message)
-	for name := range s.Children() {
-		switch name {
-		case "heartbeat":
-			ok = true
-		case "wss":
-			bytesOf(s, &h.WorkingSet)
-		case "max_wss":
-			bytesOf(s, &h.MaxWorkingSet)
-		case "network_suspended":
-			h.NetworkSuspended = s.Flag()
-		}
-	}
-	return h, ok
-}
-
 // A Status is an application's report about itself.
 type Status struct {
 	CPUTime           time.Duration // over all runs of the result
@@ -111,9 +93,9 @@ func ParseStatus(message string) Status {
 	for name := range s.Children() {
 		switch name {
 		case "current_cpu_time":
-			duration(s, &t.CPUTime)
+			duration(s.Child(), name, &t.CPUTime)
 		case "checkpoint_cpu_time":
-			duration(s, &t.CheckpointCPUTime)
+			duration(s.Child(), name, &t.CheckpointCPUTime)
 		case "fraction_done":
 			var f float64
 			s.Float(&f)
@@ -127,7 +109,7 @@ func ParseStatus(message string) Status {
 				t.OtherPID = int(pid)
 			}
 		case "wss":
-			bytesOf(s, &t.WorkingSet)
+			floatBytes(s.Child(), name, &t.WorkingSet)
 		}
 	}
 	t.CPUTime, t.CheckpointCPUTime = max(t.CPUTime, 0), max(t.CheckpointCPUTime, 0)

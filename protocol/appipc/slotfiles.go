@@ -142,16 +142,7 @@ type TaskState struct {
 // Encode returns the content of TaskStateFile.
 func (t TaskState) Encode() []byte {
 	var w bxml.Writer
-	w.Open("active_task")
-	w.Text("project_master_url", t.ProjectURL)
-	w.Text("result_name", t.ResultName)
-	w.Float("checkpoint_cpu_time", t.CPUTime.Seconds())
-	w.Float("checkpoint_elapsed_time", t.Elapsed.Seconds())
-	w.Float("fraction_done", t.FractionDone)
-	w.Int("peak_working_set_size", t.PeakWorkingSet)
-	w.Int("peak_swap_size", t.PeakSwap)
-	w.Int("peak_disk_usage", t.PeakDisk)
-	w.Close("active_task")
+	w.Element("active_task", t.fields)
 	return w.Bytes()
 }
 
@@ -162,32 +153,24 @@ func ParseTaskState(b []byte) (TaskState, error) {
 	if err := s.Find("active_task"); err != nil {
 		return TaskState{}, fmt.Errorf("parse %s: %w", TaskStateFile, err)
 	}
-	for name := range s.Children() {
-		switch name {
-		case "project_master_url":
-			t.ProjectURL = s.Text()
-		case "result_name":
-			t.ResultName = s.Text()
-		case "checkpoint_cpu_time":
-			duration(s, &t.CPUTime)
-		case "checkpoint_elapsed_time":
-			duration(s, &t.Elapsed)
-		case "fraction_done":
-			s.Float(&t.FractionDone)
-		case "peak_working_set_size":
-			bytesOf(s, &t.PeakWorkingSet)
-		case "peak_swap_size":
-			bytesOf(s, &t.PeakSwap)
-		case "peak_disk_usage":
-			bytesOf(s, &t.PeakDisk)
-		}
-	}
+	s.Fields(t.fields)
 	if err := s.Err(); err != nil {
 		return TaskState{}, fmt.Errorf("parse %s: %w", TaskStateFile, err)
 	}
 	t.CPUTime, t.Elapsed = max(t.CPUTime, 0), max(t.Elapsed, 0)
 	t.FractionDone = min(max(t.FractionDone, 0), 1)
 	return t, nil
+}
+
+func (t *TaskState) fields(x bxml.Codec) {
+	x.Text("project_master_url", &t.ProjectURL)
+	x.Text("result_name", &t.ResultName)
+	duration(x, "checkpoint_cpu_time", &t.CPUTime)
+	duration(x, "checkpoint_elapsed_time", &t.Elapsed)
+	x.Float("fraction_done", &t.FractionDone)
+	wholeBytes(x, "peak_working_set_size", &t.PeakWorkingSet)
+	wholeBytes(x, "peak_swap_size", &t.PeakSwap)
+	wholeBytes(x, "peak_disk_usage", &t.PeakDisk)
 }
 
 func notice(v bool) string {

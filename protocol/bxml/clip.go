@@ -15,8 +15,11 @@ const longest = len("&quot;")
 // Line returns Text as one Printable line, limited to most bytes. Bytes that are not UTF-8 become
 // '?', and a sequence of blanks, line breaks and tabs becomes one blank.
 func (s *Scanner) Line(most int) string {
-	text := strings.ToValidUTF8(s.Head(2*most+utf8.UTFMax), "?")
-	return Printable(strings.Join(strings.Fields(text), " "), most)
+	text := s.Head(2*most + utf8.UTFMax)
+	if !plain(text) || strings.Contains(text, "  ") || strings.TrimSpace(text) != text { // rare
+		text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	}
+	return Printable(text, most)
 }
 
 // Head returns the first most bytes of Text.

@@ -31,6 +31,7 @@ type Scanner struct {
 	attrs []byte
 	empty bool // the current tag was <name/>
 	open  bool // the current element's content has not been consumed
+	used  bool // the current element has been read
 	err   error
 
 	foreign bool
@@ -64,38 +65,53 @@ func (s *Scanner) Offset() int { return s.pos }
 // Name returns the name of the current element.
 func (s *Scanner) Name() string { return string(s.name) }
 
+// Used reports whether any method has read the current element.
+func (s *Scanner) Used() bool { return s.used }
+
 // Children enters the current element and yields the name of each element in it, in order. Parts of
 // a child that the loop's body does not read are skipped, including its own children. If the body
 // leaves the loop early, the Scanner must not be used again.
 func (s *Scanner) Children() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if s.err != nil || !s.open {
-			return
-		}
-		parent := s.name
-		s.open = false
-		for s.err == nil {
-			if s.open {
-				s.Skip()
-				continue
-			}
-			end, ok := s.next()
-			switch {
-			case !ok:
-				s.fail(fmt.Errorf("<%s> is not closed", clip(parent)))
+		for parent := s.enter(); s.child(parent); {
+			if !yield(intern(s.name)) {
 				return
-			case end != nil:
-				if bytes.Equal(end, parent) {
-					return
-				}
-				// A stray end tag: BOINC's reader ignores it.
-			default:
-				if !yield(intern(s.name)) {
-					return
-				}
 			}
 		}
 	}
+}
+
+// enter enters the current element and returns its name, or nil if it is empty or has been read.
+func (s *Scanner) enter() (parent []byte) {
+	s.used = true
+	if s.err != nil || !s.open {
+		return nil
+	}
+	s.open = false
+	return s.name
+}
+
+// child moves to the next child of parent. At the end of parent it returns false, and parent is the
+// current element again.
+func (s *Scanner) child(parent []byte) bool {
+	for s.err == nil && parent != nil {
+		if s.open {
+			s.Skip()
+			continue
+		}
+		end, ok := s.next()
+		switch {
+		case !ok:
+			s.fail(fmt.Errorf("<%s> is not closed", clip(parent)))
+		case end == nil:
+			return true
+		case bytes.Equal(end, parent):
+			s.name, s.used = parent, true
+			return false
+		}
+		// Another end tag is a stray one: BOINC's reader ignores it.
+	}
+	return false
 }
 
 // Enter makes the children of the current element look like its siblings, as BOINC's client does
@@ -104,6 +120,7 @@ func (s *Scanner) Enter() { s.open = false }
 
 // Skip skips the rest of the current element.
 func (s *Scanner) Skip() {
+	s.used = true
 	if s.err != nil || !s.open {
 		return
 	}
@@ -126,6 +143,7 @@ func (s *Scanner) Skip() {
 		}
 		s.open = false
 	}
+	s.name, s.used = name, true
 }
 
 // Raw returns the current element's content unchanged, up to its literal end tag, whatever is in
@@ -140,6 +158,7 @@ func (s *Scanner) Raw() string {
 }
 
 func (s *Scanner) raw() []byte {
+	s.used = true
 	if s.err != nil || !s.open {
 		return nil
 	}
@@ -206,6 +225,7 @@ func (s *Scanner) Float(v *float64) {
 // all other content are false.
 func (s *Scanner) Flag() bool {
 	if s.empty {
+		s.used = true
 		return s.err == nil
 	}
 	f, ok := parseFloat(bytes.TrimSpace(s.raw()))
@@ -278,7 +298,7 @@ func (s *Scanner) next() (end []byte, ok bool) {
 		if n == 0 {
 			continue // "<>" or "< x": text, not a tag
 		}
-		s.name, s.attrs, s.open = tag[:n], tag[n:], !s.empty
+		s.name, s.attrs, s.open, s.used = tag[:n], tag[n:], !s.empty, false
 		return nil, true
 	}
 	return nil, false

@@ -77,7 +77,7 @@ var known = func() map[string]string {
 		"name", "result", "file_info", "file_ref", "file_name", "open_name", "workunit", "wu_name",
 		"app_version", "app_name", "version_num", "plan_class", "platform", "state", "exit_status",
 		"final_cpu_time", "final_elapsed_time", "stderr_out", "other_result", "other_results",
-		"in_progress_results", "ip_result", "nbytes", "max_nbytes", "md5_cksum", "url", "upload_url",
+		"nbytes", "max_nbytes", "md5_cksum", "url", "upload_url",
 		"download_url", "host_info", "time_stats", "net_stats", "result_ack", "report_deadline",
 		"xml_signature", "file_signature", "app_version_num", "avg_ncpus", "flops", "api_version",
 		"generated_locally", "upload_when_present", "command_line", "rsc_fpops_est",

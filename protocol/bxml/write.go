@@ -1,6 +1,7 @@
 package bxml
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,6 +11,9 @@ import (
 type Writer struct {
 	buf []byte
 }
+
+// Grow makes room for n bytes, to save the steps to the usual length of a message.
+func (w *Writer) Grow(n int) { w.buf = slices.Grow(w.buf, n) }
 
 // Bytes returns the message written so far. It is valid until the next write.
 func (w *Writer) Bytes() []byte { return w.buf }

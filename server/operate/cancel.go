@@ -147,13 +147,3 @@ func because(command, reason string) string {
 	}
 	return command
 }
-
-// Cancel is CancelWork of some workunits.
-func Cancel(ctx context.Context, p *project.Project, ids []int64, now time.Time) (Cancelled, error) {
-	return CancelWork(ctx, p, CancelSpec{IDs: ids}, now)
-}
-
-// CancelBatch is CancelWork of a batch.
-func CancelBatch(ctx context.Context, p *project.Project, batch int64, now time.Time) (Cancelled, error) {
-	return CancelWork(ctx, p, CancelSpec{Batch: batch}, now)
-}

@@ -2,9 +2,11 @@ package unsendable
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/protocol"
 )
 
 // text describes the finding.
@@ -15,7 +17,7 @@ func (f *Finding) text(now time.Time) string {
 	}
 	const active = "no computer active in the last 7 days "
 	amounts := func(unit string) string {
-		n, m := size(f.Need), size(f.Most)
+		n, m := words.Bytes(f.Need), words.Bytes(f.Most)
 		if n == m {
 			n, m = fmt.Sprintf("%.0f bytes", f.Need), fmt.Sprintf("%.0f bytes", f.Most)
 		}
@@ -46,9 +48,9 @@ func (f *Finding) text(now time.Time) string {
 		why = active + "that can run it otherwise downloads fast enough" + amounts("/s")
 	case Deadline:
 		why = fmt.Sprintf("%sthat can run it otherwise is fast enough for the deadline (%s, the fastest takes %s)",
-			active, length(f.Most), length(f.Need))
+			active, words.Span(protocol.Seconds(f.Most)), words.Span(protocol.Seconds(f.Need)))
 	}
-	return fmt.Sprintf("%d %s of %s %s waited since %s: %s.", f.Results, what, f.App, they, moment(f.Since, now), why)
+	return fmt.Sprintf("%d %s of %s %s waited since %s: %s.", f.Results, what, f.App, they, words.Time(f.Since, now), why)
 }
 
 // cure returns the remedy for the operator.
@@ -79,53 +81,4 @@ func (f *Finding) cure() string {
 		return again("--rsc-bandwidth-bound")
 	}
 	return "cancel them (starling-server work cancel) and create them again with a longer --delay-bound, or a smaller --rsc-fpops-est if they take less time than that; with idle_ignore_delay_bound = true in server.toml, idle computers are sent them nonetheless"
-}
-
-// size writes bytes for people, as BOINC counts them.
-func size(bytes float64) string {
-	units := []string{"KB", "MB", "GB", "TB"}
-	v, unit := bytes/1024, units[0]
-	for _, u := range units[1:] {
-		if v < 1024 {
-			break
-		}
-		v, unit = v/1024, u
-	}
-	s := strconv.FormatFloat(v, 'f', 2, 64)
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") + " " + unit
-}
-
-// length writes seconds for people, in two units at most.
-func length(seconds float64) string {
-	units := []struct {
-		name string
-		s    int64
-	}{{"days", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}}
-	n := int64(min(seconds+0.5, 1e15))
-	for i, u := range units[:3] {
-		if n < u.s {
-			continue
-		}
-		text := fmt.Sprintf("%d %s", n/u.s, u.name)
-		if n/u.s == 1 && i == 0 {
-			text = "1 day"
-		}
-		if rest := n % u.s / units[i+1].s; rest > 0 {
-			text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
-		}
-		return text
-	}
-	return fmt.Sprintf("%d s", n)
-}
-
-// moment writes a time that is past.
-func moment(t, now time.Time) string {
-	t = t.In(now.Location())
-	switch days := now.Sub(t).Hours() / 24; {
-	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
-		return t.Format("15:04")
-	case days >= 0 && days < 6:
-		return t.Format("Monday 15:04")
-	}
-	return t.Format("2 January 2006")
 }

@@ -7,7 +7,7 @@
 // The page itself is in assets, as modules with one idea each and no build step:
 //
 //	app.js                   joins the stream of events (live.js) and the tabs
-//	tabs.js                  the tabs and their addresses
+//	tabs.js, address.js      the tabs and their addresses
 //	model.js                 the data of the stream in the shape that tabs need
 //	overview.js … log.js     one tab each (task.js and project.js fill the drawer)
 //	virtual.js               tables with only the visible rows in the page

@@ -67,9 +67,9 @@ func (a *fake) Task(_ context.Context, project, name string) (view.Task, error) 
 		if t.Project == project && t.Name == name {
 			return view.Task{
 				Task: t, Workunit: strings.TrimSuffix(name, "_0"), AppTitle: "Search for pulsars", Version: "1.04 (avx2) for x86_64-pc-linux-gnu",
-				Reason: jobsched.Reason{Code: jobsched.NoCPU, Text: t.Why}, CPUs: 1, Memory: 412e6, MemoryBound: 2e9, Disk: 18e6, DiskBound: 1e9, PeakMemory: 530e6,
+				Reason: jobsched.Reason{Code: jobsched.NoCPU, Text: t.Why}, CPUs: 1, Memory: 412 << 20, MemoryBound: 2 << 30, Disk: 18 << 20, DiskBound: 1 << 30, PeakMemory: 530 << 20,
 				Checkpoint: max(0, t.Elapsed-t.Unsaved), Received: started.Add(-50 * time.Hour), Started: started.Add(-4 * time.Hour),
-				Files:  []view.TaskFile{{Name: name + "_in", Size: 4e6, Here: true}, {Name: name + "_0", Output: true}},
+				Files:  []view.TaskFile{{Name: name + "_in", Size: 4 << 20, Here: true}, {Name: name + "_0", Output: true}},
 				Stderr: "12:00:01 reading the input\n12:00:04 <b>template</b> 17 of 4000\n",
 			}, nil
 		}
@@ -181,9 +181,9 @@ func busy(tasks int) view.Page {
 			Times:    control.Times{On: 0.92, Active: 0.8, Connected: 0.99},
 			Achieved: &control.Achieved{Days: 7, Finished: 212, Failed: 1, CPUTime: 9e5},
 		},
-		GPUMode: "auto", CPUs: 8, AllCPUs: 8, Memory: 24e9, Temperature: 61, Heat: []view.Heat{{Start: started.Add(-15 * time.Minute), Celsius: 48}, {Start: started.Add(-10 * time.Minute), Celsius: 72.5}, {Start: started.Add(-5 * time.Minute), Celsius: 61}}, GPUHeat: []view.Heat{{Start: started.Add(-10 * time.Minute), Celsius: 70}, {Start: started.Add(-5 * time.Minute), Celsius: 74}}, Battery: "no",
-		Host:      view.Host{Name: "workbench", Model: "AMD Ryzen 7 5800X 8-Core Processor", System: "Linux 6.12", Memory: 32e9, Fpops: 5.3e9},
-		Disk:      view.DiskUse{Total: 500e9, Free: 210e9, Used: 9.4e9, Allowed: 100e9, Projects: map[string]int64{einstein: 5.1e9, lhc: 3.2e9, wcg: 0.4e9}},
+		GPUMode: "auto", CPUs: 8, AllCPUs: 8, Memory: 24 << 30, Temperature: 61, Heat: []view.Heat{{Start: started.Add(-15 * time.Minute), Celsius: 48}, {Start: started.Add(-10 * time.Minute), Celsius: 72.5}, {Start: started.Add(-5 * time.Minute), Celsius: 61}}, GPUHeat: []view.Heat{{Start: started.Add(-10 * time.Minute), Celsius: 70}, {Start: started.Add(-5 * time.Minute), Celsius: 74}}, Battery: "no",
+		Host:      view.Host{Name: "workbench", Model: "AMD Ryzen 7 5800X 8-Core Processor", System: "Linux 6.12", Memory: 32 << 30, Fpops: 5.3e9},
+		Disk:      view.DiskUse{Total: 500 << 30, Free: 210 << 30, Used: 94 << 30 / 10, Allowed: 100 << 30, Projects: map[string]int64{einstein: 51 << 30 / 10, lhc: 32 << 30 / 10, wcg: 4 << 30 / 10}},
 		Platforms: []string{"x86_64-pc-linux-gnu"},
 		Plans:     make(map[string]decide.ProjectPlan), Credit: make(map[string][]view.Day),
 	}
@@ -191,8 +191,8 @@ func busy(tasks int) view.Page {
 		{MasterURL: einstein, Name: "Einstein@Home", UserName: "kim", HostID: 4711, Share: 100, Debt: 5400, UserCredit: 183204, UserRAC: 2210, HostCredit: 90211, HostRAC: 1402, CPUTime: 9.2e5, Notices: []string{"The next run starts on Monday."}, GUIURLs: []control.GUIURL{
 			{Name: "Your account", Description: "View your account information", URL: "https://einstein.example/home.php?a=1&b=2"}, {Name: "Forum <b>", URL: "https://einstein.example/forum"}, {Name: "Bad", URL: "javascript:alert(1)"},
 		}, Storage: control.Storage{
-			Files: 2, Bytes: 3e9, Limit: 4e9, Problems: []string{"h1_0500: no room"},
-			Removed: []control.RemovedFile{{Name: "h1_0300", Bytes: 2e9, At: started, Code: "expired", Why: "its time is over"}},
+			Files: 2, Bytes: 3 << 30, Limit: 4 << 30, Problems: []string{"h1_0500: no room"},
+			Removed: []control.RemovedFile{{Name: "h1_0300", Bytes: 2 << 30, At: started, Code: "expired", Why: "its time is over"}},
 		}},
 		{MasterURL: lhc, Name: "LHC@home", UserName: "kim", HostID: 812, Share: 50, Debt: -7200, UserCredit: 40112, UserRAC: 610, HostCredit: 40112, HostRAC: 610, CPUTime: 6.1e5},
 		{MasterURL: wcg, Name: "World <Community> Grid", UserName: "kim", HostID: 99, Share: 50, Debt: 1800, UserCredit: 9020, UserRAC: 120, HostCredit: 9020, HostRAC: 120, CPUTime: 2.0e5},

@@ -59,7 +59,7 @@ func past(tasks int) *fake {
 		k := control.HistoryTask{
 			Name: fmt.Sprintf("h1_0398.20_O4_%d_0", tasks-i), Project: einstein, ProjectName: "Einstein@Home", Workunit: fmt.Sprintf("h1_0398.20_O4_%d", tasks-i),
 			App: "einstein_O4", AppVersion: 104, PlanClass: "avx2", Outcome: "finished", Received: end.Add(-50 * time.Hour), Started: end.Add(-2 * time.Hour),
-			Finished: end, Reported: end.Add(10 * time.Minute), Deadline: end.Add(72 * time.Hour), Elapsed: 7200, CPUTime: 7050, PeakMemory: 530e6,
+			Finished: end, Reported: end.Add(10 * time.Minute), Deadline: end.Add(72 * time.Hour), Elapsed: 7200, CPUTime: 7050, PeakMemory: 530 << 20,
 			Stderr: "12:00:01 reading the input\n12:00:04 <b>template</b> 17 of 4000\n",
 		}
 		switch i {

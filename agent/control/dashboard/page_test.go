@@ -14,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/testbrowser"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // open opens the dashboard of a fake agent in Chromium.
@@ -219,7 +220,7 @@ func TestTaskDrawer(t *testing.T) {
 	b.See("its drawer", `!document.getElementById('drawer').hidden && document.getElementById('drawer-title').textContent === 'h1_0421.50_O4_3_0'`)
 	b.See("its address", `location.search === '?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0'`)
 	b.See("the focus is there", `document.getElementById('drawer').contains(document.activeElement)`)
-	for term, want := range map[string]string{"Memory": "412 MB of at most 2.0 GB", "Last checkpoint": "after 59 min 20 s", "Unsaved": "40 s: a shutdown now would lose that", "Slot": "3", "Uses": "0.2 CPUs + 1 NVIDIA GPU (device 0)", "Process": "1003"} {
+	for term, want := range map[string]string{"Memory": "412 MB of at most 2 GB", "Last checkpoint": "after 59 min 20 s", "Unsaved": "40 s: a shutdown now would lose that", "Slot": "3", "Uses": "0.2 CPUs + 1 NVIDIA GPU (device 0)", "Process": "1003"} {
 		b.See(term, fmt.Sprintf(`[...document.querySelectorAll('#task-facts div')].some(e => e.firstChild.textContent === %q && e.lastChild.textContent === %q)`, term, want))
 	}
 	b.Do("go dark", testbrowser.Media("dark"))
@@ -295,12 +296,12 @@ func TestComputerTab(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(50)}
 	a.page.Status.Transfers = []control.Xfer{
-		{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7},
+		{Name: "in_7", Project: einstein, Active: true, Bytes: 5 << 20, Size: 20 << 20},
 		{Name: "in_8", Project: einstein, Trouble: "This computer's disk is full.", TroubleCure: "Free some disk space.", TroubleDetail: "write in_8..part: no space left on device"},
 	}
 	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
 	part := 0.98
-	a.page.Status.GPUs = []control.GPU{{Type: "NVIDIA", Name: "Big", Celsius: 74, Busy: &part, MemoryUsed: 5e9, Memory: 12e9}, {Type: "ATI", Number: 1, Celsius: 40}}
+	a.page.Status.GPUs = []control.GPU{{Type: "NVIDIA", Name: "Big", Celsius: 74, Busy: &part, MemoryUsed: 5 << 30, Memory: 12 << 30}, {Type: "ATI", Number: 1, Celsius: 40}}
 	b, _ := open(t, a)
 	b.See("coprocessors", `document.getElementById('figures').textContent.includes('8 of 82 NVIDIA GPUs, 24 GB of memory') && document.getElementById('figures').textContent.includes('Hottest GPU: 74 °C')`)
 	b.See("their mode", `document.querySelector('#mode-gpu input[value="auto"]').checked && !document.getElementById('mode-gpu').hidden`)
@@ -313,9 +314,9 @@ func TestComputerTab(t *testing.T) {
 	tab(b, "This computer", "/computer")
 	b.See("them here", `document.getElementById('computer-facts').textContent.includes('Coprocessors2 NVIDIA GPUs')`)
 	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('CPU temperature61 °C')`)
-	b.See("what its GPUs' sensors read", `document.getElementById('computer-facts').textContent.includes('GPU sensorsBig (device 0): 74 °C, 98 % busy, 5.0 GB of 12 GB of memory in use; ATI (device 1): 40 °C')`)
+	b.See("what its GPUs' sensors read", `document.getElementById('computer-facts').textContent.includes('GPU sensorsBig (device 0): 74 °C, 98 % busy, 5 GB of 12 GB of memory in use; ATI (device 1): 40 °C')`)
 	b.See("its disk by project", `document.querySelectorAll('#disk-list tr').length === 4 && document.querySelector('#disk-list tr').textContent === 'Einstein@Home5.1 GB'`)
-	b.See("its transfers", `document.querySelector('#transfers-list li').textContent.includes('5.0 MB of 20 MB')`)
+	b.See("its transfers", `document.querySelector('#transfers-list li').textContent.includes('5 MB of 20 MB')`)
 	b.See("why one waits", `document.querySelector('#transfers-list .bad:not([hidden])').textContent === "This computer's disk is full. You can: Free some disk space." && !document.getElementById('transfers-list').textContent.includes('..part')`)
 	for _, id := range []string{"shares", "credit", "average"} {
 		b.See("a chart of "+id, `document.querySelectorAll('#chart-`+id+` svg.chart text').length > 5 && document.querySelector('#chart-`+id+` svg.chart').getAttribute('aria-label').includes('Einstein@Home')`)
@@ -326,6 +327,11 @@ func TestComputerTab(t *testing.T) {
 	b.See("at which times", `[...document.querySelectorAll('#chart-temperature svg.chart text:not(.y)')].every(e => /^[0-2]\d:[0-5]\d$/.test(e.textContent)) && document.querySelectorAll('#chart-temperature details tbody tr').length === 3 && document.querySelector('#chart-temperature details th').textContent === 'Time'`)
 	b.See("its sensor is not missed", `document.getElementById('no-sensor').hidden`)
 	b.See("its values can be read", `document.querySelectorAll('#chart-average details tbody tr').length === 21`)
+	for _, n := range []int64{0, 1, 1023, 1024, 1_048_524, 1_048_525, 3 << 29, 5 << 40} {
+		if got := testbrowser.Value[string](b, fmt.Sprintf(`import('/words.js').then(m => m.bytes(%d))`, n)); got != words.Bytes(n) {
+			t.Errorf("%d bytes: the page writes %q, the command line %q", n, got, words.Bytes(n))
+		}
+	}
 	ticks := testbrowser.Value[string](b, `import('/chart.js').then(m => JSON.stringify([m.ticks(0), m.ticks(1), m.ticks(7), m.ticks(0.3), m.ticks(2e6)]))`)
 	if want := `[[0,1],[0,0.5,1],[0,2,4,6,8],[0,0.1,0.2,0.3],[0,500000,1000000,1500000,2000000]]`; ticks != want {
 		t.Errorf("ticks: %s, want %s", ticks, want)
@@ -392,7 +398,7 @@ func TestAccessible(t *testing.T) {
 	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
 	a.page.Status.Projects[1].Trouble, a.page.Status.Projects[1].TroubleCure = "The server is down.", "wait."
 	a.page.Status.Tasks[3].Late = 90000
-	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7}}
+	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5 << 20, Size: 20 << 20}}
 	b, base := open(t, a)
 	for _, scheme := range []string{"light", "dark"} {
 		b.Do("go "+scheme, testbrowser.Media(scheme))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/view"
-	"github.com/starling-grid/starling/notices"
+	"github.com/starling-grid/starling/decide/notices"
 	"github.com/starling-grid/starling/prefs"
 )
 

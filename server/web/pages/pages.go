@@ -49,7 +49,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"count":   look.Count,
 	"number":  number,
 	"rank":    func(i int) int { return i + 1 },
-	"gb":      func(bytes float64) string { return fmt.Sprintf("%.3g GB", bytes/(1<<30)) },
+	"bytes":   words.Bytes[float64],
 	"label":   func(name string) string { return strings.ReplaceAll(name, "_", " ") },
 	"seconds": func(n int64) float64 { return float64(n) },
 	"span":    func(seconds float64) string { return words.Span(protocol.Seconds(seconds)) },
@@ -138,8 +138,8 @@ func device(c store.Coproc) string {
 	if c.Count > 1 {
 		name = fmt.Sprintf("%d × %s", c.Count, name)
 	}
-	if gb := c.Memory / (1 << 30); gb >= 0.05 {
-		name += fmt.Sprintf(" (%.3g GB)", gb)
+	if c.Memory > 0 {
+		name += " (" + words.Bytes(c.Memory) + ")"
 	}
 	return name
 }

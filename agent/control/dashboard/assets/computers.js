@@ -8,7 +8,7 @@ import { act, call, complain, say, sure } from './ask.js';
 import { attention } from './attention.js';
 import { nameOf } from './model.js';
 import { close } from './drawer.js';
-import { go } from './tabs.js';
+import { go } from './address.js';
 import { showElsewhere } from './elsewhere.js';
 
 const every = 5000; // ms between two looks at a computer

@@ -7,7 +7,7 @@ import { span, when } from './words.js';
 import { call } from './ask.js';
 import { newTable } from './virtual.js';
 import { close } from './drawer.js';
-import { go } from './tabs.js';
+import { go } from './address.js';
 import { newList } from './spans.js';
 import { bands, midnights } from './bands.js';
 import { keyOf, fromKey, pastLink, projectOf, outcome, shade, showPast } from './past.js';

@@ -5,7 +5,7 @@ import { when, count } from './words.js';
 import { newTable } from './virtual.js';
 import { openDrawer, close } from './drawer.js';
 import { nameOf } from './model.js';
-import { go } from './tabs.js';
+import { go } from './address.js';
 
 const most = 10000; // lines that are kept
 

@@ -7,7 +7,7 @@ import { projectLink } from './attention.js';
 import { showProject } from './project.js';
 import { close } from './drawer.js';
 import { openAttach } from './attach.js';
-import { go } from './tabs.js';
+import { go } from './address.js';
 
 let counted, empty, box, body;
 

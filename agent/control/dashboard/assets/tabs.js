@@ -9,6 +9,7 @@
 // index.html for its address.
 
 import { $, make, show } from './dom.js';
+import { go } from './address.js';
 import * as overview from './overview.js';
 import * as tasks from './tasks.js';
 import * as projects from './projects.js';
@@ -66,12 +67,6 @@ function follow(e) {
   if (to.origin !== location.origin || to.hash || !tabs.some((t) => t.path === to.pathname)) return;
   e.preventDefault();
   go(to.pathname + to.search);
-}
-
-// go goes to an address of the page.
-export function go(address) {
-  if (address !== location.pathname + location.search) history.pushState(null, '', address);
-  draw();
 }
 
 // draw shows the tab of the address.

@@ -8,7 +8,7 @@ import { arrange } from './arrange.js';
 import { newSelection } from './select.js';
 import { showTask } from './task.js';
 import { close } from './drawer.js';
-import { go } from './tabs.js';
+import { go } from './address.js';
 
 // What a person chose, kept by the browser.
 const kept = (() => { try { return JSON.parse(localStorage.getItem('tasks') ?? '{}'); } catch { return {}; } })();

@@ -33,11 +33,13 @@ export function reason(sentence, until) {
   return until && !/\d:\d\d/.test(sentence) && new Date(until) > Date.now() ? `${sentence} (until ${when(until)})` : sentence;
 }
 
+// bytes is a size in the words of the package internal/words.
 export function bytes(n) {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  if (n < 1024) return `${n} ${n === 1 ? 'byte' : 'bytes'}`;
+  const units = ['KB', 'MB', 'GB', 'TB', 'PB', 'EB'];
   let i = 0;
-  while (n >= 1000 && i < units.length - 1) { n /= 1000; i++; }
-  return `${n.toFixed(n < 10 && i ? 1 : 0)} ${units[i]}`;
+  for (n /= 1024; n >= 1023.95 && i < units.length - 1; n /= 1024) i++;
+  return `${n.toFixed(1).replace('.0', '')} ${units[i]}`;
 }
 
 export const number = (n) => n.toLocaleString(undefined, n && Math.abs(n) < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: Math.abs(n) < 100 ? 1 : 0 });

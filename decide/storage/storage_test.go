@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/starling-grid/starling/storage"
+	"github.com/starling-grid/starling/decide/storage"
 )
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -209,7 +209,7 @@ func TestOrderOfFiles(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	s := storage.Snapshot{Limit: 2e9, Projects: []storage.Project{{Limit: 15e8}}}
+	s := storage.Snapshot{Limit: 2 << 30, Projects: []storage.Project{{Limit: 3 << 29}}}
 	if got := (storage.Verdict{Code: storage.ProjectLimit}).Text(s, storage.File{}); !strings.Contains(got, "1.5 GB (max_sticky_gb in its account file)") {
 		t.Error(got)
 	}

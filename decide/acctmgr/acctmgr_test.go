@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/acctmgr"
+	"github.com/starling-grid/starling/decide/acctmgr"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/notices"
+	"github.com/starling-grid/starling/decide/notices"
 )
 
 const (
