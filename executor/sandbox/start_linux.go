@@ -49,6 +49,9 @@ func Start(cmd *exec.Cmd, p Policy) error {
 	cmd.Args = append([]string{self, marker, program}, cmd.Args[1:]...)
 	cmd.Path, cmd.Err = self, nil
 	cmd.Env = append(cmd.Env, variable+"="+string(policy))
+	if p.Root != "" && p.User == 0 {
+		ownNamespaces(cmd)
+	}
 	cmd.ExtraFiles = []*os.File{theirs}
 	err = cmd.Start()
 	_ = theirs.Close()
