@@ -211,5 +211,12 @@ func openInRoot(proc, base, path string, flags int) (int, error) {
 		return -1, err
 	}
 	defer func() { _ = unix.Close(root) }()
-	return unix.Openat2(root, path, &unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_IN_ROOT}) //nolint:gosec // flags
+	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_IN_ROOT} //nolint:gosec // flags
+	for range 100 {
+		fd, err := unix.Openat2(root, path, &how)
+		if !errors.Is(err, unix.EAGAIN) { // something else on this computer was renamed meanwhile
+			return fd, err
+		}
+	}
+	return -1, unix.EINTR
 }
