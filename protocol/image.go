@@ -21,9 +21,13 @@ const (
 	MaxImageText   = 256 << 10 // bytes of the description
 )
 
-// An Image is a container image as its layers, the lowest first.
+// An Image describes a container image. Agents need the layers, and the wrapper, which is the main
+// program of the app version, the rest.
 type Image struct {
-	Layers []ImageLayer `json:"layers"`
+	Layers  []ImageLayer `json:"layers"`        // the lowest first
+	Command []string     `json:"command"`       // program of the image and its arguments
+	Env     []string     `json:"env,omitempty"` // NAME=VALUE
+	Dir     string       `json:"dir,omitempty"` // folder of the image whose files the program finds in its own
 }
 
 // An ImageLayer is a tar archive, compressed with gzip, that is a file of the app version.
