@@ -22,6 +22,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/starling-grid/starling/executor/image"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -37,6 +38,7 @@ type Task struct {
 	ProjectDir string   // absolute path of projects/<escaped url> in the data directory
 	Program    string   // file name of the main program in ProjectDir
 	Runner     Runner   // how the main program is run, where nil means Native
+	Image      *Image   // the container image in which it is run, or nil
 	Args       []string // see appipc.SplitCommandLine
 	Files      []File   // inputs, outputs and the app version's files
 	FLOPS      float64  // operations a second that the app version is expected to do, which with Init.RscFPOpsBound limit the elapsed time. 0: no such limit
@@ -104,7 +106,8 @@ type Executor struct {
 	report    func(Event)
 	timing    timing
 	sandboxed *Sandbox
-	named     []string // see PassEnvironment
+	images    *image.Store // see UseImages
+	named     []string     // see PassEnvironment
 	tree      processTree
 	groups    groups
 	lowered   sessions
@@ -373,5 +376,8 @@ func (e *Executor) Stop(ctx context.Context) error {
 		<-ended
 	}
 	e.cancel()
+	if e.images != nil {
+		_ = e.images.Close()
+	}
 	return e.root.Close()
 }

@@ -76,7 +76,7 @@ func restrict(p Policy) error {
 	switch {
 	case p.Root != "":
 		if err := enterRoot(p); err != nil {
-			return err
+			return fmt.Errorf("enter the image: %v", err) //nolint:errorlint // the program itself is not to blame, whose errors callers distinguish
 		}
 		p.Read, p.Write = append(p.Read, "/"), append(p.Write, p.temporary()...)
 	case p.User != 0 && p.Reach != "":

@@ -55,6 +55,9 @@ func Start(cmd *exec.Cmd, p Policy) error {
 	cmd.ExtraFiles = []*os.File{theirs}
 	err = cmd.Start()
 	_ = theirs.Close()
+	if err != nil && p.Root != "" {
+		return fmt.Errorf("create namespaces for the image: %v", err) //nolint:errorlint // the program itself is not to blame, whose errors callers distinguish
+	}
 	if err != nil {
 		return err
 	}
