@@ -34,7 +34,7 @@ func (e *Executor) UseImages() error {
 		return errors.New("container images run on Linux only")
 	}
 	if e.sandboxed == nil {
-		return errors.New("container images run only in the sandbox, which is turned off in starling.toml. Remove the line sandbox = false")
+		return errors.New("the sandbox is turned off. You can: remove the line sandbox = false from starling.toml")
 	}
 	if err := e.tryRoot(); err != nil {
 		return err

@@ -16,15 +16,13 @@ func noRoot() string {
 	}
 	switch {
 	case os.Geteuid() == 0:
-		return ". In a container, root may not mount: run the agent as an ordinary user, or give the container the right to make user namespaces"
+		return ". In a container, root may not mount. You can: run the agent as an ordinary user, or let the container make user namespaces"
 	case setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
-		return ". Ubuntu lets only known programs make user namespaces. " + youCan + "allow it for all programs: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or allow it for starling with a profile of AppArmor that has the rule userns"
+		return ". Ubuntu lets only programs with an AppArmor profile make user namespaces. You can: add a profile for starling with the rule userns, or allow it for all programs with sysctl kernel.apparmor_restrict_unprivileged_userns=0"
 	case setting("kernel/unprivileged_userns_clone") == "0":
-		return ". This system does not let ordinary users make user namespaces. " + youCan + "allow it: sysctl kernel.unprivileged_userns_clone=1"
+		return ". Ordinary users may not make user namespaces. You can: allow it with sysctl kernel.unprivileged_userns_clone=1"
 	case setting("user/max_user_namespaces") == "0":
-		return ". This system does not allow user namespaces. " + youCan + "allow them: sysctl user.max_user_namespaces=10000"
+		return ". User namespaces are turned off. You can: turn them on with sysctl user.max_user_namespaces=10000"
 	}
-	return ". Images need Linux 5.13 or later, and a user who may make user namespaces: in a container, allow this in its profile"
+	return ". Images need Linux 5.13 or later and user namespaces. You can: install a newer kernel, or let the container in which the agent runs make user namespaces"
 }
-
-const youCan = "You can: "

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -246,5 +247,28 @@ func TestInterfaceInAnImage(t *testing.T) {
 	}
 	if text := b.read(b.slotFile(appipc.StderrFile)); !strings.Contains(text, `starting with ""`) {
 		t.Errorf("stderr: %s", text)
+	}
+}
+
+// Where user namespaces are refused, an ordinary user's agent reads the reason and the remedy. The
+// test repeats itself in a namespace that allows no others.
+func TestImagesWithoutNamespaces(t *testing.T) {
+	const inside = "STARLING_TEST_WITHOUT_NAMESPACES"
+	if os.Getenv(inside) != "" {
+		if err := newBench(t).UseImages(); err == nil || !strings.Contains(err.Error(), "limit of namespaces is reached. User namespaces are turned off. You can: turn them on with sysctl user.max_user_namespaces") {
+			t.Errorf("got %v", err)
+		}
+		return
+	}
+	const user = "61183"
+	cmd := exec.CommandContext(t.Context(), "unshare", "--user", "--map-user="+user, "--map-group="+user, "--keep-caps",
+		"sh", "-c", `echo 0 >/proc/sys/user/max_user_namespaces || exit 77; exec "$0" -test.run='^TestImagesWithoutNamespaces$' -test.v`, os.Args[0])
+	cmd.Env = append(os.Environ(), inside+"=1", "TMPDIR="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	switch {
+	case cmd.ProcessState == nil, cmd.ProcessState.ExitCode() == 77, strings.Contains(string(out), "unshare:"):
+		t.Skipf("%v: %s", err, out)
+	case err != nil || !strings.Contains(string(out), "--- PASS: TestImagesWithoutNamespaces"):
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -199,7 +199,7 @@ func TestWhetherImagesRun(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	got := images(control.Status{ImagesFault: "operation not permitted. This system does not allow it. You can: allow it"})
-	if len(got) != 1 || got[0].Grade != Note || got[0].Text != "cannot run: operation not permitted" || got[0].Fix != "This system does not allow it. You can: allow it. Then restart the agent" {
+	if len(got) != 1 || got[0].Grade != Note || got[0].Text != "cannot run: operation not permitted. This system does not allow it" || got[0].Fix != "allow it; then restart the agent" {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -15,9 +15,9 @@ func images(s control.Status) []Finding {
 	case s.ImagesFault == "":
 		return nil
 	}
-	why, cure, ok := strings.Cut(s.ImagesFault, ". ")
+	why, cure, ok := strings.Cut(s.ImagesFault, " You can: ")
 	if !ok {
 		cure = "see the agent's log"
 	}
-	return []Finding{{check, Note, "cannot run: " + why, strings.TrimPrefix(cure, "You can: ") + ". Then restart the agent"}}
+	return []Finding{{check, Note, "cannot run: " + strings.TrimSuffix(why, "."), cure + "; then restart the agent"}}
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/inroot"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -51,8 +52,7 @@ func unpack(ctx context.Context, dir string, m protocol.Image, most int, open La
 	return unix.Syncfs(root)
 }
 
-// A tree is the folder of an image. The kernel resolves all paths within it, whatever links are in
-// them, and absolute links as in the image.
+// A tree is the folder of an image. All paths stay within it, whatever links are in them.
 type tree struct {
 	root int
 	dir  string // path of the folder that fd is
@@ -74,13 +74,19 @@ func (t *tree) forget() {
 
 // folder returns the folder at a path, or ENOENT.
 func (t *tree) folder(dir string) (int, error) {
-	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT}
-	for {
-		fd, err := unix.Openat2(t.root, cleanDir(dir), &how)
-		if !errors.Is(err, unix.EAGAIN) { // something else on this computer was renamed meanwhile
-			return fd, err
-		}
+	fd, err := inroot.Open(t.root, dir, true)
+	if err != nil {
+		return -1, err
 	}
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		err = unix.ENOTDIR
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }
 
 func cleanDir(dir string) string {

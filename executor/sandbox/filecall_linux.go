@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/starling-grid/starling/internal/inroot"
 )
 
 // A fileRequest is a program's request to change a file's permissions or times.
@@ -211,12 +213,5 @@ func openInRoot(proc, base, path string, flags int) (int, error) {
 		return -1, err
 	}
 	defer func() { _ = unix.Close(root) }()
-	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_IN_ROOT} //nolint:gosec // flags
-	for range 100 {
-		fd, err := unix.Openat2(root, path, &how)
-		if !errors.Is(err, unix.EAGAIN) { // something else on this computer was renamed meanwhile
-			return fd, err
-		}
-	}
-	return -1, unix.EINTR
+	return inroot.Open(root, path, flags&unix.O_NOFOLLOW == 0)
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/starling-grid/starling/internal/inroot"
 )
 
 // A program from a container image sees the image's files as "/", read-only. Its slot, its
@@ -218,7 +220,7 @@ func (r newRoot) make(at string, folder bool) (int, error) {
 // makeIn is make for a single name in a folder. Tasks of the same image may start at the same time.
 func makeIn(dir int, name string, folder bool) (fd int, err error) {
 	for range 10 {
-		fd, err = openBelow(dir, name)
+		fd, err = inroot.NoLink(dir, name)
 		if err == nil {
 			var st unix.Stat_t
 			if err = unix.Fstat(fd, &st); err == nil && (st.Mode&unix.S_IFMT == unix.S_IFDIR) == folder {
@@ -247,25 +249,19 @@ func makeIn(dir int, name string, folder bool) (fd int, err error) {
 
 // open returns the uppermost mount at a path in the root, or the file there.
 func (r newRoot) open(at string) (int, error) {
-	fd, err := openBelow(r.fd, cleaned(at))
+	fd, err := unix.Dup(r.fd)
+	for name := range strings.SplitSeq(strings.Trim(at, "/"), "/") {
+		if err != nil || name == "" {
+			break
+		}
+		dir := fd
+		fd, err = inroot.NoLink(dir, name)
+		_ = unix.Close(dir)
+	}
 	if err != nil {
 		return -1, fmt.Errorf("open %s: %w", at, err)
 	}
 	return fd, nil
-}
-
-// cleaned returns an absolute path relative to the root.
-func cleaned(at string) string {
-	if rest := strings.Trim(path.Clean(at), "/"); rest != "" {
-		return rest
-	}
-	return "."
-}
-
-func openBelow(dir int, name string) (int, error) {
-	return unix.Openat2(dir, name, &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
-	})
 }
 
 // self is the path of an open file, whatever its name.

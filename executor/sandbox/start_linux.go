@@ -56,7 +56,11 @@ func Start(cmd *exec.Cmd, p Policy) error {
 	err = cmd.Start()
 	_ = theirs.Close()
 	if err != nil && p.Root != "" {
-		return fmt.Errorf("create namespaces for the image: %v", err) //nolint:errorlint // the program itself is not to blame, whose errors callers distinguish
+		var errno unix.Errno // the program itself is not to blame, whose errors callers distinguish
+		if errors.As(err, &errno); errno == unix.ENOSPC {
+			return errors.New("create namespaces for the image: the limit of namespaces is reached")
+		}
+		return fmt.Errorf("create namespaces for the image: %v", err) //nolint:errorlint // likewise
 	}
 	if err != nil {
 		return err
