@@ -118,6 +118,9 @@ type Executor struct {
 
 	ctx    context.Context // ends when nothing may take long anymore
 	cancel context.CancelFunc
+	// starting ends when nothing is started anymore.
+	starting   context.Context
+	stopStarts context.CancelFunc
 
 	mu      sync.Mutex
 	runs    map[string]*run
@@ -177,6 +180,7 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 		runs: make(map[string]*run), clears: make(map[int]chan struct{}),
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.starting, e.stopStarts = context.WithCancel(e.ctx)
 	return e, nil
 }
 
@@ -349,6 +353,7 @@ func (e *Executor) reserveToClear(slot int) (chan struct{}, error) {
 func (e *Executor) Stop(ctx context.Context) error {
 	e.mu.Lock()
 	e.stopped = true
+	e.stopStarts()
 	runs := make([]*run, 0, len(e.runs))
 	for _, r := range e.runs {
 		runs = append(runs, r)

@@ -120,7 +120,10 @@ func (r *run) unpackImage(ctx context.Context) (*rootFS, error) {
 		return r.e.checked.verify(Task{ProjectDir: t.ProjectDir, Files: t.Image.Layers}, time.Now())
 	}
 	path, done, err := r.e.images.Unpack(ctx, m, check, func(name string) (*os.File, error) { return foreigndir.Open(project, name) })
-	if errors.Is(err, image.ErrBroken) {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = ErrStopped
+	case errors.Is(err, image.ErrBroken):
 		err = fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	if err != nil {

@@ -208,6 +208,18 @@ func TestWrongImages(t *testing.T) {
 	}
 }
 
+// An agent that stops does not wait until an image is unpacked.
+func TestStopWhileUnpacking(t *testing.T) {
+	b, task := inImage(t, `exit 7`)
+	b.stopStarts()
+	if err := b.Start(task); !errors.Is(err, ErrStopped) {
+		t.Errorf("got %v", err)
+	}
+	if found, _ := filepath.Glob(filepath.Join(b.data, imagesDir, "*")); len(found) > 0 {
+		t.Errorf("it left %s", found)
+	}
+}
+
 // Without a sandbox, images are not run.
 func TestImagesNeedTheSandbox(t *testing.T) {
 	b := newBench(t)
@@ -251,7 +263,7 @@ func TestInterfaceInAnImage(t *testing.T) {
 }
 
 // Where user namespaces are refused, an ordinary user's agent reads the reason and the remedy. The
-// test repeats itself in a namespace that allows no others.
+// test repeats itself in a namespace without the right to make others.
 func TestImagesWithoutNamespaces(t *testing.T) {
 	const inside = "STARLING_TEST_WITHOUT_NAMESPACES"
 	if os.Getenv(inside) != "" {

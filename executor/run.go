@@ -84,7 +84,7 @@ func (r *run) start() (err error) {
 	if err := s.replace(appipc.InitDataFile, told.Encode()); err != nil {
 		return err
 	}
-	if r.root, err = r.unpackImage(r.e.ctx); err != nil {
+	if r.root, err = r.unpackImage(r.e.starting); err != nil {
 		return err
 	}
 	cmd, stderr, err := r.e.command(*t, s)
