@@ -25,6 +25,17 @@ const temporaryDir = "starling_tmp"
 type Image struct {
 	Description string // file name in ProjectDir of its description, see protocol.Image
 	Layers      []File // with their checksums
+	Room        int64  // disk space in bytes that it may take unpacked, or 0 for no limit
+}
+
+// ErrNoImages means that tasks cannot run in container images here.
+var ErrNoImages = errors.New("container images cannot run on this computer now. Find the reason with: starling doctor")
+
+// A RoomError means that an image takes more disk space than it may.
+type RoomError struct{ Need, Room int64 } // bytes
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("the image needs %d bytes of disk space, and may take %d", e.Need, e.Room)
 }
 
 // UseImages lets tasks run in container images from now on. It must be called after Confine and
@@ -106,7 +117,7 @@ func (r *run) unpackImage(ctx context.Context) (*rootFS, error) {
 		return nil, nil
 	}
 	if r.e.images == nil {
-		return nil, errors.New("container images cannot run on this computer now. Find the reason with: starling doctor")
+		return nil, ErrNoImages
 	}
 	text, err := foreigndir.Read(project, t.Image.Description, protocol.MaxImageText+1)
 	if err != nil {
@@ -117,6 +128,9 @@ func (r *run) unpackImage(ctx context.Context) (*rootFS, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
 	}
 	check := func() error { // the rest of the task's files are checked at each start
+		if need := m.NBytes(); t.Image.Room > 0 && need > t.Image.Room {
+			return &RoomError{need, t.Image.Room}
+		}
 		return r.e.checked.verify(Task{ProjectDir: t.ProjectDir, Files: t.Image.Layers}, time.Now())
 	}
 	path, done, err := r.e.images.Unpack(ctx, m, check, func(name string) (*os.File, error) { return foreigndir.Open(project, name) })

@@ -183,6 +183,12 @@ func TestWrongImages(t *testing.T) {
 	if err := b.Start(task); !errors.As(err, &changed) || len(changed.Files) != 1 || changed.Files[0] != task.Image.Layers[0].Physical {
 		t.Errorf("a changed layer: %v", err)
 	}
+	task.Image.Room = 1000
+	room := &RoomError{}
+	if err := b.Start(task); !errors.As(err, &room) || room.Need < 1000 || errors.Is(err, ErrUnusable) {
+		t.Errorf("an image that is too large for the disk: %v", err)
+	}
+	task.Image.Room = 0
 	sum := md5.Sum(good[:len(good)/2])
 	task.Image.Layers[0].MD5 = hex.EncodeToString(sum[:])
 	if err := b.Start(task); !errors.Is(err, ErrUnusable) {
@@ -203,7 +209,7 @@ func TestWrongImages(t *testing.T) {
 		t.Errorf("no description: %v", err)
 	}
 	b.restart() // an agent that cannot run images
-	if err := b.Start(task); err == nil || errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), "starling doctor") {
+	if err := b.Start(task); !errors.Is(err, ErrNoImages) || errors.Is(err, ErrUnusable) {
 		t.Errorf("without images: %v", err)
 	}
 }

@@ -87,6 +87,18 @@ func TestImageVersions(t *testing.T) {
 	if first.Image.Description.Layers[0] != description.Layers[0] || first.Image.Description.Layers[1] == description.Layers[1] {
 		t.Error("the versions do not share their common layer alone")
 	}
+	list, err := operate.RemoveVersion(t.Context(), w.p, operate.VersionSpec{App: "upper", Number: "2.00", Platform: "x86_64-linux-image", DryRun: true})
+	if err == nil || !strings.Contains(err.Error(), "withdraw it first") {
+		t.Errorf("a version that is sent was removed: %v, %v", list, err)
+	}
+	spec := operate.VersionSpec{App: "upper", Number: "2.00", Platform: "x86_64-linux-image"}
+	_, err = operate.Deprecate(t.Context(), w.p, spec, false, w.now())
+	w.must(err)
+	list, err = operate.RemoveVersion(t.Context(), w.p, spec)
+	w.must(err)
+	if len(list) != 1 || slices.Contains(list[0].Files, layers[0]) || !slices.Contains(list[0].Files, first.Image.Description.Layers[1].FileName()) {
+		t.Errorf("removed %+v, want the layers that no other version needs", list)
+	}
 	for name, change := range map[string]func(v *operate.NewVersion){
 		"either a main program or an image": func(v *operate.NewVersion) { v.Main = w.file("x", "y") },
 		"no images for platform":            func(v *operate.NewVersion) { v.Platform = "windows_x86_64" },

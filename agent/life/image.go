@@ -11,7 +11,7 @@ import (
 
 // image describes the image of an app version to the executor.
 func (l *Life) image(v state.AppVersion) (*executor.Image, error) {
-	m := new(executor.Image)
+	m := &executor.Image{Room: max(1, -l.Disk.Excess())}
 	for _, ref := range v.FileRefs {
 		switch {
 		case protocol.IsImageLayer(ref.FileName):
