@@ -78,6 +78,9 @@ func writeDescription(m protocol.Image, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if _, err := protocol.ParseImage(text); err != nil { // as agents will
+		return "", err
+	}
 	path := filepath.Join(dir, protocol.ImageFile)
 	return path, atomicfile.Write(path, append(text, '\n'), os.FileMode(0o644))
 }

@@ -107,7 +107,14 @@ func (m *Image) describe(arch string) error {
 		d.Layers = append(d.Layers, protocol.ImageLayer{DiffID: id.Hex})
 	}
 	m.Description = d
-	return d.Check()
+	if err := d.Check(); err != nil {
+		return err
+	}
+	text := len(strings.Join(d.Command, "")) + len(strings.Join(d.Env, "")) + len(d.Dir)
+	if most := protocol.MaxImageText / 4; text > most {
+		return fmt.Errorf("its command and its environment have %d bytes, at most %d are allowed", text, most)
+	}
+	return nil
 }
 
 // verifyConfig compares the configuration with its checksum in the manifest.

@@ -3,6 +3,7 @@ package image_test
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"io"
 	"log"
 	"net/http/httptest"
@@ -207,6 +208,8 @@ func TestWrongImages(t *testing.T) {
 		"for Windows":                      {docker(t, build(t, func(c *v1.ConfigFile) { c.OS = "windows" })), "", "for windows, want linux"},
 		"for a platform without images":    {docker(t, m), "windows_x86_64", "images are for x86_64-pc-linux-gnu and aarch64-unknown-linux-gnu"},
 		"without a command":                {docker(t, build(t, func(c *v1.ConfigFile) { c.Config.Entrypoint, c.Config.Cmd = nil, nil })), "", "no command: set ENTRYPOINT or CMD"},
+		"with a huge environment":          {docker(t, build(t, func(c *v1.ConfigFile) { c.Config.Env = []string{"A=" + strings.Repeat("x", 1<<20)} })), "", "at most 65536 are allowed"},
+		"a compressed archive":             {write(t, gz(whole)), "", "unpack it with gunzip"},
 		"without layers":                   {docker(t, mustConfig(t, empty.Image)), "", "no layers"},
 		"a file that is not an archive":    {write(t, []byte(strings.Repeat("text", 1000))), "", "not a complete archive"},
 		"an empty file":                    {write(t, nil), "", "empty archive"},
@@ -238,6 +241,14 @@ func TestWrongImages(t *testing.T) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
 		}
 	}
+}
+
+func gz(content []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(content)
+	_ = w.Close()
+	return b.Bytes()
 }
 
 func mustConfig(t *testing.T, m v1.Image) v1.Image {

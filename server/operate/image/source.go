@@ -194,6 +194,9 @@ func each(file string, f func(h *tar.Header, content io.Reader) error) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+		if err != nil && compressed(r) {
+			return errors.New("it is compressed: unpack it with gunzip first")
+		}
 		if err != nil {
 			return fmt.Errorf("it is not a complete archive (tar): %w", err)
 		}
@@ -201,6 +204,13 @@ func each(file string, f func(h *tar.Header, content io.Reader) error) error {
 			return err
 		}
 	}
+}
+
+// compressed reports whether a file begins like one of gzip.
+func compressed(f *os.File) bool {
+	b := make([]byte, 2)
+	_, err := f.ReadAt(b, 0)
+	return err == nil && b[0] == 0x1f && b[1] == 0x8b
 }
 
 // extract unpacks the regular files of an archive in OCI's format to a folder.
