@@ -45,7 +45,12 @@ func inImage(t *testing.T, user int) cell {
 			}
 		}
 	}
-	if err := sandbox.Try(c.policy); err != nil {
+	trial := c.policy
+	trial.Root = t.TempDir()
+	if err := os.Chmod(trial.Root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := sandbox.Try(trial); err != nil {
 		t.Skip(err)
 	}
 	t.Setenv("SETTLED", c.policy.Settled)
@@ -153,6 +158,30 @@ func TestRootHolds(t *testing.T) {
 		for line := range strings.Lines(mounts) {
 			if f := strings.Fields(line); len(f) > 4 && f[3] == "/" && f[4] == "/" {
 				t.Errorf("the root of a file system of the computer is mounted: %s", line)
+			}
+		}
+	})
+}
+
+// Several tasks may start in an image at the same time, even the first ones.
+func TestRootAtOnce(t *testing.T) {
+	eachUser(t, func(t *testing.T, c cell) {
+		errs := make(chan error)
+		const n = 8
+		for range n {
+			go func() {
+				cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `test "$(cat /marker)" = image && test -c /dev/null && cd "$PWD"`)
+				cmd.Dir = c.slot
+				err := sandbox.Start(cmd, c.policy)
+				if err == nil {
+					err = cmd.Wait()
+				}
+				errs <- err
+			}()
+		}
+		for range n {
+			if err := <-errs; err != nil {
+				t.Error(err)
 			}
 		}
 	})

@@ -223,7 +223,7 @@ func TestWrongImages(t *testing.T) {
 		"an archive with a link":           {write(t, testimage.Tar(testimage.File("oci-layout", "{}", 0o644), testimage.Of(tar.TypeSymlink, "index.json", "/etc/passwd"))), "", "index.json"},
 		"a folder without prefix":          {oci(t, m), "", "write oci:/"},
 		"a folder of something else":       {"oci:" + t.TempDir(), "", "index.json"},
-		"a file that does not exist":       {"./fit.tar", "", "no such file"},
+		"a file that does not exist":       {"./fit.tar", "", "fit.tar"},
 		"a name that is not one":           {"Fit It!", "", "neither a file nor a name in a registry"},
 		"a name that no registry has":      {address + "/lab/none:1", "", "NAME_UNKNOWN"},
 		"a digest that no registry has":    {push(t, address+"/lab/fit:1", m)[:len(address)+8] + "@sha256:" + strings.Repeat("0a", 32), "", "MANIFEST_UNKNOWN"},
