@@ -176,7 +176,7 @@ flaky: deps
 # Root may do much that is refused to the users under which most agents run. With ALL=1
 # whole agents and servers are run that way, too.
 test-unprivileged:
-	tools/test-unprivileged ./executor ./executor/sandbox ./internal/foreigndir $(if $(ALL),./state ./agent ./server ./server/db ./server/scheduler ./server/store)
+	tools/test-unprivileged ./executor ./executor/image ./executor/sandbox ./internal/foreigndir $(if $(ALL),./state ./agent ./server ./server/db ./server/scheduler ./server/store)
 
 # Tests as .exe files, in a folder with Debian 13 and its Wine, which tools/wine/make
 # makes once, as root. ALL=1 adds the state file's long tests, and all packages that have

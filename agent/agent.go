@@ -99,6 +99,7 @@ type Agent struct {
 	way      proxied // how projects are reached
 	kept     keeping
 	bounded  string      // limits that the system enforces for each task
+	noImages string      // why tasks cannot run in container images here
 	found    gpus.Report // by the drivers
 
 	suspended suspended
@@ -191,7 +192,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	a.quitting = quitting
 	a.API = api.New(api.Parts{
 		Core: c, Life: a.life, Talk: a.talk, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk, Presence: a.presence, Powers: a.powers,
-		Journal: journal, Bounded: a.bounded, Unusable: unusable, Pass: a.decide, Adopt: a.adopt, Quit: sync.OnceFunc(func() { close(quitting) }),
+		Journal: journal, Bounded: a.bounded, Unusable: unusable, NoImages: a.noImages, Pass: a.decide, Adopt: a.adopt, Quit: sync.OnceFunc(func() { close(quitting) }),
 	})
 	return nil
 }

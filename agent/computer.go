@@ -40,6 +40,9 @@ func (a *Agent) applications() (life.Applications, error) {
 		if a.core.Settings.Sandbox {
 			err = e.Confine(executor.Sandbox{Network: a.core.Settings.SandboxNetwork, Read: a.core.Settings.SandboxRead, Write: a.core.Settings.SandboxWrite})
 		}
+		if err == nil {
+			a.knowImages(e)
+		}
 	}
 	return e, err
 }

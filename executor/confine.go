@@ -71,8 +71,11 @@ const moreTasks = 16
 const roomForMessage = 1 << 20
 
 // sandboxed starts an application in its sandbox, where it can read the system's programs and
-// libraries and its project's folder, and change its slot.
-type sandboxed struct{ e *Executor }
+// libraries, or its image, and its project's folder, and change its slot.
+type sandboxed struct {
+	e    *Executor
+	root *rootFS // nil: the computer's
+}
 
 func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
 	e := s.e
@@ -91,6 +94,10 @@ func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
 	p.Write = append(append(p.Write, e.sandboxed.Write...), cmd.Dir)
 	p.Read = append(append(p.Read, t.runner().Reads()...), t.Reads...)
 	p.Devices, p.List = t.Devices, t.Lists
+	if s.root != nil { // the volunteer's folders and devices are not mounted there
+		p.Root, p.Temporary = s.root.path, filepath.Join(cmd.Dir, temporaryDir)
+		p.Read, p.Write, p.Devices, p.List = nil, append(sandbox.System().Write, cmd.Dir), nil, nil
+	}
 	return sandbox.Start(cmd, p)
 }
 

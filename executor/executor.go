@@ -22,6 +22,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/starling-grid/starling/executor/image"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -37,6 +38,7 @@ type Task struct {
 	ProjectDir string   // absolute path of projects/<escaped url> in the data directory
 	Program    string   // file name of the main program in ProjectDir
 	Runner     Runner   // how the main program is run, where nil means Native
+	Image      *Image   // the container image in which it is run, or nil
 	Args       []string // see appipc.SplitCommandLine
 	Files      []File   // inputs, outputs and the app version's files
 	FLOPS      float64  // operations a second that the app version is expected to do, which with Init.RscFPOpsBound limit the elapsed time. 0: no such limit
@@ -104,7 +106,8 @@ type Executor struct {
 	report    func(Event)
 	timing    timing
 	sandboxed *Sandbox
-	named     []string // see PassEnvironment
+	images    *image.Store // see UseImages
+	named     []string     // see PassEnvironment
 	tree      processTree
 	groups    groups
 	lowered   sessions
@@ -115,6 +118,9 @@ type Executor struct {
 
 	ctx    context.Context // ends when nothing may take long anymore
 	cancel context.CancelFunc
+	// starting ends when nothing is started anymore.
+	starting   context.Context
+	stopStarts context.CancelFunc
 
 	mu      sync.Mutex
 	runs    map[string]*run
@@ -174,6 +180,7 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 		runs: make(map[string]*run), clears: make(map[int]chan struct{}),
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.starting, e.stopStarts = context.WithCancel(e.ctx)
 	return e, nil
 }
 
@@ -346,6 +353,7 @@ func (e *Executor) reserveToClear(slot int) (chan struct{}, error) {
 func (e *Executor) Stop(ctx context.Context) error {
 	e.mu.Lock()
 	e.stopped = true
+	e.stopStarts()
 	runs := make([]*run, 0, len(e.runs))
 	for _, r := range e.runs {
 		runs = append(runs, r)
@@ -373,5 +381,8 @@ func (e *Executor) Stop(ctx context.Context) error {
 		<-ended
 	}
 	e.cancel()
+	if e.images != nil {
+		_ = e.images.Close()
+	}
 	return e.root.Close()
 }

@@ -26,6 +26,7 @@ type run struct {
 	done     chan struct{} // closed when the run has left Executor.runs
 
 	slot *slot
+	root *rootFS // of the task's image, or nil
 	processes
 	dialogue
 	throttle
@@ -83,6 +84,9 @@ func (r *run) start() (err error) {
 	if err := s.replace(appipc.InitDataFile, told.Encode()); err != nil {
 		return err
 	}
+	if r.root, err = r.unpackImage(r.e.starting); err != nil {
+		return err
+	}
 	cmd, stderr, err := r.e.command(*t, s)
 	if err != nil {
 		return err
@@ -94,7 +98,10 @@ func (r *run) start() (err error) {
 		}
 	}
 	r.bound(r.e.allowance())
-	if err := r.e.starter(*t, r.group).start(cmd, *t); err != nil {
+	if r.root != nil {
+		cmd.Env = append(cmd.Env, appipc.ImageVariable+"="+r.root.id)
+	}
+	if err := r.e.starter(*t, r.group, r.root).start(cmd, *t); err != nil {
 		return startError(err, s.project, t.Program)
 	}
 	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {
@@ -133,6 +140,9 @@ func (r *run) restore(resumed bool) {
 
 func (r *run) closeSlot() {
 	r.slot.close()
+	if r.root != nil {
+		r.root.done()
+	}
 	if err := r.group.remove(); err != nil {
 		r.log.Warn("cannot clean up after application", "err", err)
 	}

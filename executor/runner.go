@@ -105,12 +105,12 @@ func (a awaited) start(cmd *exec.Cmd, t Task) error {
 }
 
 // starter returns all layers, for a run in a control group.
-func (e *Executor) starter(t Task, g *group) starter {
+func (e *Executor) starter(t Task, g *group, root *rootFS) starter {
 	switch {
 	case e.free(t):
 		return awaited{plain{}}
 	case e.sandboxed != nil:
-		return awaited{grouped{g, sandboxed{e}}}
+		return awaited{grouped{g, sandboxed{e, root}}}
 	}
 	return awaited{grouped{g, plain{}}}
 }

@@ -26,6 +26,8 @@ const (
 	NoProcess      Code = "no_room_for_processes"
 	FileGone       Code = "file_gone"
 	StartFails     Code = "start_failed"
+	NoImages       Code = "images_unavailable"
+	ImageTooLarge  Code = "image_too_large"
 	NoAddress      Code = "no_address"
 	NotOnServer    Code = "not_on_server"
 	NoUploads      Code = "upload_address_wrong"
@@ -66,6 +68,8 @@ var Messages = []Message{
 	{NotAllowed, "The agent may not read or write its own files.", "", "Run starling doctor: it names the folder. Make the agent's user its owner, and check that it is neither mounted read-only nor immutable (on Linux: lsattr -d). " + again},
 	{NoProcess, "The system has no room for another process.", "", "End other programs, or raise the limit on processes. " + again},
 	{FileGone, "The file is no longer on this computer.", "", "Find out what removes files from the data directory, such as a virus scanner or a clean-up program, and exempt the directory."},
+	{NoImages, "Container images cannot run on this computer now.", "", "Find the reason with: starling doctor. " + again},
+	{ImageTooLarge, "The task's container image needs %s of disk space, more than the preferences allow now.", "The task's container image needs more disk space than the preferences allow now.", "Free some disk space, or allow more in the preferences. " + again},
 	{StartFails, "The task could not be started.", "", "Run starling doctor, and see starling log for the error. " + again},
 
 	{NoAddress, "The project gave no address for the file.", "", "The project's operators must fix this."},

@@ -20,6 +20,7 @@ const (
 	RefusedPlanClass     RefusalCode = "plan_class"        // the computer does not meet the requirements of the program's plan class
 	RefusedVirtualBox    RefusalCode = "virtualbox"        // the program needs VirtualBox, or another version of it
 	RefusedContainers    RefusalCode = "containers"        // the program needs Podman or Docker
+	RefusedImages        RefusalCode = "images"            // the program is in a container image, which the computer does not run
 	RefusedClientVersion RefusalCode = "client_version"    // 10000·major + 100·minor + release
 	RefusedMemory        RefusalCode = "memory"            // bytes
 	RefusedDisk          RefusalCode = "disk"              // bytes
@@ -129,7 +130,7 @@ const (
 
 // RefusalCodes lists all codes. It must not be changed.
 var RefusalCodes = []RefusalCode{
-	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedVirtualBox, RefusedContainers, RefusedClientVersion, RefusedMemory, RefusedDisk,
+	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedVirtualBox, RefusedContainers, RefusedImages, RefusedClientVersion, RefusedMemory, RefusedDisk,
 	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
 	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedChain, RefusedUnreliable, RefusedStopped, RefusedGPU, RefusedProcessor,
 	RefusedPreferences, RefusedUnconfirmed, RefusedAppInfo, RefusedOther,

@@ -57,6 +57,7 @@ var refusals = map[RefusedCode]refusal{
 	"plan_class":        {text: "{tasks} need {detail}.", cure: compiled},
 	"virtualbox":        {text: "{tasks} need {detail}.", cure: virtual},
 	"containers":        {text: "{tasks} need {detail}.", cure: virtual},
+	"images":            {text: "{tasks} are in container images, which this computer does not run.", cure: virtual},
 	"client_version":    {text: "{tasks} need {detail}, and this computer runs {have}.", cure: "Install a newer version of this program.", amount: release},
 	refusedMemory:       {text: "{tasks} need {need} of memory, and may use {have} here.", amount: words.Bytes[float64]},
 	refusedDisk:         {text: "{tasks} need {need} of disk space, and may use {have} here.", amount: words.Bytes[float64]},

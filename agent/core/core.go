@@ -40,6 +40,7 @@ type Core struct {
 	Since   time.Time     // the agent's start
 	Tick    time.Duration // the longest that the loop sleeps
 	Modules bool          // WebAssembly applications can be run
+	Images  bool          // container images can be run
 	Rand    *mrand.Rand
 	DB      *state.DB
 	Ctx     context.Context // ends with the loop
@@ -101,6 +102,9 @@ func (c *Core) Ending(project string) state.Ending {
 // Platforms returns the platforms whose programs can be run here, the computer's own first.
 func (c *Core) Platforms() (primary string, others []string) {
 	primary, others = hostinfo.Platform()
+	if c.Images {
+		others = append(others, protocol.ImagePlatform(primary))
+	}
 	if c.Modules {
 		others = append(others, wasmhost.Platform)
 	}

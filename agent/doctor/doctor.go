@@ -76,6 +76,7 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 		all = append(all, devices(s, detect(ctx))...)
 	}
 	if running {
+		all = append(all, images(status)...)
 		if s.Virtualization {
 			all = append(all, virtualization(status)...)
 		}

@@ -190,3 +190,16 @@ func TestADamagedStateIsFound(t *testing.T) {
 		t.Errorf("got %+v", f)
 	}
 }
+
+func TestWhetherImagesRun(t *testing.T) {
+	if got := images(control.Status{}); got != nil {
+		t.Errorf("on a system without images: %+v", got)
+	}
+	if got := images(control.Status{Images: true}); len(got) != 1 || got[0].Grade != Good {
+		t.Errorf("got %+v", got)
+	}
+	got := images(control.Status{ImagesFault: "operation not permitted. This system does not allow it. You can: allow it"})
+	if len(got) != 1 || got[0].Grade != Note || got[0].Text != "cannot run: operation not permitted. This system does not allow it" || got[0].Fix != "allow it; then restart the agent" {
+		t.Errorf("got %+v", got)
+	}
+}

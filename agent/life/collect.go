@@ -76,6 +76,7 @@ func (l *Life) Collect(now time.Time, w *core.Waker) {
 	})
 	if !l.stale {
 		files.tell(l)
+		l.keepImages()
 	}
 	l.collected = collected{l.Disk.MeasuredAt(), files.again}
 	if !files.again.IsZero() {

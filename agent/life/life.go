@@ -66,6 +66,7 @@ type Applications interface {
 	Progress() map[string]executor.Progress
 	Saved(result string, slot int) (executor.Checkpointed, bool)
 	Clear(slot int) error
+	KeepImages(descriptions []string) error
 	Stop(ctx context.Context) error
 }
 

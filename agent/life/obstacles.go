@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -72,6 +73,12 @@ func ofTransfer(err error, now time.Time) obstacle.Obstacle {
 func ofStart(err error) obstacle.Obstacle {
 	if o := inThisComputer(err); o.Is() {
 		return o
+	}
+	if room, ok := errors.AsType[*executor.RoomError](err); ok {
+		return obstacle.Obstacle{Code: obstacle.ImageTooLarge, About: words.Bytes(room.Need)}
+	}
+	if errors.Is(err, executor.ErrNoImages) {
+		return obstacle.Obstacle{Code: obstacle.NoImages}
 	}
 	if sysfault.NoProcess(err) {
 		return obstacle.Obstacle{Code: obstacle.NoProcess}

@@ -39,6 +39,9 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 			}
 			t.Program = ref.FileName
 		}
+		if protocol.IsImageLayer(ref.FileName) {
+			continue // the slot does not need it
+		}
 		init.AppFiles = append(init.AppFiles, ref.FileName)
 		t.Files = append(t.Files, l.input(r.Project, ref))
 	}
@@ -48,6 +51,12 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	switch {
 	case strings.Contains(v.PlanClass, "vbox"), strings.Contains(v.PlanClass, "docker"):
 		t.Runner = executor.Outside{Allowed: l.Settings.Virtualization}
+	case protocol.IsImagePlatform(v.Platform):
+		m, err := l.image(v)
+		if err != nil {
+			return t, err
+		}
+		t.Image = m
 	case v.Platform == wasmhost.Platform:
 		self, err := os.Executable()
 		if err != nil {

@@ -44,6 +44,8 @@ type Facts struct {
 	Coprocs    gpus.Set        // that tasks may use
 	Measured   []gpus.Measured // of these
 	Unusable   []string        // why installed programs for virtual machines and containers cannot be used
+	Images     bool            // tasks can run in container images
+	NoImages   string          // why they cannot
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
 	Habit      jobsched.Habit // at which hours the computer computes (nil: not known)

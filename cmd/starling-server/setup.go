@@ -16,6 +16,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/image"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/workgen"
@@ -197,10 +198,14 @@ func parseOutput(s string) (workgen.OutputFile, error) {
 func versionCmd() *cobra.Command {
 	var v operate.NewVersion
 	var files []string
+	var container string
 	add := &cobra.Command{
-		Use:   "add DIR APP --platform P --version N.NN --main FILE",
+		Use:   "add DIR APP --platform P --version N.NN {--main FILE | --image IMAGE}",
 		Short: "Sign and publish an application version",
 		Long: "Sign the files of an application version with the project's private key, and publish it.\n\n" +
+			"With --image, the program is in a container image. Starling's agents on Linux run it in their sandbox, without\n" +
+			"Docker. BOINC's clients do not get the version. IMAGE is an archive that docker save or podman save has written,\n" +
+			"oci:DIR for a folder in OCI's format, or a name in a registry, such as docker.io/library/python@sha256:….\n\n" +
 			"The key may be kept on another computer: where keys/code_sign_private is missing, each file needs a\n" +
 			"signature beside it (FILE.sig), which version sign makes, as BOINC's sign_executable does.",
 		Args: cobra.ExactArgs(2),
@@ -208,6 +213,17 @@ func versionCmd() *cobra.Command {
 			v.App = args[1]
 			for _, f := range files {
 				v.Files = append(v.Files, given(f))
+			}
+			if container != "" {
+				var err error
+				if v.Image, err = image.Open(cmd.Context(), container, v.Platform); err != nil {
+					return err
+				}
+				defer v.Image.Close()
+				if v.Image.Name != container {
+					fmt.Printf("%s is %s\n", container, v.Image.Name)
+				}
+				v.Plain = true
 			}
 			if v.Plain && v.Wrapper == "" {
 				var err error
@@ -224,19 +240,22 @@ func versionCmd() *cobra.Command {
 	f.StringVar(&v.Platform, "platform", "", "platform it runs on, for example x86_64-pc-linux-gnu")
 	f.StringVar(&v.Number, "version", "", "major and minor number, for example 1.00")
 	f.StringVar(&v.Main, "main", "", "main program")
+	f.StringVar(&container, "image", "", "a container image instead of a main program: FILE.tar, oci:DIR or REGISTRY/NAME[@DIGEST]")
 	f.StringArrayVar(&files, "file", nil, "an additional file, FILE[=LOGICAL]; may be repeated")
 	f.StringVar(&v.PlanClass, "plan-class", "", "restrict it to computers of a [plan_class.NAME] in server.toml (default: all)")
 	f.StringVar(&v.MinCore, "min-core-version", "", "oldest version of BOINC's client that can run it, for example 7.4")
 	f.StringVar(&v.MaxCore, "max-core-version", "", "newest version of BOINC's client that can run it")
 	f.StringVar(&v.Cmdline, "cmdline", "", "arguments to add to those of each workunit")
 	f.BoolVar(&v.Plain, "plain", false, "the program does not use BOINC's API: wrap it, and copy its files into its folder")
-	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain (default: starling-wrap-PLATFORM or starling-wrap beside this program, or in ../lib/starling)")
-	f.StringArrayVar(&v.Job.Checkpoints, "checkpoint", nil, "with --plain: a file that the program writes when it has made a checkpoint; may be repeated")
-	f.StringVar(&v.Job.Progress, "progress", "", "with --plain: a file whose last number is the fraction done, 0 to 1")
-	f.StringVar(&v.Job.Pattern, "progress-pattern", "", "with --plain: a regular expression for what the program prints, whose group is the fraction done, or percent if a % is part of the match")
-	f.StringArrayVar(&v.Job.Env, "env", nil, "with --plain: a variable of the program's environment, NAME=VALUE; may be repeated")
-	f.StringVar(&v.Job.File, "job", "", "with --plain: a job.xml of BOINC's wrapper, for several programs and archives")
-	require(add, "platform", "version", "main")
+	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain and --image (default: starling-wrap-PLATFORM or starling-wrap beside this program, or in ../lib/starling)")
+	f.StringArrayVar(&v.Job.Checkpoints, "checkpoint", nil, "with --plain or --image: a file that the program writes when it has made a checkpoint; may be repeated")
+	f.StringVar(&v.Job.Progress, "progress", "", "with --plain or --image: a file whose last number is the fraction done, 0 to 1")
+	f.StringVar(&v.Job.Pattern, "progress-pattern", "", "with --plain or --image: a regular expression for what the program prints, whose group is the fraction done, or percent if a % is part of the match")
+	f.StringArrayVar(&v.Job.Env, "env", nil, "with --plain or --image: a variable of the program's environment, NAME=VALUE; may be repeated")
+	f.StringVar(&v.Job.File, "job", "", "with --plain or --image: a job.xml of BOINC's wrapper, for several programs and archives")
+	require(add, "platform", "version")
+	add.MarkFlagsOneRequired("main", "image")
+	add.MarkFlagsMutuallyExclusive("main", "image")
 	return group("version", "Manage application versions", add, signCmd(), listCmd(view.Versions), deprecateCmd(), removeCmd())
 }
 

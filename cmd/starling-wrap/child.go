@@ -32,7 +32,7 @@ func (c *crew) start(app *boincapi.App, st step) (*child, error) {
 		return nil, err
 	}
 	cmd := exec.Command(program, st.args...)
-	cmd.Dir, cmd.Env = st.dir, append(os.Environ(), st.env...)
+	cmd.Dir, cmd.Env = st.dir, st.environment()
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	open := func(logical string, flags int) (*os.File, error) {
 		path, err := app.Resolve(logical)

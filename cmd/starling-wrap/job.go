@@ -33,6 +33,8 @@ type job struct {
 	daemons []step   // run during all steps
 	unzip   []string // logical names of archives that are unpacked first
 	zip     archive  // made last
+
+	image *protocol.Image // with the programs, or nil
 }
 
 // A step is one run of a program. Files have logical names.
@@ -48,6 +50,7 @@ type step struct {
 	pattern               *regexp.Regexp
 	weight                float64       // relative to other steps
 	limit                 time.Duration // after which it is ended, and the next one starts (0 if none)
+	image                 *protocol.Image
 }
 
 // An archive is a zip file of what steps have made.
@@ -243,8 +246,18 @@ func signed(path string, d appipc.InitData) (bool, error) {
 	return os.SameFile(here, there) && slices.Contains(d.AppFiles, filepath.Base(path)), nil
 }
 
-// program returns the absolute path of a step's program, which must be signed.
+// program returns the absolute path of a step's program, which must be signed, or is in the image,
+// whose layers are signed.
 func (st step) program(resolve func(string) (string, error), d appipc.InitData) (string, error) {
+	path, err := st.file(resolve, d)
+	if st.image != nil && !strings.HasPrefix(st.application, projectDir) && (err != nil || strings.Contains(st.application, "/")) {
+		return st.find(st.application)
+	}
+	return path, err
+}
+
+// file returns the absolute path of a program that is a file of the app version.
+func (st step) file(resolve func(string) (string, error), d appipc.InitData) (string, error) {
 	path, below := strings.CutPrefix(st.application, projectDir)
 	if below {
 		path = filepath.Join(d.ProjectDir, filepath.FromSlash(path))

@@ -12,6 +12,9 @@
 // Programs find their inputs under their logical names if these are copies (copy_file), which is
 // also how their outputs are found.
 //
+// In a container image, a program that is not a file of the app version is a program of the image. The
+// image's command takes the place of starling_program.
+//
 // The wrapper pauses and ends the programs as the client wishes. A program that was interrupted is
 // started again in the same folder. Finished programs are not. Exit status 0 is success, and any
 // other becomes the task's.
@@ -74,6 +77,16 @@ func (w *wrapper) run() error {
 	j, err := readJob(w.app.Resolve, w.app.InitData(), os.Args[1:])
 	if err != nil {
 		return err
+	}
+	m, err := readImage(w.app.Resolve, w.app.InitData())
+	if err != nil {
+		return err
+	}
+	if m != nil {
+		j.inImage(m)
+		if err := link(m); err != nil {
+			return err
+		}
 	}
 	done, err := w.begin(j)
 	if err != nil {

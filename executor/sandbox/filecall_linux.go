@@ -6,12 +6,17 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/starling-grid/starling/internal/inroot"
 )
 
 // A fileRequest is a program's request to change a file's permissions or times.
@@ -115,7 +120,7 @@ func below(path, folder string) bool {
 
 // carryOut makes the change if the file belongs to the program.
 func (r fileRequest) carryOut(p Policy) error {
-	fd, err := r.open()
+	fd, err := r.open(p)
 	if err != nil {
 		return err
 	}
@@ -128,7 +133,7 @@ func (r fileRequest) carryOut(p Policy) error {
 		return err
 	}
 	switch path := string(target[:n]); {
-	case below(path, p.Own):
+	case below(path, p.Own), slices.ContainsFunc(p.temporary(), func(dir string) bool { return below(path, dir) }):
 	case below(path, p.Settled):
 		return nil
 	default:
@@ -150,7 +155,7 @@ func (r fileRequest) carryOut(p Policy) error {
 }
 
 // open returns a descriptor with which the file can neither be read nor changed.
-func (r fileRequest) open() (int, error) {
+func (r fileRequest) open(p Policy) (int, error) {
 	proc := "/proc/" + strconv.FormatUint(uint64(r.pid), 10)
 	flags := unix.O_PATH | unix.O_CLOEXEC
 	base := proc + "/cwd"
@@ -168,6 +173,9 @@ func (r fileRequest) open() (int, error) {
 	} else if !r.follow {
 		flags |= unix.O_NOFOLLOW
 	}
+	if p.Root != "" && r.path != "" && !isDescriptor(path, proc) {
+		return openInRoot(proc, base, path, flags)
+	}
 	if filepath.IsAbs(path) {
 		return unix.Open(path, flags, 0)
 	}
@@ -179,4 +187,31 @@ func (r fileRequest) open() (int, error) {
 	}
 	defer func() { _ = unix.Close(dir) }()
 	return unix.Openat(dir, path, flags, 0)
+}
+
+// isDescriptor reports whether a path names an open file of a process whose folder in /proc is
+// proc.
+func isDescriptor(path, proc string) bool {
+	number, ok := strings.CutPrefix(path, proc+"/fd/")
+	_, err := strconv.ParseUint(number, 10, 31)
+	return ok && err == nil
+}
+
+// openInRoot is open for a program with its own root, from which no path and no link leads out.
+func openInRoot(proc, base, path string, flags int) (int, error) {
+	if !filepath.IsAbs(path) {
+		dir, err := os.Readlink(base)
+		if errors.Is(err, fs.ErrNotExist) {
+			return -1, unix.EBADF
+		} else if err != nil {
+			return -1, err
+		}
+		path = dir + "/" + path
+	}
+	root, err := unix.Open(proc+"/root", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { _ = unix.Close(root) }()
+	return inroot.Open(root, path, flags&unix.O_NOFOLLOW == 0)
 }

@@ -41,6 +41,9 @@ func limit(p Policy) error {
 // capabilities. It acts on the current thread.
 func dropCapabilities() error {
 	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // they do not exist before Linux 4.3
+	if err := inheritNone(); err != nil {
+		return err
+	}
 	for c := range uintptr(64) {
 		switch has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); {
 		case errors.Is(err, unix.EINVAL): // this was the last capability
@@ -59,6 +62,17 @@ func dropCapabilities() error {
 		}
 	}
 	return nil
+}
+
+// inheritNone empties the set of capabilities that root's programs inherit whatever else they have.
+func inheritNone() error {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&header, &sets[0]); err != nil {
+		return err
+	}
+	sets[0].Inheritable, sets[1].Inheritable = 0, 0
+	return unix.Capset(&header, &sets[0])
 }
 
 // boundTasks prevents this process and its children from starting others while their user has more

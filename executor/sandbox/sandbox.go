@@ -22,6 +22,13 @@ type Policy struct {
 	// Settled is a folder whose files are already complete. Changes of their permissions or times
 	// by the program are reported as successful, but ignored. "" means none.
 	Settled string `json:"settled,omitempty"`
+	// Root is a folder that becomes the program's "/", where it can read everything. It sees nothing
+	// else of the computer except Own, Settled and a few files of the system at their paths, so Read
+	// lists paths below Root. "" means the computer's root.
+	Root string `json:"root,omitempty"`
+	// Temporary is a folder that a program with a Root has as /tmp, /var/tmp and /dev/shm. It must
+	// be in Own. "" means that it cannot write there.
+	Temporary string `json:"temporary,omitempty"`
 	// User is the ID of the user and the group that it becomes. 0 means this process's user. Only
 	// root can change it, see TaskUser.
 	User int `json:"user,omitempty"`

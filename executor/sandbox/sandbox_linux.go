@@ -73,7 +73,13 @@ func restrict(p Policy) error {
 	if err := limit(p); err != nil {
 		return err
 	}
-	if p.User != 0 && p.Reach != "" {
+	switch {
+	case p.Root != "":
+		if err := enterRoot(p); err != nil {
+			return fmt.Errorf("enter the image: %v", err) //nolint:errorlint // the program itself is not to blame, whose errors callers distinguish
+		}
+		p.Read, p.Write = append(p.Read, "/"), append(p.Write, p.temporary()...)
+	case p.User != 0 && p.Reach != "":
 		if err := openWay(p); err != nil {
 			return err
 		}

@@ -49,9 +49,19 @@ func Start(cmd *exec.Cmd, p Policy) error {
 	cmd.Args = append([]string{self, marker, program}, cmd.Args[1:]...)
 	cmd.Path, cmd.Err = self, nil
 	cmd.Env = append(cmd.Env, variable+"="+string(policy))
+	if p.Root != "" && p.User == 0 {
+		ownNamespaces(cmd)
+	}
 	cmd.ExtraFiles = []*os.File{theirs}
 	err = cmd.Start()
 	_ = theirs.Close()
+	if err != nil && p.Root != "" {
+		var errno unix.Errno // the program itself is not to blame, whose errors callers distinguish
+		if errors.As(err, &errno); errno == unix.ENOSPC {
+			return errors.New("create namespaces for the image: the limit of namespaces is reached")
+		}
+		return fmt.Errorf("create namespaces for the image: %v", err) //nolint:errorlint // likewise
+	}
 	if err != nil {
 		return err
 	}

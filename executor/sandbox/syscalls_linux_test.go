@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/internal/testimage"
 )
 
 func init() {
@@ -131,4 +133,30 @@ func TestSystemCalls(t *testing.T) {
 			t.Errorf("%s without a sandbox: %q, want %q", name, end, want)
 		}
 	}
+}
+
+// The filter is the same in an image. There the program's user namespace would otherwise allow it
+// much of this.
+func TestSystemCallsInAnImage(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachUser(t, func(t *testing.T, c cell) {
+		if err := testimage.System(t.Context(), c.policy.Root, self); err != nil {
+			t.Skip(err)
+		}
+		got := c.ask(func(cmd *exec.Cmd) error {
+			cmd.Path, cmd.Dir = "/bin/"+filepath.Base(self), c.slot
+			return sandbox.Start(cmd, c.policy)
+		})
+		for _, name := range []string{
+			"mount", "fsopen", "chroot", "swapon", "sethostname", "ptrace", "keyctl", "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "setns", "unshare",
+			"clone of a namespace", "packet socket", "local socket", "internet socket", "datagram socket", "typing",
+		} {
+			if got[name] != "EPERM" {
+				t.Errorf("%s: got %q, want EPERM", name, got[name])
+			}
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -69,7 +70,7 @@ func mapped(file string, r idRange) bool {
 // from starting.
 func Try(p Policy) error {
 	cmd := exec.Command(nothing) //nolint:noctx // it ends at once
-	cmd.Path, cmd.Err, cmd.Dir = nothing, nil, p.Reach
+	cmd.Path, cmd.Err, cmd.Dir = nothing, nil, cmp.Or(p.Own, p.Reach)
 	if err := Start(cmd, p); err != nil {
 		return err
 	}

@@ -27,6 +27,10 @@ const (
 	TrickleDownPrefix = "trickle_down_" // prefix of messages from the server
 )
 
+// ImageVariable is the variable of the environment of a program in a container image. Its value is
+// the image's ID.
+const ImageVariable = "STARLING_IMAGE"
+
 // Own reports whether a file in a slot belongs to the interface, rather than to the task.
 func Own(name string) bool {
 	switch name {

@@ -194,5 +194,20 @@ func (h *Host) noVersion(appID int64) *Lack {
 			}
 		}
 	}
+	if h.facts.Catalog.inImage(appID) {
+		return &Lack{Code: protocol.RefusedImages}
+	}
 	return &Lack{Code: protocol.RefusedPlatform}
+}
+
+// inImage reports whether an application has a version that is a container image.
+func (c *Catalog) inImage(appID int64) bool {
+	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool {
+		return v.AppID == appID && protocol.IsImagePlatform(v.Platform.Name)
+	})
+}
+
+// Images reports whether a version of any application is a container image.
+func (c *Catalog) Images() bool {
+	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return protocol.IsImagePlatform(v.Platform.Name) })
 }

@@ -122,7 +122,8 @@ func applications(path string) ([]string, error) {
 }
 
 // programs returns the logical name of the main program of a version with a job.xml, and the names
-// of all programs that the job runs. Each must be the main program or another file of the version.
+// of all programs that the job runs. Each must be the main program or another file of the version,
+// or is in its image.
 func (v *NewVersion) programs() (main string, all []string, err error) {
 	all, err = applications(v.Job.File)
 	if err != nil {
@@ -140,6 +141,8 @@ func (v *NewVersion) programs() (main string, all []string, err error) {
 	}
 	base := filepath.Base(v.Main)
 	switch {
+	case v.Image != nil: // others are programs in the image
+		return programName, all, nil
 	case len(missing) == 0:
 		return programName, all, nil
 	case len(missing) == 1:
@@ -159,8 +162,10 @@ func (v *NewVersion) programs() (main string, all []string, err error) {
 func logicalName(g workgen.Given) string { return cmp.Or(g.Logical, filepath.Base(g.Path)) }
 
 // fileRef returns the reference to a further file of a version. Plain programs find copies in their
-// slot. Programs that the wrapper runs are links, which show that they are signed.
+// slot. Programs that the wrapper runs, and the image's description, are links, which show that they are
+// signed.
 func (v *NewVersion) fileRef(g workgen.Given, programs []string) protocol.FileRef {
 	name := logicalName(g)
-	return protocol.FileRef{OpenName: name, CopyFile: v.Plain && !slices.Contains(programs, name)}
+	linked := name == protocol.ImageFile || slices.Contains(programs, name)
+	return protocol.FileRef{OpenName: name, CopyFile: v.Plain && !linked}
 }

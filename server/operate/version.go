@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/operate/image"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
@@ -25,6 +27,7 @@ type NewVersion struct {
 	Number    string // "1.00"
 	PlanClass string
 	Main      string          // path of the program
+	Image     *image.Image    // the image with the program, instead of Main. It is Plain, and Platform is the program's.
 	Files     []workgen.Given // further files
 	Plain     bool            // the program does not use BOINC's API
 	Wrapper   string          // path of our wrapper for that platform, if Plain
@@ -56,6 +59,8 @@ var platforms = map[string]string{
 	"windows_arm64":               "Microsoft Windows running on an ARM 64-bit CPU",
 	"x86_64-apple-darwin":         "Mac OS on an Intel 64-bit CPU",
 	"arm64-apple-darwin":          "Mac OS on an ARM 64-bit CPU",
+	"x86_64-linux-image":          "container images for Linux running on an AMD x86_64 or Intel EM64T CPU",
+	"aarch64-linux-image":         "container images for Linux running on an aarch64 CPU",
 	"x86_64-pc-freebsd__FreeBSD":  "FreeBSD running on an AMD x86_64 or Intel EM64T CPU",
 }
 
@@ -65,6 +70,9 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	number, err := v.check()
 	if err != nil {
 		return err
+	}
+	if v.Image != nil {
+		v.Platform = protocol.ImagePlatform(v.Platform)
 	}
 	class, ok := p.Config.PlanClasses[v.PlanClass]
 	if !ok && v.PlanClass != "" {
@@ -95,15 +103,18 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	if err != nil {
 		return err
 	}
+	if v.Image != nil && key.private == nil {
+		return errors.New("the layers of an image must be signed like all files, but the project's private key is not in keys/: publish the image where it is")
+	}
+	dir, err := os.MkdirTemp("", "starling-version")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
 	if v.Job.described() {
 		if key.private == nil {
 			return errors.New("checkpoints, progress and environment are in a job.xml, which must be signed like all files: write it, sign it where the private key is, and use --job")
 		}
-		dir, err := os.MkdirTemp("", "starling-job")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
 		if err := v.Job.write(dir); err != nil {
 			return err
 		}
@@ -114,7 +125,18 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	if err := key.check(v.paths()); err != nil {
 		return err
 	}
-	doc, err := describeVersion(ctx, p, v, number, key)
+	var layers []protocol.FileInfo
+	if v.Image != nil {
+		if layers, err = storeLayers(ctx, p, v.Image, key); err != nil {
+			return err
+		}
+		description, err := writeDescription(v.Image.Description, dir)
+		if err != nil {
+			return err
+		}
+		v.Files = append(v.Files, workgen.Given{Path: description})
+	}
+	doc, err := describeVersion(ctx, p, v, number, layers, key)
 	if err != nil {
 		return err
 	}
@@ -174,6 +196,14 @@ func (v *NewVersion) check() (int, error) {
 	if v.Plain && v.Wrapper == "" {
 		errs = append(errs, errors.New("a plain program needs the wrapper"))
 	}
+	switch {
+	case (v.Main == "") == (v.Image == nil):
+		errs = append(errs, errors.New("a version has either a main program or an image"))
+	case v.Image != nil && !v.Plain:
+		errs = append(errs, errors.New("the program of an image needs the wrapper"))
+	case v.Image != nil && protocol.ImagePlatform(v.Platform) == "":
+		errs = append(errs, fmt.Errorf("there are no images for platform %s", v.Platform))
+	}
 	errs = append(errs, v.Job.check(v.Plain))
 	return number, errors.Join(errs...)
 }
@@ -191,7 +221,7 @@ func parseNumber(text string) (int, error) {
 }
 
 // describeVersion puts the files into place and returns the version's xml_doc.
-func describeVersion(ctx context.Context, p *project.Project, v NewVersion, number int, key signer) (string, error) {
+func describeVersion(ctx context.Context, p *project.Project, v NewVersion, number int, layers []protocol.FileInfo, key signer) (string, error) {
 	stem := fmt.Sprintf("%s_%d.%02d_%s", v.App, number/100, number%100, v.Platform)
 	if v.PlanClass != "" {
 		stem += "__" + v.PlanClass
@@ -242,12 +272,18 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 		}
 		main = protocol.FileRef{OpenName: program}
 	}
-	ext := strings.ToLower(filepath.Ext(v.Main))
-	if ext != ".exe" && ext != ".bat" && ext != ".cmd" {
-		ext = "" // elsewhere an extension has no meaning, and "1.00" is not one
+	for _, f := range layers {
+		wire.FileRefs = append(wire.FileRefs, protocol.FileRef{FileName: f.Name})
+		doc.WriteString(f.XML())
 	}
-	if err := add(v.Main, stem+ext, true, main); err != nil {
-		return "", err
+	if v.Main != "" {
+		ext := strings.ToLower(filepath.Ext(v.Main))
+		if ext != ".exe" && ext != ".bat" && ext != ".cmd" {
+			ext = "" // elsewhere an extension has no meaning, and "1.00" is not one
+		}
+		if err := add(v.Main, stem+ext, true, main); err != nil {
+			return "", err
+		}
 	}
 	for _, g := range v.Files {
 		name, _, err := workgen.PhysicalName(g.Path)
@@ -277,6 +313,12 @@ func signFile(ctx context.Context, p *project.Project, path, physical string, ke
 	if err != nil {
 		return protocol.FileInfo{}, err
 	}
+	return signStored(ctx, p, path, physical, info, key)
+}
+
+// signStored returns the description of a stored file. Its signature is next to path if it was made
+// elsewhere.
+func signStored(ctx context.Context, p *project.Project, path, physical string, info blob.Info, key signer) (protocol.FileInfo, error) {
 	stored, err := p.Download.Open(ctx, physical)
 	if err != nil {
 		return protocol.FileInfo{}, err
@@ -291,7 +333,10 @@ func signFile(ctx context.Context, p *project.Project, path, physical string, ke
 
 // paths returns the paths of all its files.
 func (v *NewVersion) paths() []string {
-	paths := []string{v.Main}
+	var paths []string
+	if v.Main != "" {
+		paths = append(paths, v.Main)
+	}
 	if v.Plain {
 		paths = append(paths, v.Wrapper)
 	}

@@ -50,6 +50,8 @@ func sentence(f protocol.Refusal) string {
 		return fmt.Sprintf("Tasks of %s need %s, and this computer runs %s", app, f.Detail, number(f.Have))
 	case protocol.RefusedPlanClass, protocol.RefusedVirtualBox, protocol.RefusedContainers:
 		return fmt.Sprintf("Tasks of %s need %s", app, f.Detail)
+	case protocol.RefusedImages:
+		return fmt.Sprintf("Tasks of %s are in container images, which run with Starling's agent on Linux", app)
 	case protocol.RefusedProcessor:
 		return fmt.Sprintf("Tasks of %s compute on %s, for which no tasks were requested", app, match.DeviceNames(f.Kind))
 	case protocol.RefusedQuota:

@@ -23,7 +23,11 @@ func (r *rpc) work() error {
 			return nil
 		}
 	} else if !r.catalog.Supports(match.Platforms(r.req)) && len(r.catalog.Versions) > 0 && !r.catalog.Stopped() {
-		r.deny(protocol.Refusal{Code: protocol.RefusedPlatform}, protocol.PriorityNotice,
+		code := protocol.RefusedPlatform
+		if r.catalog.Images() {
+			code = protocol.RefusedImages
+		}
+		r.deny(protocol.Refusal{Code: code}, protocol.PriorityNotice,
 			`_("This project doesn't support computers of type") `+r.req.Platform)
 		r.reply.RequestDelay = delayUnsupported
 		return nil

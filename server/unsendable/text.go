@@ -34,6 +34,9 @@ func (f *Finding) text(now time.Time) string {
 		why = "there is no version of it that may be sent"
 	case Platform:
 		why = active + "is of a platform for which it has a version"
+		if f.Image {
+			why = active + "can run its container image, which needs Starling's agent on Linux"
+		}
 	case PlanClass:
 		why = active + "that has the right platform meets the requirements of a plan class (" + strings.Join(f.PlanClasses, ", ") + ")"
 	case HRClass:
@@ -63,6 +66,9 @@ func (f *Finding) cure() string {
 		return "check that the server is running and can be reached from outside at its address"
 	case NoVersion, Platform:
 		text := "publish a version with starling-server version add"
+		if f.Image {
+			text = "run starling doctor on a volunteer's computer with Linux, which explains why it cannot run images, or publish a version without --image"
+		}
 		if len(f.Platforms) > 0 {
 			text += "; most active computers without one are of " + strings.Join(f.Platforms, ", ")
 		}

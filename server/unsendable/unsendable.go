@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -55,8 +56,10 @@ type Finding struct {
 	Platforms []string `json:"platforms,omitempty"`
 	// PlanClasses are the plan classes of the application's versions.
 	PlanClasses []string `json:"plan_classes,omitempty"`
-	Text        string   `json:"text"` // all of this in a sentence
-	Cure        string   `json:"cure"` // the remedy for the operator
+	// Image is set if a version is a container image, which only Starling's agents run.
+	Image bool   `json:"image,omitempty"`
+	Text  string `json:"text"` // all of this in a sentence
+	Cure  string `json:"cure"` // the remedy for the operator
 }
 
 // A Version is an app version that is sent.
@@ -347,6 +350,7 @@ func (j *Judge) Findings(app func(id int64) string, now time.Time) []Finding {
 		f.App = app(k.app)
 		if f.Cause == Platform || f.Cause == NoVersion {
 			f.Platforms = j.frequent(k.app)
+			f.Image = slices.ContainsFunc(j.versions[k.app], func(v Version) bool { return protocol.IsImagePlatform(v.Platform) })
 		}
 		if f.Cause == PlanClass {
 			f.PlanClasses = j.planClasses(k.app)

@@ -72,6 +72,13 @@ func TestCauses(t *testing.T) {
 			func(*store.Need) {}, unsendable.Platform,
 			"1 result of upper has waited since 2026-03-03 12:00: no computer active in the last 7 days is of a platform for which it has a version.",
 		},
+		{
+			"an image only",
+			[]unsendable.Host{small},
+			func(n *store.Need) { n.AppID = 8 }, unsendable.Platform,
+			"1 result of image has waited since Tuesday 12:00: no computer active in the last 7 days can run its container image, which needs Starling's agent on Linux.",
+		},
+		{"an image that some can run", []unsendable.Host{host("x86_64-linux-image", 4*gb, 8*gb)}, func(n *store.Need) { n.AppID = 8 }, "", ""},
 		{"a platform that is not known", []unsendable.Host{{Memory: 4 * gb, Disk: 8 * gb, Flops: 1e9}}, func(*store.Need) {}, "", ""},
 		{
 			"another plan class",
@@ -155,6 +162,7 @@ func TestCauses(t *testing.T) {
 				{ID: 11, AppID: 5, Platform: "windows_x86_64", PlanClass: "avx2"},
 				{ID: 12, AppID: 6, Platform: linux},
 				{ID: 13, AppID: 7, Platform: linux},
+				{ID: 14, AppID: 8, Platform: "x86_64-linux-image"},
 			}, map[int64]int{6: match.HRFine, 7: match.HRCoarse})
 			for _, h := range c.hosts {
 				if h.Bandwidth == 0 {
@@ -164,7 +172,7 @@ func TestCauses(t *testing.T) {
 			}
 			j.Results(need(c.need))
 			found := j.Findings(func(id int64) string {
-				return []string{"", "upper", "other", "mt", "fast", "many", "fine", "coarse"}[id]
+				return []string{"", "upper", "other", "mt", "fast", "many", "fine", "coarse", "image"}[id]
 			}, now)
 			if c.want == "" {
 				if len(found) != 0 {

@@ -273,6 +273,8 @@ func (a *apps) Progress() map[string]executor.Progress {
 	return all
 }
 
+func (a *apps) KeepImages([]string) error { return nil }
+
 func (a *apps) Clear(slot int) error {
 	time.Sleep(between(a.life.h.w.draw("clear", a.life.h.name, slot, time.Now()), time.Millisecond, time.Second))
 	a.mu.Lock()

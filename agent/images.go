@@ -1,0 +1,21 @@
+package agent
+
+import (
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// knowImages finds out whether tasks can run in container images here. It announces them to projects only
+// then.
+func (a *Agent) knowImages(e *executor.Executor) {
+	if primary, _ := hostinfo.Platform(); protocol.ImagePlatform(primary) == "" {
+		return
+	}
+	if err := e.UseImages(); err != nil {
+		a.noImages = err.Error()
+		a.core.Log.Warn("container images cannot be run", "err", err)
+		return
+	}
+	a.core.Images = true
+}

@@ -1,0 +1,48 @@
+package life
+
+import (
+	"path/filepath"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// image describes the image of an app version to the executor.
+func (l *Life) image(v state.AppVersion) (*executor.Image, error) {
+	m := &executor.Image{Room: max(1, -l.Disk.Excess())}
+	for _, ref := range v.FileRefs {
+		switch {
+		case protocol.IsImageLayer(ref.FileName):
+			m.Layers = append(m.Layers, l.input(v.Project, ref))
+		case ref.OpenName == protocol.ImageFile:
+			m.Description = ref.FileName
+		}
+	}
+	if m.Description == "" {
+		return nil, describedError("its application version has no description of its image")
+	}
+	return m, nil
+}
+
+// keepImages removes unpacked images that no app version needs anymore.
+func (l *Life) keepImages() {
+	if !l.Images {
+		return
+	}
+	var descriptions []string
+	for _, v := range l.DB.Versions.All() {
+		if !protocol.IsImagePlatform(v.Platform) {
+			continue
+		}
+		if m, err := l.image(v); err == nil {
+			descriptions = append(descriptions, filepath.Join(core.ProjectsDir, protocol.EscapeURL(v.Project), m.Description))
+		}
+	}
+	go func() {
+		if err := l.Exec.KeepImages(descriptions); err != nil {
+			l.Log.Warn("cannot remove images that are not needed", "err", err)
+		}
+	}()
+}

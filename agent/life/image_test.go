@@ -1,0 +1,51 @@
+package life
+
+import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// An application version of an image lists its layers, which a slot does not need, and its
+// description.
+func TestImageOfAVersion(t *testing.T) {
+	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c := &core.Core{Log: slog.New(slog.DiscardHandler), DB: db}
+	l := &Life{Core: c, Disk: &usage.Disk{Core: c}}
+	layer := protocol.ImageLayer{DiffID: strings.Repeat("0a", 32)}.FileName()
+	v := state.AppVersion{Project: "http://a.example/"}
+	v.FileRefs = []protocol.FileRef{{FileName: "wrap_1", MainProgram: true}, {FileName: layer}, {FileName: "image_1.json", OpenName: protocol.ImageFile}}
+	m, err := l.image(v)
+	if err != nil || m.Description != "image_1.json" || len(m.Layers) != 1 || m.Layers[0].Physical != layer || m.Room <= 0 {
+		t.Errorf("got %+v, %v", m, err)
+	}
+	v.FileRefs = v.FileRefs[:2]
+	if _, err := l.image(v); err == nil {
+		t.Error("a version without a description is accepted")
+	}
+}
+
+// The obstacles to an image are explained in its volunteer's words.
+func TestObstaclesToImages(t *testing.T) {
+	for err, want := range map[error][2]string{
+		&executor.RoomError{Need: 3e9, Room: 1e9}: {"needs 3 GB of disk space", "in the preferences"},
+		executor.ErrNoImages:                      {"cannot run on this computer now", "starling doctor"},
+	} {
+		o := ofStart(fmt.Errorf("start r: %w", err))
+		if !strings.Contains(o.Cause(), want[0]) || !strings.Contains(o.Cure(), want[1]) {
+			t.Errorf("%v: got %q, %q", err, o.Cause(), o.Cure())
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testimage"
+	"github.com/starling-grid/starling/internal/testwait"
+)
+
+// countsInImage is a program in an image. It resumes where it stopped, and does not reach the end
+// until it has been resumed. It reads a file of its image's working directory.
+const countsInImage = `#!/bin/sh
+n=0 most=5
+if [ -f state ]; then n=$(cat state) most=8; echo "went on at $n" >>out; fi
+while [ "$n" -lt 8 ]; do
+	i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done
+	while [ "$n" -ge $most ]; do sleep 1; done
+	n=$((n+1))
+	echo $n >state.new
+	mv state.new state
+	echo "step $((n * 100 / 8)) %"
+done
+test ! -e /etc/hostname || exit 2
+echo "$1 reached $n with $(cat table) of $WHAT" >>out
+`
+
+// TestImageApplications makes an agent compute with a container image, which BOINC's clients do not
+// get. It is killed and resumes from the program's checkpoint. A second version shares a layer with
+// the first, which is not downloaded again, and replaces it on the disk.
+func TestImageApplications(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "image"), "image")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := testimage.System(ctx, root, "sh", "cat", "mv", "sleep", "test"); err != nil {
+		t.Skip(err)
+	}
+	system, err := testimage.Folder(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	platform, _ := hostinfo.Platform()
+	publish := func(number, table string) {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "image.tar")
+		config := v1.Config{Entrypoint: []string{"./counts"}, Cmd: []string{"it has"}, Env: []string{"PATH=/bin", "WHAT=the image"}, WorkingDir: "/work"}
+		files := testimage.Tar(testimage.File("work/counts", countsInImage, 0o755), testimage.File("work/table", table, 0o644))
+		if err := testimage.Docker(path, runtime.GOARCH, config, system, files); err != nil {
+			t.Fatal(err)
+		}
+		run(t, ctx, p, "version", "add", p.Dir, "counts", "--platform", platform, "--version", number, "--image", path,
+			"--checkpoint", "state", "--progress-pattern", "step ([0-9]+) %")
+	}
+	create := func(name string) {
+		t.Helper()
+		run(t, ctx, p, "work", "create", p.Dir, "counts", "--name", name, "--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e16")
+	}
+	run(t, ctx, p, "app", "add", p.Dir, "counts")
+	publish("1.00", "a table")
+	create("first")
+	serve(t, ctx, p)
+	a := newAgent(t, "a")
+	startAgent(t, ctx, a, p)
+	if text, err := a.Run(ctx, "doctor"); !strings.Contains(text, "run in the sandbox") {
+		t.Skipf("images do not run here: %s, %v", text, err)
+	}
+	computed := func(name, table string) {
+		t.Helper()
+		testwait.Try(t, ctx, "a checkpoint", func() error { return atLeast(a, 3) })
+		testwait.Try(t, ctx, "the progress", func() error { return halfway(ctx, a) })
+		a.Process().Kill()
+		if err := a.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var text []byte
+		testwait.Try(t, ctx, "the outcome", func() (err error) {
+			text, err = p.Outcome(name, "out")
+			return err
+		})
+		var at int
+		if _, err := fmt.Sscanf(string(text), "went on at %d\n", &at); err != nil || at < 3 || !strings.HasSuffix(string(text), "\nit has reached 8 with "+table+" of the image\n") {
+			t.Errorf("%s: outcome %q, %v", name, text, err)
+		}
+	}
+	computed("first", "a table")
+	layers := layersOf(t, a)
+	if len(layers) != 2 {
+		t.Fatalf("layers %v", layers)
+	}
+	publish("1.01", "another table")
+	create("second")
+	computed("second", "another table")
+	testwait.Try(t, ctx, "the first version's removal", func() error {
+		if now := layersOf(t, a); len(now) != 2 {
+			return fmt.Errorf("layers %v", now)
+		}
+		if images, _ := filepath.Glob(filepath.Join(a.Dir, "images", "*", "work")); len(images) != 1 {
+			return fmt.Errorf("images %v", images)
+		}
+		return nil
+	})
+	shared := 0
+	for name, info := range layersOf(t, a) {
+		if before := layers[name]; before != nil && os.SameFile(before, info) && before.ModTime().Equal(info.ModTime()) {
+			shared++
+		}
+	}
+	if shared != 1 {
+		t.Errorf("%d layers were not downloaded again, want 1: %v, then %v", shared, layers, layersOf(t, a))
+	}
+}
+
+// atLeast returns nil once a program's checkpoint is at a number.
+func atLeast(a *testhost.Agent, least int) error {
+	found, _ := filepath.Glob(filepath.Join(a.Dir, "slots", "*", "state"))
+	if len(found) != 1 {
+		return fmt.Errorf("files %q", found)
+	}
+	text, err := os.ReadFile(found[0])
+	if n, _ := strconv.Atoi(strings.TrimSpace(string(text))); n < least {
+		return fmt.Errorf("at %d, %w", n, err)
+	}
+	return nil
+}
+
+// layersOf returns the layers of images that an agent has, by name.
+func layersOf(t *testing.T, a *testhost.Agent) map[string]os.FileInfo {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "image_layer_*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]os.FileInfo)
+	for _, path := range found {
+		if info, err := os.Stat(path); err == nil {
+			all[filepath.Base(path)] = info
+		}
+	}
+	return all
+}

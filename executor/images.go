@@ -1,0 +1,165 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/starling-grid/starling/executor/image"
+	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// imagesDir is the folder of unpacked images in the data directory.
+const imagesDir = "images"
+
+// temporaryDir is the folder in a slot that a task in an image has as /tmp.
+const temporaryDir = "starling_tmp"
+
+// An Image is the container image in which a task runs.
+type Image struct {
+	Description string // file name in ProjectDir of its description, see protocol.Image
+	Layers      []File // with their checksums
+	Room        int64  // disk space in bytes that it may take unpacked, or 0 for no limit
+}
+
+// ErrNoImages means that tasks cannot run in container images here.
+var ErrNoImages = errors.New("container images cannot run on this computer now. Find the reason with: starling doctor")
+
+// A RoomError means that an image takes more disk space than it may.
+type RoomError struct{ Need, Room int64 } // bytes
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("the image needs %d bytes of disk space, and may take %d", e.Need, e.Room)
+}
+
+// UseImages lets tasks run in container images from now on. It must be called after Confine and
+// before the first Start. Its error explains why that is not possible here and how to fix it.
+func (e *Executor) UseImages() error {
+	if runtime.GOOS != "linux" {
+		return errors.New("container images run on Linux only")
+	}
+	if e.sandboxed == nil {
+		return errors.New("the sandbox is turned off. You can: remove the line sandbox = false from starling.toml")
+	}
+	if err := e.tryRoot(); err != nil {
+		return err
+	}
+	s, err := image.Open(e.root, e.dir, imagesDir)
+	if err != nil {
+		return err
+	}
+	e.images = s
+	return nil
+}
+
+// tryRoot starts a program with its own root, in a temporary slot.
+func (e *Executor) tryRoot() error {
+	const trial = "images_trial"
+	if err := foreigndir.RemoveAll(e.root, trial); err != nil {
+		return err
+	}
+	for _, dir := range []string{trial, trial + "/root", trial + "/slot"} {
+		if err := e.root.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	defer func() { _ = foreigndir.RemoveAll(e.root, trial) }()
+	user, err := e.taskUser(0)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(e.dir, trial)
+	if err := sandbox.Try(sandbox.Policy{Root: filepath.Join(dir, "root"), Own: filepath.Join(dir, "slot"), User: user}); err != nil {
+		return fmt.Errorf("%w%s", err, noRoot())
+	}
+	return nil
+}
+
+// KeepImages removes unpacked images, except those whose descriptions these are: paths of files in
+// the data directory.
+func (e *Executor) KeepImages(descriptions []string) error {
+	if e.images == nil {
+		return nil
+	}
+	ids := make(map[string]bool)
+	for _, name := range descriptions {
+		text, err := foreigndir.Read(e.root, filepath.ToSlash(name), protocol.MaxImageText+1)
+		if os.IsNotExist(err) {
+			continue // it is not downloaded yet
+		}
+		if err != nil {
+			return err
+		}
+		if m, err := protocol.ParseImage(text); err == nil {
+			ids[m.ID()] = true
+		}
+	}
+	return e.images.Keep(ids)
+}
+
+// A rootFS is the folder of the image in which a run takes place.
+type rootFS struct {
+	path string
+	id   string
+	done func()
+}
+
+// unpackImage returns the task's image, unpacked, or nil for a task without an image.
+func (r *run) unpackImage(ctx context.Context) (*rootFS, error) {
+	t, project := &r.task, r.slot.project
+	if t.Image == nil {
+		return nil, nil
+	}
+	if r.e.images == nil {
+		return nil, ErrNoImages
+	}
+	text, err := foreigndir.Read(project, t.Image.Description, protocol.MaxImageText+1)
+	if err != nil {
+		return nil, err
+	}
+	m, err := protocol.ParseImage(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	check := func() error { // the rest of the task's files are checked at each start
+		if need := m.NBytes(); t.Image.Room > 0 && need > t.Image.Room {
+			return &RoomError{need, t.Image.Room}
+		}
+		return r.e.checked.verify(Task{ProjectDir: t.ProjectDir, Files: t.Image.Layers}, time.Now())
+	}
+	path, done, err := r.e.images.Unpack(ctx, m, check, func(name string) (*os.File, error) { return foreigndir.Open(project, name) })
+	switch {
+	case err != nil && ctx.Err() != nil:
+		err = ErrStopped
+	case errors.Is(err, image.ErrBroken):
+		err = fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := r.slot.makeTemporary(); err != nil {
+		done()
+		return nil, err
+	}
+	return &rootFS{path, m.ID(), done}, nil
+}
+
+// makeTemporary makes the slot's folder for temporary files.
+func (s *slot) makeTemporary() error {
+	if info, err := s.dir.Lstat(temporaryDir); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := foreigndir.RemoveAll(s.dir, temporaryDir); err != nil {
+		return err
+	}
+	if err := s.dir.Mkdir(temporaryDir, 0o700); err != nil {
+		return err
+	}
+	return s.own(s.dir, temporaryDir)
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package executor
+
+// noRoot returns nothing.
+func noRoot() string { return "" }

@@ -1,0 +1,113 @@
+package server_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/starling-grid/starling/internal/testimage"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/image"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// imageVersion returns a version whose image has a common layer and a layer with this program.
+func (w *world) imageVersion(number, program string) operate.NewVersion {
+	w.t.Helper()
+	path := filepath.Join(w.t.TempDir(), "image.tar")
+	base := testimage.Tar(testimage.File("lib/base", "common", 0o644))
+	w.must(testimage.Docker(path, "amd64", v1.Config{Entrypoint: []string{"/fit"}, Env: []string{"A=b"}},
+		base, testimage.Tar(testimage.File("fit", program, 0o755)), base))
+	m, err := image.Open(w.t.Context(), path, "x86_64-pc-linux-gnu")
+	w.must(err)
+	w.t.Cleanup(m.Close)
+	return operate.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: number, Image: m, Plain: true, Wrapper: w.file("starling-wrap", "wrapper")}
+}
+
+// An image's layers are signed files, which later versions share, and only agents that announce its
+// platform get it.
+func TestImageVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp()
+	first, second := w.imageVersion("2.00", "one"), w.imageVersion("2.01", "two")
+	first.Job = operate.PlainJob{Checkpoints: []string{"state"}}
+	w.must(operate.AddVersion(t.Context(), w.p, first, w.now()))
+	w.must(operate.AddVersion(t.Context(), w.p, second, w.now()))
+	if err := operate.AddVersion(t.Context(), w.p, first, w.now()); err == nil || !strings.Contains(err.Error(), "already exists") {
+		t.Errorf("published twice: %v", err)
+	}
+	w.create(workgen.Params{Name: "wu"}, "hello")
+	boinc := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	if v := boinc.fetch().AppVersions; len(v) != 1 || v[0].Platform != "x86_64-pc-linux-gnu" {
+		t.Errorf("a BOINC client got %+v", v)
+	}
+	w.create(workgen.Params{Name: "wu2"}, "hello")
+	agent := &client{w: w, key: w.user("b@example.org"), name: "b", others: []string{"x86_64-linux-image"}}
+	reply := agent.fetch()
+	if len(reply.AppVersions) != 1 || reply.AppVersions[0].VersionNum != 201 || reply.AppVersions[0].Platform != "x86_64-linux-image" {
+		t.Fatalf("got %+v", reply.AppVersions)
+	}
+	files := make(map[string]protocol.FileInfo)
+	for _, f := range reply.Files {
+		files[f.Name] = f
+	}
+	var layers []string
+	var description protocol.Image
+	for _, ref := range reply.AppVersions[0].FileRefs {
+		f := files[ref.FileName]
+		if f.Signature == "" {
+			t.Errorf("%s is not signed", f.Name)
+		}
+		content := agent.download(f)
+		switch {
+		case protocol.IsImageLayer(f.Name):
+			layers = append(layers, f.Name)
+		case ref.OpenName == protocol.ImageFile:
+			var err error
+			description, err = protocol.ParseImage([]byte(content))
+			w.must(err)
+			if ref.CopyFile {
+				t.Error("the description is a copy, so the wrapper does not trust it")
+			}
+		case ref.MainProgram && content != "wrapper":
+			t.Errorf("the main program is %q", content)
+		}
+	}
+	if len(layers) != 2 || len(description.Layers) != 3 || description.Layers[0] != description.Layers[2] || description.Layers[0].FileName() != layers[0] || description.Layers[1].FileName() != layers[1] {
+		t.Errorf("got layers %v, %+v", layers, description)
+	}
+	if !slices.Equal(description.Command, []string{"/fit"}) || !slices.Equal(description.Env, []string{"A=b"}) || description.NBytes() == 0 {
+		t.Errorf("got %+v", description)
+	}
+	if first.Image.Description.Layers[0] != description.Layers[0] || first.Image.Description.Layers[1] == description.Layers[1] {
+		t.Error("the versions do not share their common layer alone")
+	}
+	list, err := operate.RemoveVersion(t.Context(), w.p, operate.VersionSpec{App: "upper", Number: "2.00", Platform: "x86_64-linux-image", DryRun: true})
+	if err == nil || !strings.Contains(err.Error(), "withdraw it first") {
+		t.Errorf("a version that is sent was removed: %v, %v", list, err)
+	}
+	spec := operate.VersionSpec{App: "upper", Number: "2.00", Platform: "x86_64-linux-image"}
+	_, err = operate.Deprecate(t.Context(), w.p, spec, false, w.now())
+	w.must(err)
+	list, err = operate.RemoveVersion(t.Context(), w.p, spec)
+	w.must(err)
+	if len(list) != 1 || slices.Contains(list[0].Files, layers[0]) || !slices.Contains(list[0].Files, first.Image.Description.Layers[1].FileName()) {
+		t.Errorf("removed %+v, want the layers that no other version needs", list)
+	}
+	for name, change := range map[string]func(v *operate.NewVersion){
+		"either a main program or an image": func(v *operate.NewVersion) { v.Main = w.file("x", "y") },
+		"no images for platform":            func(v *operate.NewVersion) { v.Platform = "windows_x86_64" },
+		"needs the wrapper":                 func(v *operate.NewVersion) { v.Wrapper, v.Plain = "", false },
+	} {
+		v := w.imageVersion("2.02", "three")
+		change(&v)
+		if err := operate.AddVersion(t.Context(), w.p, v, w.now()); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("got %v, want %q", err, name)
+		}
+	}
+}
