@@ -148,12 +148,11 @@ func (c *conn) insert(ctx context.Context, s *Statement, args []any) (int64, err
 }
 
 // Without round trips, together and postpone would save nothing.
-func (c *conn) together(_ *View, reads []func() error) error { return oneByOne(reads) }
-func (c *conn) postpone(*Statement, [][]any, bool) bool      { return false }
+func (c *conn) together(_ *View, reads []func() error) error  { return oneByOne(reads) }
+func (c *conn) postpone(s *Statement, _ [][]any, _ bool) bool { return s.text == "" }
 
-// There is one writer at a time, so hold and lock do nothing.
-func (c *conn) hold(context.Context, string, []int64) error { return nil }
-func (c *conn) lock(context.Context, string) error          { return nil }
+// lock does nothing, since there is one writer at a time.
+func (c *conn) lock(context.Context, string) error { return nil }
 
 func (c *conn) trigger(ctx context.Context, name string) (there bool, err error) {
 	err = c.query(ctx, "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = $1", []any{name},

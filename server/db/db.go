@@ -56,6 +56,7 @@ type DB struct {
 type engine interface {
 	view(ctx context.Context, fn func(tx *Tx) error) error
 	update(ctx context.Context, fn func(tx *Tx) error) error
+	apply(ctx context.Context, list []change) error
 	close() error
 }
 

@@ -110,7 +110,7 @@ func (w *pending) batch(b *pgx.Batch) {
 		switch n := len(c.rows); {
 		case n == 1 && c.one:
 			b.Queue(texts.sure, clean(c.rows[0])...)
-		case n == 1:
+		case n == 1 && c.text != "":
 			b.Queue(texts.one, clean(c.rows[0])...)
 		case c.one:
 			b.Queue(texts.eachSure, append(c.arrays(), int64(n))...)
@@ -121,11 +121,13 @@ func (w *pending) batch(b *pgx.Batch) {
 	*w = pending{}
 }
 
-// arrays returns the arguments of all rows. Changes of rows by their ids are in one order, so that transactions
+// arrays returns the arguments of all rows. Changes of rows by their keys are in one order, so that transactions
 // that change the same rows do not deadlock.
 func (c change) arrays() []any {
 	if !c.adds {
-		slices.SortFunc(c.rows, func(x, y []any) int { return cmp.Compare(plain(x[0]).(int64), plain(y[0]).(int64)) })
+		slices.SortFunc(c.rows, func(x, y []any) int {
+			return slices.CompareFunc(x[:c.keys], y[:c.keys], func(x, y any) int { return cmp.Compare(plain(x).(int64), plain(y).(int64)) })
+		})
 	}
 	return transposed(c.rows)
 }

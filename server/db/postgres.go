@@ -41,6 +41,7 @@ const (
 type postgres struct {
 	db      *sql.DB
 	queries sync.Map // in PostgreSQL's words, by query
+	applier applier
 
 	mu     sync.RWMutex // transactions lock it for reading
 	closed bool
@@ -71,7 +72,9 @@ func openPostgres(ctx context.Context, url string, s Schema) (*postgres, error) 
 		}
 		return nil, err
 	}
-	return &postgres{db: db}, nil
+	p := &postgres{db: db}
+	p.applier.p = p
+	return p, nil
 }
 
 // parseURL parses the URL of a database. Its errors have the URL without its password.
@@ -134,6 +137,8 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 		pauseFor(try)
 	}
 }
+
+func (p *postgres) apply(_ context.Context, list []change) error { return p.applier.apply(list) }
 
 // pauseFor waits for a random time, so that two transactions do not conflict again.
 func pauseFor(try int) {

@@ -37,8 +37,7 @@ const accountByID = `SELECT id, balance, seen FROM account WHERE id = $1`
 
 var (
 	addAccount = Insert("account", "name")
-	// pay adds to a balance, and stores in seen the balance that the caller saw.
-	pay   = Update("account", "balance = balance + $2, seen = $3")
+	// payIf adds to a balance, which must be as expected, and sets seen.
 	payIf = Update("account", "balance = balance + $2, seen = $3", "balance = $4")
 )
 

@@ -127,7 +127,7 @@ func (s *session) commit(ctx context.Context) error {
 }
 
 func (s *session) postpone(st *Statement, list [][]any, one bool) bool {
-	if s.atOnce {
+	if s.atOnce && st.text != "" {
 		return false
 	}
 	s.waiting.add(st, one, list)
@@ -156,25 +156,21 @@ func (s *session) insert(ctx context.Context, st *Statement, args []any) (id int
 	return id, err
 }
 
-func (s *session) hold(ctx context.Context, query string, ids []int64) error {
-	return s.query(ctx, query, []any{JSONList(ids)}, func(Rows) error { return nil })
-}
-
 // lock runs before the transaction's snapshot is taken.
 func (s *session) lock(ctx context.Context, table string) error {
 	_, err := s.exec(ctx, "LOCK TABLE "+table+" IN SHARE ROW EXCLUSIVE MODE", nil)
 	return err
 }
 
-func (s *session) trigger(ctx context.Context, name string) (there bool, err error) {
-	err = s.query(ctx, "SELECT 1 FROM pg_trigger WHERE tgname = $1 AND tgenabled <> 'D'", []any{name},
+func (s *session) trigger(ctx context.Context, name string) (bool, error) {
+	return postgresTrigger(ctx, s, name)
+}
+
+func postgresTrigger(ctx context.Context, q queries, name string) (there bool, err error) {
+	err = q.query(ctx, "SELECT 1 FROM pg_trigger WHERE tgname = $1 AND tgenabled <> 'D'", []any{name},
 		func(Rows) error { there = true; return nil })
 	return there, err
 }
 
 // damage is found by the server.
 func (s *session) damage(context.Context, string) ([]string, error) { return nil, nil }
-
-type pgRows struct{ pgx.Rows }
-
-func (r pgRows) Columns() ([]string, error) { return fieldNames(r.FieldDescriptions()), nil }

@@ -9,159 +9,176 @@ import (
 
 const (
 	maxParticipants = 64 // of a shared transaction
-	maxParallel     = 2  // transactions at a time, shared or not
-	sharedTries     = 5  // of a shared transaction that conflicts with another
-	// maxAlone is the maximum number of participants that each run alone after a change of one of
-	// them failed. More participants are divided into two transactions.
-	maxAlone = 3
+	maxParallel     = 2  // shared transactions of a kind at a time
 	// grace is the time for which queries wait for the queries of participants that have not asked
 	// yet. One of these may wait for a participant that has asked, so the time is limited.
 	grace = time.Millisecond
 )
 
-// Joint returns a handle on the same database whose transactions are shared on PostgreSQL, as
+// Joint returns a handle on the same database whose views are shared on PostgreSQL, as
 // store.Store.Joint describes.
 func (d *DB) Joint() *DB {
 	p, ok := d.engine.(*postgres)
 	if !ok {
-		return d // its one writer does the same
+		return d // without round trips, sharing would save nothing
 	}
-	return &DB{&shared{postgres: p, views: queue{p: p}, updates: queue{p: p, changes: true}}, d.schema}
+	return &DB{&shared{postgres: p}, d.schema}
 }
 
-// shared is a database whose transactions are shared.
+// shared is a database whose views are shared.
 type shared struct {
 	*postgres
-	views, updates queue
-}
-
-func (s *shared) view(ctx context.Context, fn func(tx *Tx) error) error {
-	return s.views.enter(ctx, fn, s.postgres.view)
-}
-
-func (s *shared) update(ctx context.Context, fn func(tx *Tx) error) error {
-	return s.updates.enter(ctx, fn, s.postgres.update)
-}
-
-// A queue has the callers that wait while maxParallel transactions are running.
-type queue struct {
-	p       *postgres
-	changes bool
 
 	mu      sync.Mutex
 	running int
-	waiting []*participant
+	waiting []*participant // while maxParallel transactions are running
 }
 
-// enter runs fn in a shared transaction, or by alone.
-func (q *queue) enter(ctx context.Context, fn func(tx *Tx) error, alone func(context.Context, func(tx *Tx) error) error) error {
+// view runs fn in a shared transaction, or alone if that fails.
+func (x *shared) view(ctx context.Context, fn func(tx *Tx) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	p := &participant{next: make(chan signal, 1), left: make(chan struct{})}
-	defer close(p.left)
-	q.mu.Lock()
-	q.waiting = append(q.waiting, p)
-	if q.running < maxParallel {
-		q.running++
-		go q.run()
+	p := &participant{start: make(chan *sharedTx, 1), answered: make(chan error, 1)}
+	x.mu.Lock()
+	x.waiting = append(x.waiting, p)
+	if x.running < maxParallel {
+		x.running++
+		go x.run()
 	}
-	q.mu.Unlock()
-	for {
-		switch <-p.next {
-		case start:
-			p.run(ctx, fn)
-		case runAlone:
-			return alone(ctx, fn)
-		case finished:
-			return p.err
+	x.mu.Unlock()
+	if p.tx = <-p.start; p.tx != nil {
+		if err := p.run(ctx, fn); !p.failed {
+			return err
 		}
 	}
+	return x.postgres.view(ctx, fn)
 }
 
 // run starts transactions until no caller waits.
-func (q *queue) run() {
+func (x *shared) run() {
 	for {
-		q.mu.Lock()
-		n := min(len(q.waiting), maxParticipants)
-		list := slices.Clone(q.waiting[:n])
-		q.waiting = slices.Delete(q.waiting, 0, n)
+		x.mu.Lock()
+		n := min(len(x.waiting), maxParticipants)
+		list := slices.Clone(x.waiting[:n])
+		x.waiting = slices.Delete(x.waiting, 0, n)
 		if n == 0 {
-			q.running--
+			x.running--
 		}
-		q.mu.Unlock()
-		switch {
-		case n == 0:
+		x.mu.Unlock()
+		if n == 0 {
 			return
-		case n == 1 && !q.changes:
-			list[0].next <- runAlone
-			<-list[0].left
-		default:
-			q.share(list)
 		}
+		x.share(list)
 	}
 }
 
-// share runs participants in one transaction and signals the outcome to each.
-func (q *queue) share(list []*participant) {
-	for try := 1; ; try++ {
-		again, failed := q.attempt(list)
-		if n := len(failed); n > maxAlone {
-			q.share(failed[:n/2])
-			q.share(failed[n/2:])
-		} else {
-			signalAll(failed, runAlone)
-		}
-		if len(again) == 0 {
-			return
-		}
-		if try == sharedTries {
-			signalAll(again, runAlone)
-			return
-		}
-		list = again
-		pauseFor(try)
-	}
-}
-
-// attempt runs participants in one transaction. It returns participants that should try again after
-// a conflict with another transaction, and participants with a failed change. It signals the
-// outcome to the others.
-func (q *queue) attempt(list []*participant) (again, failed []*participant) {
-	q.p.mu.RLock()
-	defer q.p.mu.RUnlock()
-	mode := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-	if q.changes {
-		mode = "BEGIN ISOLATION LEVEL READ COMMITTED"
-	}
-	err := q.p.connect(context.Background(), mode, func(s *session) {
-		tx := &sharedTx{session: s, asking: make(chan *participant, len(list)), done: make(chan *participant, len(list))}
-		changed := tx.run(list, q.changes)
+// share runs participants in one transaction, or alone if it cannot start.
+func (x *shared) share(list []*participant) {
+	x.postgres.mu.RLock()
+	defer x.postgres.mu.RUnlock()
+	err := x.connect(context.Background(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", func(s *session) {
+		tx := &sharedTx{session: s, asking: make(chan *participant, len(list)), done: make(chan struct{}, len(list))}
+		tx.run(list)
 		list = nil
-		if len(changed) == 0 {
-			return
-		}
-		reading := s.failed != nil
-		if !reading {
-			changed = tx.commit(changed)
-		}
-		switch {
-		case s.failed == nil || !reading && s.again == nil: // in the latter case it may have been committed
-			signalAll(changed, finished)
-		case s.again != nil && conflict(s.again):
-			again = changed
-		default:
-			failed = changed
-		}
 	})
 	if err != nil {
-		signalAll(list, runAlone)
+		for _, p := range list {
+			p.start <- nil
+		}
 	}
-	return again, failed
 }
 
-func signalAll(list []*participant, s signal) {
+// A sharedTx is a transaction in progress with its participants.
+type sharedTx struct {
+	*session
+	asking chan *participant
+	done   chan struct{}
+}
+
+// run runs participants until all have finished. It answers their queries when all that have not finished ask, or
+// when some have asked for longer than grace.
+func (x *sharedTx) run(list []*participant) {
 	for _, p := range list {
-		p.next <- s
+		p.start <- x
+	}
+	var asking []*participant
+	computing := len(list)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	for computing > 0 || len(asking) > 0 {
+		if computing == 0 {
+			computing, asking = x.answer(asking), nil
+			continue
+		}
+		var late <-chan time.Time
+		if len(asking) > 0 {
+			late = timer.C
+		}
+		select {
+		case p := <-x.asking:
+			if asking = append(asking, p); len(asking) == 1 {
+				timer.Reset(grace)
+			}
+			computing--
+		case <-x.done:
+			computing--
+		case <-late:
+			computing, asking = computing+x.answer(asking), nil
+		}
 	}
 }
+
+// answer asks the queries of participants, and returns the number of these.
+func (x *sharedTx) answer(list []*participant) int {
+	var asked []*lookup
+	for _, p := range list {
+		asked = append(asked, p.asked...)
+	}
+	_, err := x.ask(context.Background(), x.p.combine(asked)...)
+	for _, p := range list {
+		p.answered <- err
+	}
+	return len(list)
+}
+
+// A participant is a caller of a shared view. It reads, and changes nothing.
+type participant struct {
+	queries  // nil
+	start    chan *sharedTx
+	tx       *sharedTx
+	asked    []*lookup
+	answered chan error
+	failed   bool // the transaction has
+}
+
+func (p *participant) run(ctx context.Context, fn func(tx *Tx) error) error {
+	defer func() { p.tx.done <- struct{}{} }()
+	return protect(newTx(context.WithoutCancel(ctx), p), fn)
+}
+
+// ask asks queries together with the queries of other participants.
+func (p *participant) ask(list []*lookup) error {
+	p.asked = list
+	p.tx.asking <- p
+	err := <-p.answered
+	p.failed = err != nil
+	return err
+}
+
+func (p *participant) query(_ context.Context, query string, args []any, each func(Rows) error) error {
+	l := &lookup{text: query, args: args, each: each}
+	if err := p.ask([]*lookup{l}); err != nil {
+		return err
+	}
+	return l.err
+}
+
+func (p *participant) together(v *View, reads []func() error) error { return together(v, reads, p.ask) }
+
+func (p *participant) trigger(ctx context.Context, name string) (bool, error) {
+	return postgresTrigger(ctx, p, name)
+}
+
+// damage is found by the server.
+func (p *participant) damage(context.Context, string) ([]string, error) { return nil, nil }

@@ -13,7 +13,7 @@ import (
 // Its parameters are $1, $2 and so on. A plus sign before a parameter keeps SQLite from preparing the
 // statement again for each value.
 type Statement struct {
-	text string                          // for one row, in SQLite's words
+	text string                          // for one row, in SQLite's words. "": SQLite does not need it
 	many func(rows string, n int) string // for rows of n arguments, in PostgreSQL's words. nil: it may affect any rows
 
 	table string // in which it changes one row, or ""
@@ -34,7 +34,12 @@ func Change(text string) *Statement { return &Statement{text: text} }
 // Update makes the change of the row whose id is $1: its assignments, and conditions on the row's columns,
 // without which it affects no row. It reads no other row.
 func Update(table, set string, conditions ...string) *Statement {
-	s := UpdateReading(table, set, conditions...)
+	return updateBy(table, []string{"id"}, set, conditions...)
+}
+
+// updateBy is Update for the row with some keys, which are the first parameters.
+func updateBy(table string, keys []string, set string, conditions ...string) *Statement {
+	s := updateReading(table, keys, set, conditions...)
 	if strings.Contains(s.text, "SELECT") {
 		panic("db: an Update that reads other rows: " + s.text)
 	}
@@ -50,18 +55,38 @@ func Update(table, set string, conditions ...string) *Statement {
 // when they grow. The condition BETWEEN is always true. It makes the planner expect a single row, so that it
 // uses the position.
 func UpdateReading(table, set string, conditions ...string) *Statement {
+	return updateReading(table, []string{"id"}, set, conditions...)
+}
+
+func updateReading(table string, keys []string, set string, conditions ...string) *Statement {
 	and := strings.Join(append([]string{""}, conditions...), " AND ")
+	var p parameters
+	this, each := make([]string, len(keys)), make([]string, len(keys))
+	for i, key := range keys {
+		this[i], each[i] = key+" = "+p.next(), fmt.Sprintf("t.%s = a.p%d", key, i+1)
+	}
 	return &Statement{
-		text: fmt.Sprintf("UPDATE %s\nSET %s\nWHERE id = $1%s", table, set, and),
+		text: fmt.Sprintf("UPDATE %s\nSET %s\nWHERE %s%s", table, set, strings.Join(this, " AND "), and),
 		many: func(rows string, n int) string {
 			named := naming("v.p", n)
 			return fmt.Sprintf(`UPDATE %[1]s SET %[2]s
 FROM (SELECT a.*, row.at FROM %[3]s
-      CROSS JOIN LATERAL (SELECT t.ctid AS at FROM %[1]s t WHERE t.id = a.p1 OFFSET 0) row
+      CROSS JOIN LATERAL (SELECT t.ctid AS at FROM %[1]s t WHERE %[5]s OFFSET 0) row
       WHERE a.p1 BETWEEN 1 AND 9223372036854775807) v
-WHERE %[1]s.ctid = v.at%[4]s`, table, named.Replace(set), rows, named.Replace(and))
+WHERE %[1]s.ctid = v.at%[4]s`, table, named.Replace(set), rows, named.Replace(and), strings.Join(each, " AND "))
 		},
-		table: table, keys: 1,
+		table: table, keys: len(keys),
+	}
+}
+
+// Holding makes the statement that keeps other transactions from changing the row whose id is $1. SQLite does not
+// need it, since it has one writer at a time.
+func Holding(table string) *Statement {
+	return &Statement{
+		many: func(rows string, _ int) string {
+			return fmt.Sprintf("SELECT 1 FROM %s CROSS JOIN LATERAL (SELECT 1 FROM %s WHERE id = a.p1 FOR UPDATE OFFSET 0) row", rows, table)
+		},
+		table: table, keys: 1, free: true,
 	}
 }
 

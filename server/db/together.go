@@ -3,54 +3,51 @@ package db
 import (
 	"context"
 	"errors"
-	"slices"
-	"sync"
+	"fmt"
+	"iter"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// errRecorded ends a read whose query was recorded.
-var errRecorded = errors.New("recorded")
-
-// together runs each read to record its query, asks all queries at once, and runs each read again
-// with its answer.
-func together(t *View, reads []func() error, ask func(list []*lookup) error) error {
+// together runs each read until it asks a query, asks all queries at once, and lets each read continue with its
+// answer.
+func together(t *View, reads []func() error, ask func(list []*lookup) error) (err error) {
 	if len(reads) < 2 {
 		return oneByOne(reads)
 	}
 	q := t.q
 	defer func() { t.q = q }()
-	var list []*lookup
-	lookups := make([]*lookup, len(reads)) // nil: the read asked nothing and is done
-	for i, read := range reads {
-		l := &lookup{queries: q}
-		t.q = (*recorder)(l)
-		if err := read(); !errors.Is(err, errRecorded) {
-			if err != nil {
-				return err
-			}
-			continue
+	var asked []*lookup
+	var waiting []func() error // the reads that asked
+	for _, read := range reads {
+		x := &suspended{queries: q}
+		var failed error
+		next, stop := iter.Pull(func(yield func(*lookup) bool) {
+			x.yield = yield
+			failed = read()
+		})
+		defer stop()
+		resume := func() (*lookup, error) {
+			t.q = x
+			l, _ := next()
+			return l, failed
 		}
-		list, lookups[i] = append(list, l), l
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	if err := ask(list); err != nil {
-		return err
-	}
-	for i, read := range reads {
-		if lookups[i] == nil {
-			continue
+		l, err := resume()
+		switch {
+		case err != nil:
+			return err
+		case l != nil:
+			asked = append(asked, l)
+			waiting = append(waiting, func() error { _, err := resume(); return err })
 		}
-		t.q = lookups[i]
-		if err := read(); err != nil {
+	}
+	if len(asked) > 0 {
+		if err := ask(asked); err != nil {
 			return err
 		}
 	}
-	return nil
+	return oneByOne(waiting)
 }
 
 func oneByOne(reads []func() error) error {
@@ -62,94 +59,97 @@ func oneByOne(reads []func() error) error {
 	return nil
 }
 
-// A lookup is a query with its answer, for a read that asks it again.
-type lookup struct {
+// suspended is for a read that waits, with its first query, until other reads ask. Its further queries do not wait.
+type suspended struct {
 	queries // of the transaction
-	text    string
-	args    []any
-	held    []int64 // rows to hold: the query's argument
-	fields  []pgconn.FieldDescription
-	rows    [][][]byte
-	used    bool
+	yield   func(*lookup) bool
 }
 
-// A recorder is a lookup whose query is being recorded.
-type recorder lookup
+var errGivenUp = errors.New("another read has failed")
 
-func (n *recorder) query(_ context.Context, query string, args []any, _ func(Rows) error) error {
-	n.text, n.args = query, args
-	return errRecorded
-}
-
-func (n *recorder) hold(_ context.Context, query string, ids []int64) error {
-	n.text, n.held = query, ids
-	return errRecorded
-}
-
-func (l *lookup) hold(ctx context.Context, query string, ids []int64) error {
-	if l.used {
-		return l.queries.hold(ctx, query, ids)
+func (x *suspended) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
+	yield := x.yield
+	if yield == nil {
+		return x.queries.query(ctx, query, args, each)
 	}
-	l.used = true
-	return nil
-}
-
-// query replays the answer once. It sends a second query of a read to the database.
-func (l *lookup) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
-	if l.used {
-		return l.queries.query(ctx, query, args, each)
+	x.yield = nil
+	l := &lookup{text: query, args: args, each: each}
+	if !yield(l) {
+		return errGivenUp
 	}
-	l.used = true
-	return l.replay(each)
+	return l.err
 }
 
-// record adds the row at which r is to the answer.
-func (l *lookup) record(r pgx.Rows) error {
-	l.add(r.FieldDescriptions(), r.RawValues())
-	return nil
+// A lookup is a query that is asked together with others.
+type lookup struct {
+	text string
+	args []any
+	each func(Rows) error
+	err  error // the first of each
 }
 
-// add adds a copy of a row to the answer.
-func (l *lookup) add(fields []pgconn.FieldDescription, values [][]byte) {
-	if l.fields == nil {
-		l.fields = slices.Clone(fields)
-	}
-	row := make([][]byte, len(values))
-	for i, v := range values {
-		if v != nil { // NULL
-			row[i] = append(make([]byte, 0, len(v)), v...)
+// take is called for each row of the answer, while the goroutine that asked waits.
+func (l *lookup) take(r Rows) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.err = fmt.Errorf("panic in a query: %v", p)
 		}
+	}()
+	if l.err == nil {
+		l.err = l.each(r)
 	}
-	l.rows = append(l.rows, row)
 }
 
-// typeMaps are for reading values. Each belongs to one goroutine at a time.
-var typeMaps = sync.Pool{New: func() any { return pgtype.NewMap() }}
-
-// replay calls each for every row of the answer.
-func (l *lookup) replay(each func(Rows) error) error {
-	types := typeMaps.Get().(*pgtype.Map)
-	defer typeMaps.Put(types)
-	for _, row := range l.rows {
-		if err := each(recordedRow{l, types, row}); err != nil {
-			return err
+// combine returns requests for all lookups, one for those with the same query.
+func (p *postgres) combine(asked []*lookup) (list []request) {
+	byText := make(map[string][]*lookup)
+	var texts []string // in order
+	for _, l := range asked {
+		if byText[l.text] == nil {
+			texts = append(texts, l.text)
 		}
+		byText[l.text] = append(byText[l.text], l)
 	}
-	return nil
+	for _, text := range texts {
+		same := byText[text]
+		args := same[0].args
+		if len(same) == 1 || len(args) == 0 {
+			list = append(list, request{p.prepare(text), clean(args), func(r pgx.Rows) error {
+				for _, l := range same {
+					l.take(pgRows{r})
+				}
+				return nil
+			}})
+			continue
+		}
+		rows := make([][]any, len(same))
+		for i, l := range same {
+			rows[i] = l.args
+		}
+		list = append(list, request{p.prepareMany(text, args), transposed(rows), func(r pgx.Rows) error {
+			var n int64 // the number of the lookup
+			if err := pgx.ScanRow(r.Conn().TypeMap(), r.FieldDescriptions()[:1], r.RawValues()[:1], &n); err != nil {
+				return err
+			}
+			same[n-1].take(numbered{r})
+			return nil
+		}})
+	}
+	return list
 }
 
-// A recordedRow is a row of a lookup's answer.
-type recordedRow struct {
-	of    *lookup
-	types *pgtype.Map
-	row   [][]byte
-}
+type pgRows struct{ pgx.Rows }
 
-func (r recordedRow) Scan(dest ...any) error {
-	return pgx.ScanRow(r.types, r.of.fields, r.row, dest...)
-}
+func (r pgRows) Columns() ([]string, error) { return fieldNames(r.FieldDescriptions()), nil }
 
-func (r recordedRow) Columns() ([]string, error) { return fieldNames(r.of.fields), nil }
+// numbered is a row whose first column belongs to combine.
+type numbered struct{ pgx.Rows }
+
+func (r numbered) Columns() ([]string, error) { return fieldNames(r.FieldDescriptions()[1:]), nil }
+
+func (r numbered) Scan(dest ...any) error {
+	return pgx.ScanRow(r.Conn().TypeMap(), r.FieldDescriptions()[1:], r.RawValues()[1:], dest...)
+}
 
 func fieldNames(fields []pgconn.FieldDescription) (names []string) {
 	for _, f := range fields {

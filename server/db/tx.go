@@ -1,9 +1,6 @@
 package db
 
-import (
-	"cmp"
-	"context"
-)
+import "context"
 
 // A View reads the database in a transaction. It belongs to the function that DB.View or DB.Update
 // called and is not safe for concurrent use.
@@ -13,9 +10,12 @@ type View struct {
 }
 
 // A Tx is a transaction of DB.Update. It reads as a View does, and changes rows.
-type Tx struct{ *View }
+type Tx struct {
+	*View
+	*Changes
+}
 
-func newTx(ctx context.Context, q queries) *Tx { return &Tx{&View{ctx, q}} }
+func newTx(ctx context.Context, q queries) *Tx { return &Tx{&View{ctx, q}, &Changes{ctx, q}} }
 
 // queries run within a transaction, on SQLite or PostgreSQL.
 type queries interface {
@@ -23,8 +23,7 @@ type queries interface {
 	exec(ctx context.Context, query string, args []any) (int64, error)
 	// query calls each for every row.
 	query(ctx context.Context, query string, args []any, each func(Rows) error) error
-	// together runs reads in the transaction t. Each asks one query, and asks it again when it is
-	// run again.
+	// together runs reads in the transaction t, with their first queries in one round trip.
 	together(t *View, reads []func() error) error
 	// insert runs an Insert and returns the new row's id, or ErrExists.
 	insert(ctx context.Context, s *Statement, args []any) (int64, error)
@@ -32,8 +31,6 @@ type queries interface {
 	// transaction does not need, and makes it before the next query runs. one demands that each
 	// affects exactly one row. It returns false if the change must be made now.
 	postpone(s *Statement, list [][]any, one bool) bool
-	// hold runs a query that keeps other transactions from changing the rows with some ids.
-	hold(ctx context.Context, query string, ids []int64) error
 	// lock keeps other transactions from changing a table.
 	lock(ctx context.Context, table string) error
 	// trigger reports whether a trigger exists and is enabled.
@@ -48,9 +45,8 @@ func (t *View) Query(query string, args []any, each func(Rows) error) error {
 	return t.q.query(t.ctx, query, args, each)
 }
 
-// Together runs reads that do not need each other's results in one round trip to the database. Each
-// asks one query, returns its error, and sets only its result: it may be run twice. Together returns
-// the first error.
+// Together runs reads that do not need each other's results, with their first queries in one round trip to the
+// database. It returns the first error.
 func (t *View) Together(reads ...func() error) error { return t.q.together(t, reads) }
 
 // HasTrigger reports whether a trigger exists and is enabled.
@@ -86,50 +82,24 @@ func One[T any](t *View, scan func(Row) (T, error), query string, args ...any) (
 }
 
 // Exec makes a change now, and returns the number of rows that it affects.
-func (t *Tx) Exec(query string, args ...any) (int64, error) { return t.q.exec(t.ctx, query, args) }
+func (t *Tx) Exec(query string, args ...any) (int64, error) {
+	return t.View.q.exec(t.View.ctx, query, args)
+}
 
 // Insert makes an Insert now, and returns the new row's id, or ErrExists if its name is taken.
-func (t *Tx) Insert(s *Statement, args ...any) (int64, error) { return t.q.insert(t.ctx, s, args) }
+func (t *Tx) Insert(s *Statement, args ...any) (int64, error) {
+	return t.View.q.insert(t.View.ctx, s, args)
+}
 
 // Add is Insert for callers that do not need the id.
 func (t *Tx) Add(s *Statement, args ...any) error {
-	if t.q.postpone(s, [][]any{args}, false) {
+	if t.Changes.q.postpone(s, [][]any{args}, false) {
 		return nil
 	}
 	_, err := t.Insert(s, args...)
 	return err
 }
 
-// Run makes a change, and does not need the number of rows that it affects.
-func (t *Tx) Run(s *Statement, args ...any) error {
-	if t.q.postpone(s, [][]any{args}, false) {
-		return nil
-	}
-	_, err := t.Exec(s.text, args...)
-	return err
-}
-
-// ExecOne makes a compare-and-set. It returns ErrLost unless that affects exactly one row.
-func (t *Tx) ExecOne(s *Statement, args ...any) error { return t.ExecEach(s, [][]any{args}) }
-
-// ExecEach is ExecOne for each of several rows of arguments. No two of these may be about the same
-// row. After an error some may have been changed, so the caller must abandon the transaction.
-func (t *Tx) ExecEach(s *Statement, list [][]any) error {
-	if len(list) == 0 || t.q.postpone(s, list, true) {
-		return nil
-	}
-	for _, args := range list {
-		if n, err := t.Exec(s.text, args...); err != nil || n != 1 {
-			return cmp.Or(err, ErrLost)
-		}
-	}
-	return nil
-}
-
-// Hold runs a query for the rows with some ids that keeps other transactions from changing them
-// until this one ends.
-func (t *Tx) Hold(query string, ids []int64) error { return t.q.hold(t.ctx, query, ids) }
-
 // Lock keeps other transactions from changing a table until this one ends. It must be the first
 // call in its transaction.
-func (t *Tx) Lock(table string) error { return t.q.lock(t.ctx, table) }
+func (t *Tx) Lock(table string) error { return t.View.q.lock(t.View.ctx, table) }

@@ -59,6 +59,10 @@ func (w *writer) update(ctx context.Context, fn func(tx *Tx) error) error {
 	}
 }
 
+func (w *writer) apply(ctx context.Context, list []change) error {
+	return w.update(ctx, func(tx *Tx) error { return tx.repeat(list) })
+}
+
 func (w *writer) run() {
 	defer close(w.done)
 	for {

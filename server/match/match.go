@@ -6,9 +6,9 @@
 // decision.
 //
 // The decision is made one candidate at a time, through the methods of feeder.Want: Kind, More,
-// Fits, Fit, Take. The transaction that sends the chosen results uses a second Match, which looks
-// at the same candidates with newer facts. Its method Assign processes a list in the same steps, so
-// that there is only one decision procedure.
+// Fits, Fit, Take. The results that were found are decided on once more by a second Match, with the
+// commitments of their workunits, and together with results that are kept for the host. Its method
+// Assign processes a list in the same steps, so that there is only one decision procedure.
 package match
 
 import (

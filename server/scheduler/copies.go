@@ -15,7 +15,7 @@ import (
 // is called back: if it also gets a workunit that needs the file, the order has to wait for the
 // next reply, since a reply describes a file once.
 func (r *rpc) orderCopies() error {
-	for _, k := range r.state.kept {
+	for _, k := range r.look.kept {
 		if !r.s.Config.Affinity.Copy(k.reported, r.now, slices.Contains(r.reply.sent, k.ID)) || !strings.Contains(k.XMLDoc, "<generated_locally") {
 			continue
 		}
@@ -50,7 +50,7 @@ func (r *rpc) orderCopy(name string, most float64) error {
 	}
 	f := protocol.FileInfo{Name: name, MaxNBytes: int64(size), XMLSignature: r.s.Certify(name, int64(size)), Sticky: true}
 	_, err = r.tx.AddFileOrder(store.FileOrder{CreateTime: r.now, HostID: r.host.ID, Action: store.FileGet, Name: name, XML: f.XML()})
-	r.state.ordered = true
+	r.ordered = true
 	r.callBack(r.s.Config.Affinity.Back())
 	return err
 }

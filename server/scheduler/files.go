@@ -69,7 +69,7 @@ func stickyHash(list []store.HostFile) int64 {
 // BOINC's clients fetch a file when its description has an address to fetch it from, keep it when
 // it is sticky, and upload it when there is an address for that.
 func (r *rpc) orderFiles() error {
-	if r.host.FileOrders == 0 && !r.state.ordered {
+	if r.host.FileOrders == 0 && !r.ordered {
 		return nil
 	}
 	orders, err := r.db.FileOrders(r.host.ID, maxFileOrders)

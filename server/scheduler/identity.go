@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -156,6 +157,7 @@ func lookalike(db accounts, req *protocol.SchedulerRequest, id identity) (identi
 // admit creates or updates the host's record and adds the account's data to the reply.
 func (r *rpc) admit(id identity) error {
 	r.user = id.user
+	r.inProgress = maps.Clone(r.look.inProgress)
 	if id.missing {
 		r.reply.message(protocol.PriorityLow, "Can't find host record")
 	}
@@ -184,17 +186,16 @@ func (r *rpc) admit(id identity) error {
 			}
 		}
 	}
+	r.before = r.host
 	r.host.RPCSeqno = r.req.RPCSeqno
 	if id.assigned {
 		// The client restarts its count when it receives an ID, so the ID is sent only now.
 		r.reply.HostID, r.host.RPCSeqno = r.host.ID, 0
 	}
 	if day(r.host.RPCTime) != day(r.now) {
-		r.host.NResultsToday = 0
-		if err := r.tx.NewDay(r.host.ID); err != nil {
-			return err
-		}
+		r.host.NResultsToday, r.newDay = 0, true
 	}
+	r.recall()
 	r.describeHost()
 	r.describeReply()
 	return nil
@@ -254,12 +255,14 @@ func (r *rpc) detachAll() error {
 		if _, reported := r.look.named[old.Name]; reported {
 			continue
 		}
+		r.takeOff(old)
 		x := old
 		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.ClientDetached, r.now
 		list = append(list, store.ResultChange{Old: old, Now: x})
 	}
 	r.reply.took += len(list)
-	return r.move("the host lost its state and started over", list)
+	r.move("the host lost its state and started over", list)
+	return nil
 }
 
 // describeHost copies the host's description of itself into its record.

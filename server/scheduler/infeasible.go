@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -68,14 +67,8 @@ func (r *rpc) infeasible(c store.Candidate) error {
 	if old.ServerState == store.Unsent {
 		x := old
 		x.ServerState, x.Outcome = store.Over, store.CouldntSend
-		r.because(fmt.Sprintf("the computers of %d accounts cannot run it", most))
-		if err := r.tx.SaveResult(old, x); errors.Is(err, store.ErrLost) {
-			return nil
-		} else if err != nil {
-			return err
-		}
+		r.move(fmt.Sprintf("the computers of %d accounts cannot run it", most), []store.ResultChange{{Old: old, Now: x}})
 		r.s.Log.Warn("result cannot be sent to anyone", "result", x.Name, "accounts", most)
-		r.transitionBy(x.WorkunitID, r.now)
 	}
 	r.s.infeasible.forget(c.ID)
 	return nil

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A look has the data about a request that is read before its transaction. The writer does one
-// thing at a time and need not wait for these reads. Values that the transaction changes are
-// compared with the look and set. If the comparison fails, the whole request is processed again.
+// A look has the data about a request. Values that the request changes are compared with the look and set. If
+// the comparison fails, the whole request is processed again.
 type look struct {
 	id         identity
 	stamp      int64 // of the catalog
@@ -22,10 +21,10 @@ type look struct {
 	inProgress map[string]int          // results that the host has, by plan class, if they are limited
 	mail       bool                    // messages wait for the host
 	speeds     *speeds
-	earned     map[int64]store.HostAppVersion // of the host, by app version (read again before a change)
+	earned     map[int64]store.HostAppVersion // of the host, by app version
+	kept       []reservation                  // results that are kept for the host
+	chained    time.Time                      // of its last report after which work follows that waits for the outcome, or zero
 	team       store.Team                     // of the account, empty without one
-	can        *match.Host                    // what the host can run (nil: not computed)
-	offer      *offer                         // work for it (nil if it wants none)
 
 	aborts, abortsIfNotStarted []string
 
@@ -49,14 +48,15 @@ func (s *Scheduler) look(tx *store.View, r *rpc) (*look, error) {
 	if l.speeds, err = s.learnt(tx, r.now); err != nil {
 		return nil, err
 	}
+	if err := l.reservations(tx, r); err != nil {
+		return nil, err
+	}
 	if s.Config.SendResultAbort {
 		if err := l.unwanted(tx, req); err != nil {
 			return nil, err
 		}
 	}
-	// This is last because it leases the work that it finds.
-	l.offer, err = s.seek(tx, r, &l)
-	return &l, err
+	return &l, nil
 }
 
 // senderOf identifies the sender of a request. Nearly always that is the host and the account that

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"maps"
+	"fmt"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/venue"
@@ -10,8 +10,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// An offer has the work that was found for a host before its transaction, in the order in which it
-// should be sent. The transaction sends the part of it that is still valid then.
+// An offer has the work that was found for a host, in the order in which it should be sent.
 type offer struct {
 	leases   []*feeder.Lease
 	list     []store.Candidate
@@ -36,49 +35,30 @@ func (o *offer) end(sent []int64, lost bool) {
 	}
 }
 
-// contended reports whether the offer is empty only because other requests have leased the work or
-// because a lookup was stale.
-func (o *offer) contended() bool { return o != nil && len(o.list) == 0 && (o.crowded || o.stale) }
+// Errors for a request that may find work if it starts again, at once or after a pause.
+var (
+	errStale   = fmt.Errorf("the work was looked up for other requests earlier: %w", store.ErrLost)
+	errCrowded = fmt.Errorf("other requests have leased the work: %w", store.ErrLost)
+)
 
-// seek finds work for the host of a request, which is read, as it will be after its
-// report is taken in. It changes nothing.
-func (s *Scheduler) seek(tx *store.View, r *rpc, l *look) (*offer, error) {
-	// Values computed here are computed again in the transaction.
-	one := *r
-	one.db, one.tx, one.look, one.catalog, one.reply = tx, nil, l, l.catalog, s.baseReply()
-	one.user, one.host = l.id.user, l.id.host
-	if !l.id.known {
-		one.host.UserID = l.id.user.ID
+// contended returns an error if the offer is empty only because other requests have leased the work or
+// because a lookup was stale.
+func (o *offer) contended() error {
+	switch {
+	case len(o.list) > 0:
+		return nil
+	case o.crowded:
+		return errCrowded
+	case o.stale:
+		return errStale
 	}
-	if !one.wantsWork() {
-		return nil, nil
-	}
-	one.newDay = day(one.host.RPCTime) != day(r.now)
-	one.describeHost()
-	one.keep(maps.Values(l.earned))
-	inProgress := maps.Clone(l.inProgress)
-	for i := range r.req.Results {
-		old, known := l.named[r.req.Results[i].Name]
-		if !known || !one.mayReport(old) {
-			continue
-		}
-		l.takeOff(inProgress, old, one.host.ID)
-		if err := one.reportedBack(accept(old, &r.req.Results[i])); err != nil {
-			return nil, err
-		}
-	}
-	m := one.match(inProgress)
-	if m.Full() {
-		return nil, nil
-	}
-	l.can = one.can
-	return one.find(m)
+	return nil
 }
 
-// takeOff subtracts a result that a host reports from the counts of its results in progress.
-func (l *look) takeOff(inProgress map[string]int, old store.Result, hostID int64) {
-	if class := l.planClass(old.AppVersionID); old.ServerState == store.InProgress && old.HostID == hostID && inProgress[class] > 0 {
-		inProgress[class]--
+// takeOff subtracts a result that is over from the counts of the results in progress.
+func (r *rpc) takeOff(old store.Result) {
+	if class := r.look.planClass(old.AppVersionID); old.ServerState == store.InProgress && old.HostID == r.host.ID && r.inProgress[class] > 0 {
+		r.inProgress[class]--
 	}
 }
 
@@ -91,38 +71,28 @@ func (l *look) planClass(versionID int64) string {
 	return l.catalog.classes[versionID]
 }
 
-// match returns a Match with the programs that the host can run and the amount of work that it may
-// get. r.earned must have all its records with app versions. inProgress is its number of results in
-// progress, by plan class.
-func (r *rpc) match(inProgress map[string]int) *match.Match {
-	return r.ability().Match(r.standing(inProgress))
-}
+// match returns a Match with the programs that the host can run and the amount of work that it may get.
+func (r *rpc) match() *match.Match { return r.ability().Match(r.standing(r.inProgress)) }
 
-// ability returns the match.Host of the host. It is the one of the look, if that is about the same
-// host.
+// ability returns the match.Host of the host.
 func (r *rpc) ability() *match.Host {
 	if r.can != nil {
 		return r.can
 	}
-	same := r.look.id.host.ID == r.host.ID // else another request has made the host meanwhile
-	if r.can = r.look.can; r.can != nil && (same || !r.look.id.known) {
-		return r.can
-	}
 	f := match.Facts{
 		Now: r.now, Rules: r.s.Config.Rules, Catalog: &r.catalog.Catalog, Request: r.req, Host: r.host, Team: r.user.TeamID, Speeds: r.look.speeds.Speeds, Wishes: wishesOf(r.user, r.host), Volunteer: match.Volunteer{ID: r.user.ID, Prefs: venue.Split(r.user.ProjectPrefs).For(r.host.Venue)},
-		Turn: r.look.id.host.ID + r.req.RPCSeqno + 1, // the same before and in the transaction
-	}
-	if same {
-		f.Learnt = r.look.earned
+		Turn: r.look.id.host.ID + r.req.RPCSeqno + 1, Learnt: r.look.earned,
 	}
 	r.can = match.NewHost(f)
 	return r.can
 }
 
-// find makes the feeder look for work. Workunits from which the host had a result already are ruled
-// out afterwards, for all candidates at once, and other work is looked for instead.
-func (r *rpc) find(m *match.Match) (*offer, error) {
+// find makes the feeder look for work, and lease it, as r.offer. Workunits from which the host had a
+// result already are ruled out afterwards, for all candidates at once, and other work is looked for
+// instead.
+func (r *rpc) find(m *match.Match) error {
 	o := new(offer)
+	r.offer = o
 	want := feeder.Want{
 		Targets: m.Targets(), Kind: m.Kind, More: m.More, Fits: m.Fits, Fit: m.Fit,
 		Take: func(c store.Candidate) (cost float64, more bool) {
@@ -139,26 +109,25 @@ func (r *rpc) find(m *match.Match) (*offer, error) {
 	for found := 0; !m.Full(); found = len(m.Assigned()) {
 		lease, err := r.s.Feeder.Lease(r.db, r.now, want)
 		if err != nil {
-			o.end(nil, false)
-			return nil, err
+			return err
 		}
 		o.leases = append(o.leases, lease)
 		o.crowded, o.stale = o.crowded || lease.Crowded, o.stale || lease.Stale
 		again, err := r.had(workunitsOf(m.Assigned()[found:]))
 		if err != nil {
-			o.end(nil, false)
-			return nil, err
+			return err
 		}
 		if len(again) == 0 {
 			break
 		}
 		lease.Return(m.Had(again))
 	}
+	o.list = make([]store.Candidate, 0, len(m.Assigned()))
 	for _, a := range m.Assigned() {
 		o.list = append(o.list, a.Candidate)
 	}
 	o.refusals, o.tooSmall = m.Noted(), m.TooSmall()
-	return o, nil
+	return nil
 }
 
 func workunitsOf(list []match.Assignment) []int64 {

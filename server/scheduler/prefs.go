@@ -62,18 +62,11 @@ func prefsTime(content string) time.Time {
 }
 
 // preferences keeps or sends general preferences.
-func (r *rpc) preferences() error {
-	p := planPrefs(r.user, r.req, r.now)
-	if p.keep {
-		if err := r.tx.SetGlobalPrefs(r.user.ID, r.user.GlobalPrefs, r.req.GlobalPrefs); err != nil {
-			return fmt.Errorf("preferences of user %d: %w", r.user.ID, err)
-		}
-		r.user.GlobalPrefs = r.req.GlobalPrefs
-	}
-	if p.send {
+func (r *rpc) preferences() {
+	r.prefs = planPrefs(r.user, r.req, r.now)
+	if r.prefs.send {
 		r.reply.GlobalPrefs = r.user.GlobalPrefs
 	}
-	return nil
 }
 
 // tooOld reports whether the client is older than the project allows. If so, it gets no work and

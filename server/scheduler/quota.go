@@ -1,7 +1,8 @@
 package scheduler
 
 import (
-	"iter"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/starling-grid/starling/protocol"
@@ -11,43 +12,31 @@ import (
 )
 
 // earned is the host's record with an app version, before this request and now.
-type earned struct{ old, now store.HostAppVersion }
+type earned struct {
+	old, now store.HostAppVersion
+	new      bool // it is not stored yet
+}
 
 // earnings returns the host's record with an app version, which the caller may change.
-func (r *rpc) earnings(versionID int64) (*earned, error) {
-	if err := r.recall(); err != nil {
-		return nil, err
-	}
+func (r *rpc) earnings(versionID int64) *earned {
 	e := r.earned[versionID]
 	if e == nil {
 		h := store.HostAppVersion{HostID: r.host.ID, AppVersionID: versionID}
-		e = &earned{h, h}
+		e = &earned{h, h, true}
 		r.earned[versionID] = e
 	}
-	return e, nil
+	return e
 }
 
-// recall reads the host's records with app versions, once. Validators change them too, so the
-// values in the look must not be stored.
-func (r *rpc) recall() error {
-	if r.earned != nil {
-		return nil
-	}
-	list, err := r.tx.HostAppVersionsToChange(r.host.ID)
-	if err != nil {
-		return err
-	}
-	r.keep(slices.Values(list))
-	return nil
-}
-
-func (r *rpc) keep(list iter.Seq[store.HostAppVersion]) {
+// recall copies the host's records with app versions from the look.
+func (r *rpc) recall() {
 	r.earned = make(map[int64]*earned)
-	for h := range list {
+	for id, h := range r.look.earned {
+		e := &earned{old: h, now: h}
 		if r.newDay {
-			h.NJobsToday = 0
+			e.now.NJobsToday = 0
 		}
-		r.earned[h.AppVersionID] = &earned{h, h}
+		r.earned[id] = e
 	}
 }
 
@@ -74,39 +63,36 @@ func (r *rpc) beside() map[int64]bool {
 }
 
 // saveEarned stores the records that have changed.
-func (r *rpc) saveEarned() error {
-	for _, e := range r.earned {
+func (r *rpc) saveEarned(to *store.Changes) error {
+	for _, id := range slices.Sorted(maps.Keys(r.earned)) {
+		save, e := to.SaveWork, r.earned[id]
+		if e.new {
+			save = func(_, now store.HostAppVersion) error { return to.AddWork(now) }
+		}
 		if e.now == e.old {
 			continue
 		}
-		if err := r.tx.SaveHostAppVersion(e.now); err != nil {
-			return err
+		if err := save(e.old, e.now); err != nil {
+			return fmt.Errorf("host %d with app version %d: %w", r.host.ID, id, err)
 		}
 	}
 	return nil
 }
 
 // countSent counts a result that is sent, and notes how fast it should be there.
-func (r *rpc) countSent(a match.Assignment) error {
-	e, err := r.earnings(a.Version.ID)
-	if err != nil {
-		return err
-	}
+func (r *rpc) countSent(a *match.Assignment) {
+	e := r.earnings(a.Version.ID)
 	e.now = hostversion.Sent(e.now, r.s.Config.DailyResultQuota)
 	e.now.BenchmarkFlops = a.Usage.Benchmark
-	return nil
 }
 
 // reportedBack makes a host that fails get less work a day, and one that recovers
 // get more again.
-func (r *rpc) reportedBack(x store.Result) error {
+func (r *rpc) reportedBack(x store.Result) {
 	if x.AppVersionID == 0 {
-		return nil
+		return
 	}
-	e, err := r.earnings(x.AppVersionID)
-	if err != nil {
-		return err
-	}
+	e := r.earnings(x.AppVersionID)
 	switch {
 	case x.Outcome == store.Success:
 		e.now = hostversion.Succeeded(e.now, r.s.Config.DailyResultQuota)
@@ -114,5 +100,4 @@ func (r *rpc) reportedBack(x store.Result) error {
 	default:
 		e.now = hostversion.Failed(e.now)
 	}
-	return nil
 }

@@ -11,25 +11,27 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// commitments are the workunits that sending results may change, as they were read in
-// the transaction and as they are to be.
+// commitments are the workunits that sending results may change, as they were read and as they are to be.
 type commitments map[int64]*commitment
 
-type commitment struct{ old, now store.Workunit }
+type commitment struct {
+	old, now store.Workunit
+	sent     bool // a result of it
+}
 
-// committing returns the workunits of candidates that sending results may change.
-func (r *rpc) committing(list []store.Candidate) (ids []int64) {
+// commitments reads the workunits of candidates that sending results may change, and updates the candidates with
+// their current commitments.
+func (r *rpc) commitments(list []store.Candidate) (commitments, error) {
+	var ids []int64
 	for _, c := range list {
 		if match.Commits(r.catalog.Apps[c.AppID]) {
 			ids = append(ids, c.WorkunitID)
 		}
 	}
-	return ids
-}
-
-// commitments updates candidates with the current commitments of their workunits, as the
-// transaction reads them.
-func (r *rpc) commitments(list []store.Candidate, rows map[int64]store.Workunit) (commitments, error) {
+	rows, err := r.db.Workunits(ids)
+	if err != nil {
+		return nil, err
+	}
 	out := make(commitments)
 	for i := range list {
 		c := &list[i]
@@ -41,32 +43,33 @@ func (r *rpc) commitments(list []store.Candidate, rows map[int64]store.Workunit)
 			return nil, fmt.Errorf("workunit %d has been purged: %w", c.WorkunitID, store.ErrLost)
 		}
 		c.HRClass, c.AppVersionID, c.LastChance = wu.HRClass, wu.AppVersionID, wu.LastChance
-		out[wu.ID] = &commitment{wu, wu}
+		out[wu.ID] = &commitment{old: wu, now: wu}
 	}
 	return out, nil
 }
 
 // commit records the change of a workunit that is caused by sending a result of it to the host.
-func (r *rpc) commit(to commitments, a match.Assignment) error {
-	c := to[a.WorkunitID]
-	if c == nil {
-		return nil
+func (r *rpc) commit(a *match.Assignment) {
+	if c := r.committed[a.WorkunitID]; c != nil {
+		e := r.earnings(a.Version.ID)
+		c.now, c.sent = r.can.Commit(c.now, a.Version, func() bool { return r.s.trusted(e.now) }), true
 	}
-	e, err := r.earnings(a.Version.ID)
-	if err != nil {
-		return err
-	}
-	c.now = r.can.Commit(c.now, a.Version, func() bool { return r.s.trusted(e.now) })
-	return nil
 }
 
-// saveCommitments stores the workunits that have changed.
-func (r *rpc) saveCommitments(list commitments) error {
-	for _, id := range slices.Sorted(maps.Keys(list)) {
-		if c := list[id]; c.now != c.old {
-			if err := r.tx.SaveWorkunit(c.old, c.now); err != nil {
-				return err
-			}
+// saveCommitments stores the workunits of which results are sent.
+func (r *rpc) saveCommitments(to *store.Changes) error {
+	for _, id := range slices.Sorted(maps.Keys(r.committed)) {
+		c := r.committed[id]
+		var err error
+		switch {
+		case !c.sent:
+		case c.now == c.old:
+			err = to.KeepCommitment(c.old)
+		default:
+			err = to.SaveWorkunit(c.old, c.now)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

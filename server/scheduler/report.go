@@ -14,8 +14,8 @@ const maxStderr = 64 << 10
 
 // takeReports processes finished results. Each is acknowledged, whether or not the server can use
 // it: a client repeats in every request the results that are not acknowledged.
-func (r *rpc) takeReports() error {
-	var list []store.ResultChange
+func (r *rpc) takeReports() {
+	list := make([]store.ResultChange, 0, len(r.req.Results))
 	for i := range r.req.Results {
 		rep := &r.req.Results[i]
 		if r.reply.seen["ack "+rep.Name] {
@@ -27,20 +27,18 @@ func (r *rpc) takeReports() error {
 		if !known {
 			continue
 		}
-		if !r.mayReport(old) {
+		if !mayReport(r.user, old) {
 			r.s.Log.Info("report ignored", "result", old.Name, "server_state", old.ServerState, "outcome", old.Outcome,
 				"hostid", r.host.ID)
 			continue
 		}
-		r.look.takeOff(r.state.inProgress, old, r.host.ID)
+		r.takeOff(old)
 		x := r.take(old, rep)
-		if err := r.reportedBack(x); err != nil {
-			return err
-		}
+		r.reportedBack(x)
 		list = append(list, store.ResultChange{Old: old, Now: x})
 	}
 	r.reply.took += len(list)
-	return r.move("reported by host "+strconv.FormatInt(r.host.ID, 10), list)
+	r.move("reported by host "+strconv.FormatInt(r.host.ID, 10), list)
 }
 
 // take returns the new state of a result after a report to this host's account.
@@ -53,20 +51,18 @@ func (r *rpc) take(old store.Result, rep *protocol.ReportedResult) store.Result 
 	return x
 }
 
-// move stores changes of results for which the transitioner has something to do now.
-func (r *rpc) move(why string, list []store.ResultChange) error {
+// move changes results, for which the transitioner has something to do now.
+func (r *rpc) move(why string, list []store.ResultChange) {
 	if len(list) == 0 {
-		return nil
+		return
 	}
-	r.because(why)
+	r.moves = append(r.moves, moves{why, list})
 	for _, c := range list {
 		r.transitionBy(c.Old.WorkunitID, r.now)
 	}
-	return r.tx.SaveResults(list)
 }
 
-// transitionBy makes the transitioner look at a workunit at a time at the latest. It is
-// stored at the end, for all at once.
+// transitionBy makes the transitioner look at a workunit at a time at the latest.
 func (r *rpc) transitionBy(workunit int64, at time.Time) {
 	if r.due == nil {
 		r.due = make(map[int64]time.Time)
@@ -76,12 +72,12 @@ func (r *rpc) transitionBy(workunit int64, at time.Time) {
 	}
 }
 
-// mayReport reports whether a report counts. A result that was given up because the host did not
+// mayReport reports whether a user's report of a result counts. A result that was given up because the host did not
 // report in time is accepted late. A result that is over for other reasons was reported before, or
 // is not wanted.
-func (r *rpc) mayReport(old store.Result) bool {
+func mayReport(u store.User, old store.Result) bool {
 	switch {
-	case old.UserID != r.user.ID:
+	case old.UserID != u.ID:
 		return false
 	case old.ServerState == store.InProgress:
 		return true

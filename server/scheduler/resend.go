@@ -25,7 +25,7 @@ func (r *rpc) resendLost() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	results = slices.DeleteFunc(results, func(x store.Result) bool { return have[x.Name] })
+	results = slices.DeleteFunc(results, func(x store.Result) bool { return have[x.Name] || r.moved(x.ID) })
 	ids := make([]int64, len(results))
 	for i, x := range results {
 		ids[i] = x.WorkunitID
@@ -59,11 +59,10 @@ func (r *rpc) resendLost() (int, error) {
 		list = append(list, store.ResultChange{Old: old, Now: x})
 		r.transitionBy(wu.ID, x.ReportDeadline)
 	}
-	if len(list) == 0 {
-		return n, nil
+	if len(list) > 0 {
+		r.moves = append(r.moves, moves{"the host does not have it", list})
 	}
-	r.because("the host does not have it")
-	return n, r.tx.SaveResults(list)
+	return n, nil
 }
 
 // resendDeadline leaves the host half of the original time at least.

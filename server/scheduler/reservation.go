@@ -22,14 +22,15 @@ type reservation struct {
 // reservations reads the results that are kept for the host. It also determines whether there may
 // be more soon, because workunits follow the ones from which the host reports or has reported
 // results.
-func (r *rpc) reservations() error {
-	if len(r.held) == 0 {
+func (l *look) reservations(tx *store.View, r *rpc) error {
+	host := l.id.host.ID
+	if len(r.held) == 0 || host == 0 {
 		return nil
 	}
 	var kept []store.Kept
-	if err := r.db.Together(
-		func() (err error) { kept, err = r.db.KeptFor(r.host.ID, maxKept); return err },
-		func() (err error) { r.state.chained, err = r.db.Chained(r.host.ID); return err },
+	if err := tx.Together(
+		func() (err error) { kept, err = tx.KeptFor(host, maxKept); return err },
+		func() (err error) { l.chained, err = tx.Chained(host); return err },
 	); err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (r *rpc) reservations() error {
 	}
 	var before map[int64]store.Result
 	if len(ids) > 0 {
-		if before, err = r.db.Results(ids); err != nil {
+		if before, err = tx.Results(ids); err != nil {
 			return err
 		}
 	}
@@ -50,23 +51,23 @@ func (r *rpc) reservations() error {
 	}
 	var reported []int64
 	for i := range r.req.Results {
-		if x, known := r.look.named[r.req.Results[i].Name]; known && r.req.Results[i].Success() && r.mayReport(x) {
+		if x, known := l.named[r.req.Results[i].Name]; known && r.req.Results[i].Success() && mayReport(l.id.user, x) {
 			reported = append(reported, x.WorkunitID)
 		}
 	}
 	slices.Sort(ids) // a map gave their order
-	workunits, err := r.db.Workunits(append(ids, reported...))
+	workunits, err := tx.Workunits(append(ids, reported...))
 	if err != nil {
 		return err
 	}
 	for _, id := range reported {
 		if workunits[id].HasSuccessor {
-			r.state.chained = r.now
+			l.chained = r.now
 		}
 	}
 	for _, k := range kept {
 		x, there := before[k.Predecessor] // or purged
-		r.state.kept = append(r.state.kept, reservation{k, x.ReceivedTime, there && r.holds(workunits[x.WorkunitID], x)})
+		l.kept = append(l.kept, reservation{k, x.ReceivedTime, there && r.holds(workunits[x.WorkunitID], x)})
 	}
 	return nil
 }
@@ -86,7 +87,7 @@ func (r *rpc) holds(wu store.Workunit, x store.Result) bool {
 // results it reported.
 func (r *rpc) renewReservations() error {
 	rules, waits := r.s.Config.Affinity, false
-	for _, k := range r.state.kept {
+	for _, k := range r.look.kept {
 		if rules.Back() <= 0 || !k.holds || slices.Contains(r.reply.sent, k.ID) {
 			continue
 		}
@@ -101,7 +102,7 @@ func (r *rpc) renewReservations() error {
 	if waits {
 		r.callBack(rules.Back())
 	}
-	switch t := r.state.chained; {
+	switch t := r.look.chained; {
 	case t.IsZero():
 	case len(r.reply.sent) > 0: // it has something to do until then
 		r.callBack(rules.Back())
@@ -122,7 +123,7 @@ func (r *rpc) callBack(within time.Duration) {
 // chain: the next workunit is not free yet. That there is no other work is not worth mentioning
 // then.
 func (r *rpc) waiting(why []protocol.Refusal) []protocol.Refusal {
-	if r.state.chained.IsZero() {
+	if r.look.chained.IsZero() {
 		return why
 	}
 	why = slices.DeleteFunc(why, func(f protocol.Refusal) bool {

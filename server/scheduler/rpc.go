@@ -1,6 +1,9 @@
 package scheduler
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -8,11 +11,12 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// An rpc is one request on its way.
+// An rpc is one request on its way. It is decided on one state of the database, without a change of it. Then
+// the changes are made, each on the condition that the facts behind the decision still hold.
 type rpc struct {
 	s     *Scheduler
 	db    *store.View // reads
-	tx    *store.Tx   // changes (nil while only looking for work)
+	tx    *store.Tx   // of a rare request (nil for others)
 	req   *protocol.SchedulerRequest
 	reply *reply
 	now   time.Time
@@ -22,54 +26,74 @@ type rpc struct {
 	memory, disk float64 // bytes that its volunteer allows
 
 	user    store.User
+	before  store.Host // as it was read
 	host    store.Host
 	last    time.Time // time of the host's previous RPC, zero for a new host
 	catalog *catalog
 	can     *match.Host // nil: not worked out yet
 	earned  map[int64]*earned
-	held    map[string]bool  // sticky files that the host has
-	sticky  []store.HostFile // the same
-	state   state
-	due     map[int64]time.Time // when the transitioner is to look at workunits
-	newDay  bool                // its daily counts have yet to be reset
+	// inProgress is the number of results that the host has after its report, by plan class, if these are limited.
+	inProgress map[string]int
+	held       map[string]bool   // sticky files that the host has
+	sticky     []store.HostFile  // the same
+	offer      *offer            // work that was found for it (nil: the request did not look for any)
+	list       []store.Candidate // results kept for the host, then results found for it
+	hadKept    map[int64]bool    // workunits of results that are kept, see had
+	committed  commitments
+	ordered    bool // it was ordered now to upload files that it made
+	final      bool // it cannot start again
+	newDay     bool // its daily counts have yet to be reset
+
+	// Decisions.
+	prefs prefsPlan
+	moves []moves
+	sent  []store.Result
+	// sentAlone are sent results of workunits for this host, or its user, alone, which gets any number.
+	sentAlone []store.Result
+	due       map[int64]time.Time // when the transitioner is to look at workunits
 }
 
-// because sets the reason that is recorded for changes of results.
-func (r *rpc) because(why string) { r.tx.SetCause(r.now, "scheduler", why) }
+// moves are changes of results for one reason.
+type moves struct {
+	why  string
+	list []store.ResultChange
+}
 
-// run processes the whole request. The order is BOINC's: identify the host, process its reports,
-// send it work. Everything that the decisions depend on is read before anything is changed, so that
-// requests can share a transaction (store.Store.Joint).
-func (r *rpc) run() error {
-	id, before := r.look.id, r.look.id.host
+// moved reports whether a result is changed, so that it is not as the database has it.
+func (r *rpc) moved(id int64) bool {
+	return slices.ContainsFunc(r.moves, func(m moves) bool {
+		return slices.ContainsFunc(m.list, func(x store.ResultChange) bool { return x.Old.ID == id })
+	})
+}
+
+// rare reports whether a request is decided within its own transaction, since it depends on the outcome of changes.
+func (r *rpc) rare() bool {
+	l := r.look
+	return !l.id.known || l.id.assigned || // a host that is being made or searched for must be so only once
+		len(l.kept) > 0 || // files and results of a chain
+		stickyHash(r.sticky) != l.id.host.StickyHash || l.id.host.FileOrders > 0 ||
+		l.mail || len(r.req.Trickles) > 0
+}
+
+// decide processes the whole request. The order is BOINC's: identify the host, process its reports, send it
+// work.
+func (r *rpc) decide() error {
+	id := r.look.id
 	if !id.known || id.assigned {
-		// A host that is being made or searched for must be so only once.
 		var err error
 		if id, err = identify(r.db, r.req); err != nil {
 			return err
 		}
-		before = id.host
+		if id.host.ID != r.look.id.host.ID {
+			return fmt.Errorf("host %d was made in the meantime: %w", id.host.ID, store.ErrLost)
+		}
 	}
+	r.catalog = r.look.catalog
 	if err := r.admit(id); err != nil {
 		return err
 	}
-	if !id.known {
-		before = store.Host{ID: r.host.ID, UserID: r.host.UserID}
-	}
-	r.catalog = r.look.catalog
-	r.hold()
-	if err := r.reservations(); err != nil {
-		return err
-	}
-	if err := r.read(); err != nil {
-		return err
-	}
-	if err := r.preferences(); err != nil {
-		return err
-	}
-	if err := r.takeReports(); err != nil {
-		return err
-	}
+	r.preferences()
+	r.takeReports()
 	if err := r.takeFiles(); err != nil {
 		return err
 	}
@@ -92,14 +116,36 @@ func (r *rpc) run() error {
 	if err := r.takeTrickles(); err != nil {
 		return err
 	}
-	if err := r.sendTrickles(); err != nil {
+	return r.sendTrickles()
+}
+
+// save makes the changes that were decided. It first holds the rows on which other changes depend, in one order.
+func (r *rpc) save(to *store.Changes) error {
+	if err := to.HoldHost(r.host.ID); err != nil {
 		return err
 	}
-	if err := r.saveEarned(); err != nil {
+	if err := to.HoldWorkunits(slices.Sorted(maps.Keys(r.due))); err != nil {
 		return err
 	}
-	if err := r.tx.TransitionEachBy(r.due); err != nil {
+	if r.prefs.keep {
+		if err := to.SetGlobalPrefs(r.user.ID, r.look.id.user.GlobalPrefs, r.req.GlobalPrefs); err != nil {
+			return fmt.Errorf("preferences of user %d: %w", r.user.ID, err)
+		}
+	}
+	for _, m := range r.moves {
+		to.SetCause(r.now, "scheduler", m.why)
+		if err := to.SaveResults(m.list); err != nil {
+			return err
+		}
+	}
+	if err := r.saveSent(to); err != nil {
 		return err
 	}
-	return r.tx.UpdateHost(before, r.host)
+	if err := r.saveEarned(to); err != nil {
+		return err
+	}
+	if err := to.TransitionEachBy(r.due); err != nil {
+		return err
+	}
+	return to.UpdateHost(r.before, r.host)
 }

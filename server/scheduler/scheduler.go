@@ -284,37 +284,50 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	return reply.SchedulerReply, nil
 }
 
-// answer looks, then does everything in one transaction. If something changed in between, a second
-// look sees it.
+// answer decides a request and makes the changes. If something changed in between, it starts again.
 func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 	for try := 1; ; try++ {
-		var l *look
-		err := s.Store.View(ctx, func(tx *store.View) (err error) {
-			l, err = s.look(tx, r)
-			return err
+		one := new(rpc)
+		begin := func(v *store.View, l *look) {
+			one.offer.end(nil, false) // of a run that does not count
+			*one = *r
+			one.db, one.look, one.reply, one.final = v, l, s.baseReply(), try == maxLooks
+			one.hold()
+		}
+		err := s.Store.View(ctx, func(v *store.View) (err error) {
+			begin(v, nil)
+			if one.look, err = s.look(v, one); err != nil || one.rare() {
+				return err
+			}
+			return one.decide()
 		})
-		if err != nil {
+		switch {
+		case err != nil:
+		case one.rare():
+			l := one.look
+			l.arrivals(ctx, s)
+			err = s.Store.Update(ctx, func(tx *store.Tx) error {
+				begin(tx.View, l)
+				one.tx = tx
+				if err := one.decide(); err != nil {
+					return err
+				}
+				return one.save(tx.Changes)
+			})
+		default:
+			changes := store.Collect()
+			if err = one.save(changes); err == nil {
+				err = s.Store.Apply(ctx, changes)
+			}
+		}
+		if err == nil {
+			one.offer.end(one.reply.sent, false)
+			return one.reply, nil
+		}
+		again := errors.Is(err, store.ErrLost)
+		one.offer.end(nil, again)
+		if !again || one.final || errors.Is(err, errCrowded) && !pause(ctx, try) {
 			return nil, err
-		}
-		if l.offer.contended() && try < maxLooks && (!l.offer.crowded || pause(ctx, try)) {
-			l.offer.end(nil, true)
-			continue
-		}
-		l.arrivals(ctx, s)
-		var reply *reply
-		err = s.Store.Update(ctx, func(tx *store.Tx) error {
-			one := *r // it may run several times
-			reply = s.baseReply()
-			one.db, one.tx, one.look, one.reply = tx.View, tx, l, reply
-			return one.run()
-		})
-		if err != nil {
-			l.offer.end(nil, errors.Is(err, store.ErrLost))
-		} else {
-			l.offer.end(reply.sent, false)
-		}
-		if err == nil || try == maxLooks || !errors.Is(err, store.ErrLost) {
-			return reply, err
 		}
 	}
 }

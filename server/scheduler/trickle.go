@@ -74,7 +74,7 @@ func (r *rpc) sendTrickles() error {
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		if err != nil || x.ServerState != store.InProgress || x.HostID != r.host.ID {
+		if err != nil || x.ServerState != store.InProgress || x.HostID != r.host.ID || r.moved(x.ID) {
 			continue // too late
 		}
 		r.reply.TrickleDowns = append(r.reply.TrickleDowns, protocol.Trickle{

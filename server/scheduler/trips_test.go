@@ -105,7 +105,7 @@ func TestARequestIsAFewTripsToPostgreSQL(t *testing.T) {
 	}
 	var host int64
 	var have []protocol.ReportedResult
-	for i, tt := range []struct{ ask, most int }{{1, 0}, {1, 0}, {1, 8}, {30, 0}, {30, 10}} { // at first statements are prepared, and the feeder reads more in pages
+	for i, tt := range []struct{ ask, most int }{{1, 0}, {1, 0}, {1, 6}, {30, 0}, {30, 8}} { // at first statements are prepared, and the feeder reads more in pages
 		before := trips.Load()
 		got := w.ask(func(r *protocol.SchedulerRequest) {
 			r.HostID, r.RPCSeqno, r.CPUReqSeconds, r.Results = host, int64(i), float64(tt.ask)-0.5, have

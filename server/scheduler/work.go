@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,9 +78,20 @@ func (r *rpc) tooRecent() time.Duration {
 
 // send gives out new results until the request is filled or a limit is met.
 func (r *rpc) send() error {
-	m := r.match(r.state.inProgress)
+	if m := r.match(); !m.Full() {
+		if err := r.find(m); err != nil {
+			return err
+		}
+		if err := r.offer.contended(); err != nil && !r.final {
+			return err
+		}
+	}
+	if err := r.candidates(); err != nil {
+		return err
+	}
+	m := r.match()
 	if !m.Full() {
-		if err := r.fill(m, r.state); err != nil {
+		if err := r.fill(m); err != nil {
 			return err
 		}
 		for _, c := range m.TooSmall() {
@@ -96,72 +106,23 @@ func (r *rpc) send() error {
 	return nil
 }
 
-// A state has the data that the transaction reads to decide again about the work found before it.
-type state struct {
-	kept       []reservation
-	chained    time.Time         // time of its last report after which work follows that waits for the outcome, or zero
-	ordered    bool              // it was ordered now to upload files that it made
-	list       []store.Candidate // results kept for the host, then results found for it
-	inProgress map[string]int    // by plan class (without the reported results, once these are processed)
-	had        map[int64]bool    // workunits of the list
-	committed  commitments
-}
-
-// read locks the rows that the request may change, and reads the facts for the decisions.
-func (r *rpc) read() (err error) {
-	st := &r.state
-	work := r.wantsWork()
-	if !work && len(r.req.Results) == 0 {
-		return nil
-	}
-	if work {
-		r.candidates()
-	}
-	ids := make([]int64, len(st.list))
-	for i, c := range st.list {
-		ids[i] = c.WorkunitID
-	}
-	held := slices.Clone(ids)
-	for i := range r.req.Results {
-		if x, known := r.look.named[r.req.Results[i].Name]; known {
-			held = append(held, x.WorkunitID)
-		}
-	}
-	asks := []func() error{
-		func() error { return r.tx.HoldHost(r.host.ID) },
-		func() error { return r.tx.HoldWorkunits(held) },
-		r.recall,
-	}
-	var workunits map[int64]store.Workunit
-	if work {
-		asks = append(
-			asks,
-			func() (err error) { st.had, err = r.had(ids); return err },
-			func() (err error) { workunits, err = r.db.Workunits(r.committing(st.list)); return err },
-		)
-		if r.s.Config.limitsInProgress(r.user, r.host) {
-			asks = append(asks, func() (err error) { st.inProgress, err = r.db.CountInProgress(r.host.ID); return err })
-		}
-	}
-	if err := r.db.Together(asks...); err != nil {
-		return err
-	}
-	st.committed, err = r.commitments(st.list, workunits)
-	return err
-}
-
 // candidates lists the results that the host may get: first those kept for it, then those found for
 // it.
-func (r *rpc) candidates() {
-	st := &r.state
-	for _, k := range st.kept {
+func (r *rpc) candidates() (err error) {
+	ids := make([]int64, len(r.look.kept))
+	for i, k := range r.look.kept {
 		c := k.Candidate
 		c.ReservedUntil = r.now // for this host it is not
-		st.list = append(st.list, c)
+		r.list, ids[i] = append(r.list, c), c.WorkunitID
 	}
-	if o := r.look.offer; o != nil {
-		st.list = append(st.list, o.list...)
+	if r.hadKept, err = r.had(ids); err != nil {
+		return err
 	}
+	if o := r.offer; o != nil {
+		r.list = append(r.list, o.list...)
+	}
+	r.committed, err = r.commitments(r.list)
+	return err
 }
 
 // wantsWork reports whether the host asks for work, and neither it nor its account is excluded.
@@ -169,18 +130,17 @@ func (r *rpc) wantsWork() bool {
 	return (r.req.WantsWork() || r.req.WantsCoprocWork()) && r.host.MaxResultsDay >= 0 && !r.user.Banned()
 }
 
-// fill gives the host the results that were kept or found for it, as far as it may still have them,
-// and stores this.
-func (r *rpc) fill(m *match.Match, st state) error {
-	if o := r.look.offer; o != nil {
+// fill gives the host the results that were kept or found for it, as far as it may still have them.
+func (r *rpc) fill(m *match.Match) error {
+	if o := r.offer; o != nil {
 		m.Recall(o.refusals, o.tooSmall)
 	}
-	if len(st.list) == 0 {
+	if len(r.list) == 0 {
 		return nil
 	}
-	m.Had(st.had)
+	m.Had(r.hadKept)
 	var offered []store.Candidate
-	for i, k := range st.kept {
+	for i, k := range r.look.kept {
 		if m.Full() {
 			break
 		}
@@ -190,29 +150,34 @@ func (r *rpc) fill(m *match.Match, st state) error {
 			}
 			continue
 		}
-		offered = append(offered, st.list[i])
-		m.Assign(st.list[i:i+1], r.write)
+		offered = append(offered, r.list[i])
+		m.Assign(r.list[i:i+1], r.write)
 	}
-	found := st.list[len(st.kept):]
+	found := r.list[len(r.look.kept):]
 	m.Assign(found, r.write)
 	if r.s.Decided != nil {
 		r.s.Decided(m.Case(append(offered, found...)), m.Assigned())
 	}
-	return r.store(m.Assigned(), st.committed)
+	assigned := m.Assigned()
+	r.sent = make([]store.Result, 0, len(assigned))
+	for i := range assigned {
+		r.give(&assigned[i])
+	}
+	return nil
 }
 
 // write puts a result that is sent into the reply. It returns false for a result that cannot be
 // described, which would probably fail for other hosts as well.
 func (r *rpc) write(a match.Assignment) bool {
-	if err := r.add(a.WorkunitName, a.XMLDoc, r.sent(a), a.Version); err != nil {
+	if err := r.add(a.WorkunitName, a.XMLDoc, r.inProgressAs(&a), a.Version); err != nil {
 		r.s.Log.Error("result cannot be sent", "result", a.Name, "err", err)
 		return false
 	}
 	return true
 }
 
-// sent is a result as it is in progress on the host.
-func (r *rpc) sent(a match.Assignment) store.Result {
+// inProgressAs is a result as it is in progress on the host.
+func (r *rpc) inProgressAs(a *match.Assignment) store.Result {
 	return store.Result{
 		ID: a.ID, Name: a.Name, XMLDocIn: a.XMLDocIn,
 		HostID: r.host.ID, UserID: r.user.ID, SentTime: r.now, ReportDeadline: r.now.Add(a.Within),
@@ -220,30 +185,40 @@ func (r *rpc) sent(a match.Assignment) store.Result {
 	}
 }
 
-// store makes the sent results durable, unless some of them were sent to others in the meantime.
-func (r *rpc) store(list []match.Assignment, committed commitments) error {
-	rows := make([]store.Result, len(list))
-	for i, a := range list {
-		rows[i] = r.sent(a)
-		if err := r.commit(committed, a); err != nil {
-			return err
-		}
-		if err := r.countSent(a); err != nil {
-			return err
-		}
-		r.host.NResultsToday++
-		r.s.infeasible.forget(a.ID)
-		r.reply.sent = append(r.reply.sent, a.ID)
-		r.transitionBy(a.WorkunitID, rows[i].ReportDeadline)
+// give sends a result to the host.
+func (r *rpc) give(a *match.Assignment) {
+	x := r.inProgressAs(a)
+	if a.Target.Alone() {
+		r.sentAlone = append(r.sentAlone, x)
+	} else {
+		r.sent = append(r.sent, x)
 	}
-	r.because("")
-	if err := r.tx.Send(rows...); err != nil {
+	r.commit(a)
+	r.countSent(a)
+	r.host.NResultsToday++
+	r.s.infeasible.forget(a.ID)
+	r.reply.sent = append(r.reply.sent, a.ID)
+	r.transitionBy(a.WorkunitID, x.ReportDeadline)
+}
+
+// saveSent stores the results that the host gets, unless some of them were sent to others, or others of their
+// workunits to the host, in the meantime.
+func (r *rpc) saveSent(to *store.Changes) error {
+	send := to.Send
+	switch rule := &r.s.Config.Once; {
+	case rule.OneResultPerUserPerWU:
+		send = to.SendToUser
+	case rule.OneResultPerHostPerWU:
+		send = to.SendToHost
+	}
+	to.SetCause(r.now, "scheduler", "")
+	if err := cmp.Or(to.Send(r.sentAlone...), send(r.sent...)); err != nil {
 		if errors.Is(err, store.ErrLost) {
 			err = fmt.Errorf("results were sent to other hosts in the meantime: %w", err)
 		}
 		return err
 	}
-	return r.saveCommitments(committed)
+	return r.saveCommitments(to)
 }
 
 // add puts a result and all that it refers to into the reply, each thing once.

@@ -16,7 +16,7 @@ type cause struct {
 // SetCause sets the time, the author and the reason of the moves that follow in this transaction,
 // for the history of each row. by is the part of the server, such as "scheduler", and why is a few
 // words without line breaks. Without SetCause, moves are recorded without a time.
-func (t *Tx) SetCause(at time.Time, by, why string) { t.cause = cause{at, by, why} }
+func (c *Changes) SetCause(at time.Time, by, why string) { c.cause = cause{at, by, why} }
 
 // An Event is a move in the history of a workunit or result.
 type Event struct {

@@ -124,9 +124,9 @@ var updateHost = hostColumns.Save("host", `rpc_seqno, rpc_time, host_cpid, timez
 // UpdateHost stores everything about a host but its credit and turnaround,
 // which are the validator's. It returns ErrLost if another request of the host
 // was answered since old was read.
-func (t *Tx) UpdateHost(old, h Host) error {
+func (c *Changes) UpdateHost(old, h Host) error {
 	save, args := updateHost.Of(&old, &h)
-	return t.execOne(save, args...)
+	return c.execOne(save, args...)
 }
 
 var hostByID = `SELECT ` + hostColumns.List() + ` FROM host WHERE id = $1`
@@ -147,10 +147,10 @@ func (t *Tx) HostsToChange(list []int64) (map[int64]Host, error) {
 	return out, err
 }
 
-const holdHosts = `SELECT id FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
+var holdHost = db.Holding("host")
 
 // HoldHost keeps other transactions from changing a host until this one ends.
-func (t *Tx) HoldHost(id int64) error { return t.tx.Hold(holdHosts, []int64{id}) }
+func (c *Changes) HoldHost(id int64) error { return c.run(holdHost, id) }
 
 var hostsOfUser = `SELECT ` + hostColumns.List() + ` FROM host WHERE userid = $1 ORDER BY id DESC LIMIT 0 + $2`
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/starling-grid/starling/server/db"
 	"github.com/starling-grid/starling/server/speed"
 )
 
@@ -42,14 +41,19 @@ var hostAppVersionColumns = columns[HostAppVersion]{
 	{"turnaround_avg", func(h *HostAppVersion) any { return &h.Turnaround }},
 }
 
-var newDay = db.Change(`UPDATE host_app_version SET n_jobs_today = 0 WHERE host_id = $1 AND n_jobs_today > 0`)
-
 var (
-	hostAppVersion      = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
-	hostAppVersions     = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
-	heldHostAppVersions = hostAppVersions + ` /* FOR UPDATE */`
-	saveHostAppVersion  = hostAppVersionColumns.Replace("host_app_version", 2)
+	hostAppVersion  = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
+	hostAppVersions = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
+
+	saveHostAppVersion = hostAppVersionColumns.Replace("host_app_version", 2)
+
+	addHostAppVersion = hostAppVersionColumns.InsertNew("host_app_version", "host_id, app_version_id, n_jobs_today, benchmark_flops, "+standing, 2)
+	countJobs         = hostAppVersionColumns.SaveBy("host_id, app_version_id", "host_app_version", "n_jobs_today, benchmark_flops", "", "n_jobs_today")
+	saveStanding      = hostAppVersionColumns.SaveBy("host_id, app_version_id", "host_app_version", standing, "", standing)
 )
+
+// standing are the columns that both requests and validators change.
+const standing = "max_jobs_per_day, consecutive_valid, error_rate"
 
 // HostAppVersions returns the records of a host with each app version.
 func (t *View) HostAppVersions(hostID int64) ([]HostAppVersion, error) {
@@ -64,12 +68,6 @@ func (t *View) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 		return HostAppVersion{HostID: hostID, AppVersionID: versionID}, nil
 	}
 	return h, err
-}
-
-// HostAppVersionsToChange is HostAppVersions, and keeps other transactions from changing
-// them until this one ends.
-func (t *Tx) HostAppVersionsToChange(hostID int64) ([]HostAppVersion, error) {
-	return all(t.View, hostAppVersionColumns.Scan, heldHostAppVersions, hostID)
 }
 
 // SaveHostAppVersion stores h, which was read in this transaction.
@@ -98,9 +96,25 @@ func (t *Tx) ChangeHostAppVersion(r Result, change func(HostAppVersion) HostAppV
 	return t.SaveHostAppVersion(h)
 }
 
-// NewDay resets a host's daily counts.
-func (t *Tx) NewDay(hostID int64) error {
-	return t.run(newDay, hostID)
+// AddWork stores the part of a new record that requests change. It returns ErrLost if there is one.
+func (c *Changes) AddWork(h HostAppVersion) error {
+	return c.execOne(addHostAppVersion.Statement, addHostAppVersion.Args(&h)...)
+}
+
+// SaveWork stores the part of a record that requests change. It returns ErrLost if a column that it changes
+// differs from old.
+func (c *Changes) SaveWork(old, h HostAppVersion) error {
+	if h.NJobsToday != old.NJobsToday || h.BenchmarkFlops != old.BenchmarkFlops {
+		s, args := countJobs.Of(&old, &h)
+		if err := c.execOne(s, args...); err != nil {
+			return err
+		}
+	}
+	if h.MaxJobsPerDay != old.MaxJobsPerDay || h.ConsecutiveValid != old.ConsecutiveValid || h.ErrorRate != old.ErrorRate {
+		s, args := saveStanding.Of(&old, &h)
+		return c.execOne(s, args...)
+	}
+	return nil
 }
 
 // VersionVotes are the votes of hosts on an app version.

@@ -76,7 +76,6 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 		{hostByID, []any{int64(1)}},
 		{userByKey, []any{""}},
 		{hostAppVersions, []any{int64(1)}},
-		{heldHostAppVersions, []any{int64(1)}},
 		{inProgressNames, []any{int64(1)}},
 		{countInProgress, []any{int64(1)}},
 		{hadByUser, []any{"[]", int64(1)}},

@@ -32,6 +32,9 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		expiredBatches:      "api_batch_expire",
 		sendable:            "result_unsent",
 		chained:             "result_over_hostid",
+
+		sendResultToUser.String(): "result_workunitid",
+		sendResultToHost.String(): "result_workunitid",
 	} {
 		end := " " // and the part of the index that is read
 		if query == sendable {

@@ -170,23 +170,47 @@ func (t *View) InProgressNames(hostID int64) ([]string, error) {
 }
 
 // sendResult affects no row if another scheduler sent the result first, or if it is not needed any more. PostgreSQL
-// finds each workunit by its id because of OFFSET 0.
-var sendResult = db.UpdateReading("result", `server_state = 4, hostid = $2, userid = $3, sent_time = $4, report_deadline = $5,
-       app_version_id = $6, app_version_num = $7, flops_estimate = $8, history = history || $9`, "server_state = +$10",
-	"EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND "+stillNeeded+" LIMIT 1 OFFSET 0)")
+// finds each workunit by its id, and its results by an index, because of OFFSET 0.
+var (
+	sendResult       = sendIf()
+	sendResultToUser = sendIf(neverHad("userid = +$3"))
+	sendResultToHost = sendIf(neverHad("hostid = +$2"))
+)
+
+func sendIf(more ...string) *db.Statement {
+	return db.UpdateReading("result", `server_state = 4, hostid = $2, userid = $3, sent_time = $4, report_deadline = $5,
+       app_version_id = $6, app_version_num = $7, flops_estimate = $8, history = history || $9`, append([]string{
+		"server_state = +$10",
+		"EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND " + stillNeeded + " LIMIT 1 OFFSET 0)",
+	}, more...)...)
+}
+
+// neverHad is true of a result unless another result of its workunit meets a condition and counts.
+func neverHad(condition string) string {
+	return "NOT EXISTS (SELECT 1 FROM result o WHERE o.workunitid = result.workunitid AND o." + condition + " AND " + counts + " LIMIT 1 OFFSET 0)"
+}
 
 // Send gives Unsent results to one or more hosts. It stores the host, user, times, version and
 // speed of each. It returns ErrLost if a result is not Unsent, is in the list twice, or belongs to
 // a workunit that does not need it any more. The caller must then abandon the transaction.
-func (t *Tx) Send(list ...Result) error {
+func (c *Changes) Send(list ...Result) error { return c.send(sendResult, list) }
+
+// SendToUser is Send, and also returns ErrLost if the user was ever sent another result of the workunit, see
+// HadByUser. No two of the list may be of the same workunit.
+func (c *Changes) SendToUser(list ...Result) error { return c.send(sendResultToUser, list) }
+
+// SendToHost is SendToUser for the host.
+func (c *Changes) SendToHost(list ...Result) error { return c.send(sendResultToHost, list) }
+
+func (c *Changes) send(s *db.Statement, list []Result) error {
 	rows := make([][]any, len(list))
 	for i, r := range list {
 		rows[i] = []any{
 			r.ID, r.HostID, r.UserID, unix(r.SentTime), unix(r.ReportDeadline),
-			r.AppVersionID, r.VersionNum, r.FlopsEstimate, t.cause.sent(r), Unsent,
+			r.AppVersionID, r.VersionNum, r.FlopsEstimate, c.cause.sent(r), Unsent,
 		}
 	}
-	return t.execEach(sendResult, rows)
+	return c.execEach(s, rows)
 }
 
 var saveResult = resultColumns.Save("result", `client_state, exit_status, received_time, cpu_time, elapsed_time, xml_doc_out,
@@ -196,9 +220,9 @@ var saveResult = resultColumns.Save("result", `client_state, exit_status, receiv
 
 // SaveResult moves a result from the state old to r. It returns ErrLost if the stored result
 // differs from old, and ErrIllegal for an illegal move.
-func (t *Tx) SaveResult(old, r Result) error {
-	s, args := t.saveResult(old, r)
-	if err := t.execOne(s, args...); err != nil {
+func (c *Changes) SaveResult(old, r Result) error {
+	s, args := c.saveResult(old, r)
+	if err := c.execOne(s, args...); err != nil {
 		return fmt.Errorf("result %s: %w", old.Name, err)
 	}
 	return nil
@@ -209,26 +233,26 @@ type ResultChange struct{ Old, Now Result }
 
 // SaveResults is SaveResult for several changes, no two of the same result. After an error the
 // caller must abandon the transaction.
-func (t *Tx) SaveResults(list []ResultChange) error {
+func (c *Changes) SaveResults(list []ResultChange) error {
 	alike := make(map[*db.Statement][][]any)
 	var statements []*db.Statement // in their order
-	for _, c := range list {
-		s, args := t.saveResult(c.Old, c.Now)
+	for _, x := range list {
+		s, args := c.saveResult(x.Old, x.Now)
 		if alike[s] == nil {
 			statements = append(statements, s)
 		}
 		alike[s] = append(alike[s], args)
 	}
 	for _, s := range statements {
-		if err := t.execEach(s, alike[s]); err != nil {
+		if err := c.execEach(s, alike[s]); err != nil {
 			return fmt.Errorf("%d results from %s on: %w", len(list), list[0].Old.Name, err)
 		}
 	}
 	return nil
 }
 
-func (t *Tx) saveResult(old, r Result) (*db.Statement, []any) {
-	return saveResult.Of(&old, &r, t.cause.result(old, r))
+func (c *Changes) saveResult(old, r Result) (*db.Statement, []any) {
+	return saveResult.Of(&old, &r, c.cause.result(old, r))
 }
 
 const countInProgress = `

@@ -100,20 +100,22 @@ func (s *Store) View(ctx context.Context, fn func(v *View) error) error {
 // again from its beginning. So each run must set all of its results, and an error that fn sees may
 // be of a run that does not count. Once the transaction has begun, ctx no longer matters.
 func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
-	return s.db.Update(ctx, func(tx *db.Tx) error { return fn(&Tx{View: &View{tx.View, s.shard}, tx: tx}) })
+	return s.db.Update(ctx, func(tx *db.Tx) error { return fn(&Tx{&View{tx.View, s.shard}, &Changes{changes: tx.Changes}, tx}) })
 }
 
-// Joint returns a handle on the same database for many small transactions at a time. On PostgreSQL,
-// where each statement has a fixed cost, transactions that arrive while others are running share
-// one transaction: equal queries of all participants become one statement, and their changes are
-// made durable together.
+// Apply makes collected changes, all or none of them. They are durable when it returns nil. It returns
+// ErrLost if a row differs from the state that the caller saw. On both databases, changes of several
+// callers that wait at the same time share a transaction.
 //
-// View behaves as on any Store. In Update each query sees the changes that other transactions have
-// committed by then, so a function first holds the rows on which it decides (HoldHost,
-// HoldWorkunits) and then reads them. It takes part as long as it reads before it changes anything,
-// does not need the outcome of a change, and changes only rows that no other participant changes,
-// each on the condition that the row exists and is as expected. Otherwise it runs again in a
-// separate transaction, as with any Store.
+// On PostgreSQL, a condition on other rows than the one that is changed is sure to hold only if these
+// are held (HoldWorkunits) by a change before.
+func (s *Store) Apply(ctx context.Context, c *Changes) error {
+	return refused(s.db.Apply(ctx, c.changes))
+}
+
+// Joint returns a handle on the same database for many small views at a time. On PostgreSQL, where each
+// statement has a fixed cost, views that arrive while others are running share one transaction: equal
+// queries of all become one statement.
 func (s *Store) Joint() *Store { return &Store{db: s.db.Joint(), shard: s.shard} }
 
 // Check reads the whole database, if it is a file, and returns ErrDamaged if it is

@@ -26,7 +26,7 @@ func TestPostgres(t *testing.T) {
 	})
 }
 
-// Shared transactions see the same as others.
+// Shared views see the same as others.
 func TestJoint(t *testing.T) {
 	pg := testpg.Start(t)
 	storetest.Transactions(t, func(t *testing.T) (*store.Store, *sql.DB) {

@@ -12,9 +12,19 @@ type View struct {
 // A Tx is a transaction of Update. It reads as a View does, and changes rows.
 type Tx struct {
 	*View
-	tx    *db.Tx
-	cause cause // of the moves made in it
+	*Changes
+	tx *db.Tx
 }
+
+// Changes are changes whose outcome their caller does not need, because each is made only if its rows are as
+// expected. They are part of a Tx, or collected for Store.Apply. They belong to one goroutine.
+type Changes struct {
+	changes *db.Changes
+	cause   cause // of the moves that follow
+}
+
+// Collect returns Changes for Store.Apply.
+func Collect() *Changes { return &Changes{changes: db.Collect()} }
 
 // Parts of the engine that all tables use.
 type (
@@ -43,17 +53,20 @@ func one[T any](t *View, scan func(row) (T, error), query string, args ...any) (
 func (t *Tx) exec(query string, args ...any) (int64, error)      { return t.tx.Exec(query, args...) }
 func (t *Tx) insert(s *db.Statement, args ...any) (int64, error) { return t.tx.Insert(s, args...) }
 func (t *Tx) add(s *db.Statement, args ...any) error             { return t.tx.Add(s, args...) }
-func (t *Tx) run(s *db.Statement, args ...any) error             { return t.tx.Run(s, args...) }
+func (c *Changes) run(s *db.Statement, args ...any) error        { return c.changes.Run(s, args...) }
 
 // execOne runs a compare-and-set. It returns ErrLost unless that affects exactly one row.
-func (t *Tx) execOne(s *db.Statement, args ...any) error { return refused(t.tx.ExecOne(s, args...)) }
+func (c *Changes) execOne(s *db.Statement, args ...any) error {
+	return refused(c.changes.ExecOne(s, args...))
+}
 
 // execEach is execOne for each of several rows of arguments, see db.Tx.ExecEach.
-func (t *Tx) execEach(s *db.Statement, list [][]any) error { return refused(t.tx.ExecEach(s, list)) }
+func (c *Changes) execEach(s *db.Statement, list [][]any) error {
+	return refused(c.changes.ExecEach(s, list))
+}
 
-// Together runs reads that do not need each other's results in one round trip to the database. Each
-// calls one of the methods of t that read, returns its error, and sets only its result: it may run
-// twice. Together returns the first error.
+// Together runs reads that do not need each other's results, with the first query of each in one round trip to
+// the database. It returns the first error.
 func (t *View) Together(reads ...func() error) error { return t.db.Together(reads...) }
 
 // queue runs a query for waiting ids. Its first two parameters are the shard.

@@ -127,8 +127,8 @@ func (t *Tx) SetAuthenticator(id int64, key protocol.Authenticator) error {
 var setGlobalPrefs = db.Update(`"user"`, "global_prefs = $3", "global_prefs = $2")
 
 // SetGlobalPrefs replaces a user's general preferences, or returns ErrLost if they differ from old.
-func (t *Tx) SetGlobalPrefs(id int64, old, prefs string) error {
-	return t.execOne(setGlobalPrefs, id, old, prefs)
+func (c *Changes) SetGlobalPrefs(id int64, old, prefs string) error {
+	return c.execOne(setGlobalPrefs, id, old, prefs)
 }
 
 var (

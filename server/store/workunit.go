@@ -157,16 +157,16 @@ var saveWorkunit = workunitColumns.Save("workunit", `canonical_credit, hr_class,
 // SaveWorkunit moves a workunit from the state old to w. When the workunit is assimilated or its
 // files are deleted, its ModTime becomes the time given to SetCause. It returns ErrLost if the
 // stored workunit differs from old, and ErrIllegal for an illegal move.
-func (t *Tx) SaveWorkunit(old, w Workunit) error {
+func (c *Changes) SaveWorkunit(old, w Workunit) error {
 	w.ModTime = old.ModTime
 	if w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone ||
 		w.AssimilateState == AssimilateDone && old.AssimilateState != AssimilateDone {
-		w.ModTime = t.cause.at
+		w.ModTime = c.cause.at
 	}
-	save, args := saveWorkunit.Of(&old, &w, t.cause.workunit(old, w))
-	err := t.execOne(save, args...)
+	save, args := saveWorkunit.Of(&old, &w, c.cause.workunit(old, w))
+	err := c.execOne(save, args...)
 	if err == nil && w.Kind() != old.Kind() {
-		err = t.run(setKindOf, old.ID, w.Kind())
+		err = c.run(setKindOf, old.ID, w.Kind())
 	}
 	if err != nil {
 		return fmt.Errorf("workunit %s: %w", old.Name, err)
@@ -174,32 +174,40 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 	return nil
 }
 
-const holdWorkunits = `SELECT id FROM workunit WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
+var holdWorkunit = db.Holding("workunit")
 
 // HoldWorkunits keeps other transactions from changing workunits until this one ends. It also keeps
 // other transactions that hold the workunits from sending their results.
-func (t *Tx) HoldWorkunits(list []int64) error {
-	if len(list) == 0 {
-		return nil
+func (c *Changes) HoldWorkunits(list []int64) error {
+	rows := make([][]any, len(list))
+	for i, id := range list {
+		rows[i] = []any{id}
 	}
-	return t.tx.Hold(holdWorkunits, list)
+	return c.changes.RunEach(holdWorkunit, rows)
 }
 
 var transitionBy = db.Update("workunit", "transition_time = CASE WHEN transition_time < $2 THEN transition_time ELSE $2 END")
 
 // TransitionBy makes the transitioner look at a workunit at the given time at
 // the latest.
-func (t *Tx) TransitionBy(id int64, at time.Time) error {
-	return t.run(transitionBy, id, unix(at))
+func (c *Changes) TransitionBy(id int64, at time.Time) error {
+	return c.run(transitionBy, id, unix(at))
 }
 
 // TransitionEachBy is TransitionBy for several workunits, by their ids. All have to be there.
-func (t *Tx) TransitionEachBy(when map[int64]time.Time) error {
+func (c *Changes) TransitionEachBy(when map[int64]time.Time) error {
 	rows := make([][]any, 0, len(when))
 	for _, id := range slices.Sorted(maps.Keys(when)) { // so that two that meet do not wait for each other
 		rows = append(rows, []any{id, unix(when[id])})
 	}
-	return t.execEach(transitionBy, rows)
+	return c.execEach(transitionBy, rows)
+}
+
+var keepCommitment = db.Update("workunit", "hr_class = $2, app_version_id = $3", "hr_class = $2", "app_version_id = $3")
+
+// KeepCommitment returns ErrLost unless a workunit is committed to the class of hosts and the version of old.
+func (c *Changes) KeepCommitment(old Workunit) error {
+	return c.execOne(keepCommitment, old.ID, old.HRClass, old.AppVersionID)
 }
 
 const waitingWorkunits = `

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"cmp"
+	"errors"
 	"maps"
 	"testing"
 	"time"
@@ -29,7 +31,7 @@ func hadResults(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
-	wu := make(map[string]int64)
+	wu, rest := make(map[string]int64), make(map[string]store.Result)
 	for name, end := range map[string]func(*store.Result){
 		"none":    nil,
 		"sent":    func(*store.Result) {},
@@ -42,7 +44,7 @@ func hadResults(t *testing.T, s *store.Store) {
 		"unneeded": func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.DidntNeed },
 	} {
 		x, results := Add(t, s, w.Workunit(name), 2)
-		wu[name] = x.ID
+		wu[name], rest[name] = x.ID, results[1]
 		if end == nil {
 			continue
 		}
@@ -101,6 +103,28 @@ func hadResults(t *testing.T, s *store.Store) {
 			}
 			return nil
 		})
+		undone := errors.New("undone")
+		for name, x := range rest { // a second result of the workunit
+			must := undone
+			if had[wu[name]] {
+				must = store.ErrLost
+			}
+			x = w.sent([]store.Result{x})[0]
+			for _, send := range []func(tx *store.Tx) error{
+				func(tx *store.Tx) error { return tx.SendToHost(x) },
+				func(tx *store.Tx) error { return tx.SendToUser(x) },
+			} {
+				if err := s.Update(t.Context(), func(tx *store.Tx) error {
+					err := send(tx)
+					if err == nil {
+						_, err = tx.Host(w.Host.ID) // the answer to a query comes after that to the change
+					}
+					return cmp.Or(err, undone)
+				}); !errors.Is(err, must) {
+					t.Errorf("%s a second result of workunit %s is sent: %v, want %v", when, name, err, must)
+				}
+			}
+		}
 	}
 	want("before the withdrawal", "sent", "success", "error", "invalid", "late", "unneeded")
 	update(t, s, func(tx *store.Tx) error { return tx.DeprecateVersion(version) })

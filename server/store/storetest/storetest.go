@@ -78,6 +78,8 @@ func Transactions(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB))
 		{"a failed change leaves nothing behind", failedChange},
 		{"a panic is that caller's error only", panics},
 		{"concurrent changes are all kept", concurrent},
+		{"collected changes are made together", apply},
+		{"requests change a part of a host's record", work},
 		{"names are unique", unique},
 		{"a result is sent once", sendOnce},
 		{"a stale save is lost", stale},
