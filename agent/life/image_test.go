@@ -40,7 +40,7 @@ func TestImageOfAVersion(t *testing.T) {
 // The obstacles to an image are explained in its volunteer's words.
 func TestObstaclesToImages(t *testing.T) {
 	for err, want := range map[error][2]string{
-		&executor.RoomError{Need: 3e9, Room: 1e9}: {"needs 3 GB of disk space", "in the preferences"},
+		&executor.RoomError{Need: 3 << 30, Room: 1 << 30}: {"needs 3 GB of disk space", "in the preferences"},
 		executor.ErrNoImages:                      {"cannot run on this computer now", "starling doctor"},
 	} {
 		o := ofStart(fmt.Errorf("start r: %w", err))

@@ -76,7 +76,7 @@ func TestCauses(t *testing.T) {
 			"an image only",
 			[]unsendable.Host{small},
 			func(n *store.Need) { n.AppID = 8 }, unsendable.Platform,
-			"1 result of image has waited since Tuesday 12:00: no computer active in the last 7 days can run its container image, which needs Starling's agent on Linux.",
+			"1 result of image has waited since 2026-03-03 12:00: no computer active in the last 7 days can run its container image, which needs Starling's agent on Linux.",
 		},
 		{"an image that some can run", []unsendable.Host{host("x86_64-linux-image", 4*gb, 8*gb)}, func(n *store.Need) { n.AppID = 8 }, "", ""},
 		{"a platform that is not known", []unsendable.Host{{Memory: 4 * gb, Disk: 8 * gb, Flops: 1e9}}, func(*store.Need) {}, "", ""},
