@@ -41,7 +41,7 @@ func TestImageOfAVersion(t *testing.T) {
 func TestObstaclesToImages(t *testing.T) {
 	for err, want := range map[error][2]string{
 		&executor.RoomError{Need: 3 << 30, Room: 1 << 30}: {"needs 3 GB of disk space", "in the preferences"},
-		executor.ErrNoImages:                      {"cannot run on this computer now", "starling doctor"},
+		executor.ErrNoImages:                              {"cannot run on this computer now", "starling doctor"},
 	} {
 		o := ofStart(fmt.Errorf("start r: %w", err))
 		if !strings.Contains(o.Cause(), want[0]) || !strings.Contains(o.Cure(), want[1]) {
