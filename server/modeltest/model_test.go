@@ -53,6 +53,17 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// In this history, a computer that is known under a second number reports a result of its first one
+// and asks for work. The report makes the result its own, so it may not get another of that workunit.
+func TestAHostThatReportsForItsOtherNumber(t *testing.T) {
+	w := newWorld(t, 85)
+	defer w.close()
+	w.live(1000)
+	if w.failed {
+		t.Error("the scheduler failed")
+	}
+}
+
 // A seed determines a whole history, or a failure could not be replayed.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(1 + *stepsFlag/20_000) {

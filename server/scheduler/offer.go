@@ -139,13 +139,25 @@ func workunitsOf(list []match.Assignment) []int64 {
 }
 
 // had returns the workunits from which the host, or its user, was ever sent a result and so may
-// have no other.
-func (r *rpc) had(workunits []int64) (map[int64]bool, error) {
+// have no other. This includes results that this request makes the host's: one that was sent to
+// another record of the same computer becomes the reporting host's.
+func (r *rpc) had(workunits []int64) (had map[int64]bool, err error) {
+	mine := func(x store.Result) bool { return x.HostID == r.host.ID }
 	switch c := &r.s.Config; {
 	case c.OneResultPerUserPerWU:
-		return r.db.HadByUser(r.user.ID, workunits)
+		mine = func(x store.Result) bool { return x.UserID == r.user.ID }
+		had, err = r.db.HadByUser(r.user.ID, workunits)
 	case c.OneResultPerHostPerWU && r.host.ID != 0:
-		return r.db.HadByHost(r.host.ID, workunits)
+		had, err = r.db.HadByHost(r.host.ID, workunits)
+	default:
+		return nil, nil
 	}
-	return nil, nil
+	for _, m := range r.moves {
+		for _, x := range m.list {
+			if had != nil && mine(x.Now) {
+				had[x.Now.WorkunitID] = true
+			}
+		}
+	}
+	return had, err
 }
