@@ -76,6 +76,7 @@ func BenchmarkGrowth(b *testing.B) {
 	admin := fmt.Sprintf("127.0.0.1:%d", port)
 	srv, err := testhost.Start(x.p.Dir+".log", bin, "serve", x.p.Dir, "--admin-listen", admin)
 	x.check(err)
+	b.Cleanup(srv.Kill) // if a page fails
 	x.await(srv, x.p.Config.ListenAddr())
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(name string, times []time.Duration) {

@@ -28,28 +28,28 @@ type Clock struct {
 
 	last  time.Time // of the last pass, with the clock that does not jump
 	saved time.Time
+	// back is set while workunits have yet to be looked at again because the clock was set back. They
+	// may wait until that time.
+	back time.Time
 }
 
-// start notes the first pass of this process. left is the record of the process before. It returns
-// the same as pass.
-func (c *Clock) start(left store.Clock, now time.Time) (back time.Time) {
+// start notes the first pass of this process. left is the record of the process before.
+func (c *Clock) start(left store.Clock, now time.Time) {
 	c.Clock, c.last = left, now
-	if left.Seen.IsZero() {
-		return time.Time{}
+	if !left.Seen.IsZero() {
+		c.jump(left.Seen, now.Sub(left.Seen), now)
 	}
-	return c.jump(left.Seen, now.Sub(left.Seen), now)
 }
 
-// pass notes a pass. If the clock was set back, it returns the last time for which workunits may
-// wait because of that.
-func (c *Clock) pass(now time.Time) (back time.Time) {
+// pass notes a pass.
+func (c *Clock) pass(now time.Time) {
 	last, ran := c.last.Round(0), now.Sub(c.last)
 	c.last = now
-	return c.jump(last, now.Round(0).Sub(last)-ran, now)
+	c.jump(last, now.Round(0).Sub(last)-ran, now)
 }
 
 // jump notes that gap is the part of the time since last in which nothing ran.
-func (c *Clock) jump(last time.Time, gap time.Duration, now time.Time) (back time.Time) {
+func (c *Clock) jump(last time.Time, gap time.Duration, now time.Time) {
 	switch {
 	case gap > outage:
 		if !now.Before(c.Until) {
@@ -58,9 +58,10 @@ func (c *Clock) jump(last time.Time, gap time.Duration, now time.Time) (back tim
 		c.Until = now.Round(0).Add(extension)
 	case gap < -clockSlack:
 		c.From, c.Until = time.Time{}, time.Time{}
-		return last.Add(extension)
+		if back := last.Add(extension); back.After(c.back) {
+			c.back = back
+		}
 	}
-	return time.Time{}
 }
 
 // extended returns results with their deadlines as they are to be judged.
@@ -84,34 +85,32 @@ func (t *Transitioner) watch(ctx context.Context, now time.Time) error {
 	if c == nil {
 		return nil
 	}
-	var left store.Clock
-	first := c.last.IsZero()
+	first, until := c.last.IsZero(), c.Until
 	if first {
+		var left store.Clock
 		if err := t.Store.View(ctx, func(tx *store.View) (err error) {
 			left, err = tx.Clock()
 			return err
 		}); err != nil {
 			return err
 		}
-	}
-	until := c.Until
-	var back time.Time
-	if first {
-		back = c.start(left, now)
 		until = left.Until
+		c.start(left, now)
 	} else {
-		back = c.pass(now)
+		c.pass(now)
 	}
 	if c.Until.After(until) {
 		t.Log.Warn("no computer could report for a while, or the clock was set ahead: results get an hour more before they are late", "since", c.From, "until", c.Until)
 	}
-	if !back.IsZero() {
-		t.Log.Warn("the clock was set back: all workunits that wait are looked at again", "by", back.Add(-extension).Sub(now.Round(0)))
-		if err := t.lookAgain(ctx, now, back); err != nil {
-			return err
+	back := !c.back.IsZero()
+	if back {
+		t.Log.Warn("the clock was set back: all workunits that wait are looked at again", "by", c.back.Add(-extension).Sub(now.Round(0)))
+		if err := t.lookAgain(ctx, now, c.back); err != nil {
+			return err // the next pass tries it again
 		}
+		c.back = time.Time{}
 	}
-	if !first && back.IsZero() && c.Until.Equal(until) && now.Sub(c.saved) < saveEvery {
+	if !first && !back && c.Until.Equal(until) && now.Sub(c.saved) < saveEvery {
 		return nil
 	}
 	c.Seen, c.saved = now, now

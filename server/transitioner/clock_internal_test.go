@@ -1,6 +1,8 @@
 package transitioner
 
 import (
+	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -27,8 +29,8 @@ func TestDeadlinesAreExtendedAfterAnOutage(t *testing.T) {
 		{"the clock was set back", 10 * time.Hour, -time.Minute, -time.Minute},
 	} {
 		c := new(Clock)
-		if back := c.start(store.Clock{Seen: now.Add(tt.last)}, now); back.IsZero() != (tt.last < 0) {
-			t.Errorf("%s: set back until %v", tt.name, back)
+		if c.start(store.Clock{Seen: now.Add(tt.last)}, now); c.back.IsZero() != (tt.last < 0) {
+			t.Errorf("%s: set back until %v", tt.name, c.back)
 		}
 		given := result(tt.deadline)
 		if got := c.extended([]store.Result{given}, now)[0].ReportDeadline; !got.Equal(now.Add(tt.want)) {
@@ -53,5 +55,26 @@ func TestTwoOutages(t *testing.T) {
 	c.jump(now, 30*time.Minute, later)
 	if !c.From.Equal(now.Add(-10*time.Hour)) || !c.Until.Equal(later.Add(extension)) {
 		t.Errorf("got %v to %v", c.From.Sub(now), c.Until.Sub(now))
+	}
+}
+
+// A clock that was set back is not forgotten if the database fails.
+func TestWorkunitsAreLookedAtAgainAfterAFailure(t *testing.T) {
+	st, err := store.OpenMemory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	now := time.Now().Round(0)
+	c := new(Clock)
+	c.start(store.Clock{Seen: now.Add(10 * time.Hour)}, now)
+	tr := &Transitioner{Store: st, Log: slog.New(slog.DiscardHandler), Clock: c}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := tr.watch(gone, now); err == nil || c.back.IsZero() {
+		t.Errorf("after the failure: %v, %v", err, c.back)
+	}
+	if err := tr.watch(t.Context(), now); err != nil || !c.back.IsZero() {
+		t.Errorf("after the mend: %v, %v", err, c.back)
 	}
 }
