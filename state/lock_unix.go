@@ -20,7 +20,12 @@ func lockFile(path string, patience time.Duration) (unlock func(), err error) {
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 		if err == nil {
-			return func() { _ = f.Close() }, nil
+			return func() {
+				// A process that is just being started has the file until it executes its program,
+				// and with it a lock that only closing would release.
+				_ = unix.Flock(int(f.Fd()), unix.LOCK_UN)
+				_ = f.Close()
+			}, nil
 		}
 		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
 			break
