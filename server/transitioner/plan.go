@@ -151,6 +151,9 @@ func (d *decision) look() {
 				d.success++
 			}
 			continue
+		case store.NoReply, store.ClientDetached:
+			d.noReply++ // forgiven or not, it may be reported after all
+			continue
 		}
 		if forgiven {
 			continue
@@ -158,8 +161,6 @@ func (d *decision) look() {
 		switch r.Outcome {
 		case store.CouldntSend:
 			d.couldntSend++
-		case store.NoReply, store.ClientDetached:
-			d.noReply++
 		case store.ValidateError:
 			d.errors++
 		case store.ClientError:

@@ -160,6 +160,12 @@ func TestDecide(t *testing.T) {
 			plan{TimedOut: []int64{6}, NewResults: 1, TransitionTime: due.Add(time.Second)},
 		},
 		{
+			"a result that was overdue before it was revived may be reported, and binds the class",
+			func(w *store.Workunit) { w.Retries, w.RetriedResultID, w.HRClass = 1, 1, 7 },
+			[]store.Result{noReply, failed},
+			plan{NewResults: 2, TransitionTime: far},
+		},
+		{
 			"a revived success counts, and one that nobody will compare does not",
 			func(w *store.Workunit) { w.Retries, w.RetriedResultID = 1, 2 },
 			[]store.Result{fresh, with(fresh, func(r *store.Result) { r.ValidateState = store.NoCheck })},
