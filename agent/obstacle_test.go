@@ -99,6 +99,28 @@ func plainWords(t *testing.T, texts ...string) {
 	}
 }
 
+// If a person updates a project, its transfers no longer wait for their next attempt.
+func TestUpdateTriesTransfersAgain(t *testing.T) {
+	t.Parallel()
+	answers := withMaster(t, demoURL)
+	answers["in_1"] = []answer{{code: 503}}
+	w := newWorld(t, demoURL, answers, downloading)
+	w.run(func(t *testing.T) {
+		s := w.after(t, time.Second)
+		for len(s.Transfers) != 1 || time.Until(s.Transfers[0].NextTry) < time.Hour { // after several failures
+			s = w.after(t, time.Minute)
+		}
+		before := w.count("in_1")
+		if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
+			t.Fatal(err)
+		}
+		w.after(t, time.Minute)
+		if n := w.count("in_1"); n == before {
+			t.Errorf("not tried after %d attempts", n)
+		}
+	})
+}
+
 // TestACanceledTransfer: a task that a person ended by canceling its file did not fail on
 // this computer.
 func TestACanceledTransfer(t *testing.T) {

@@ -197,31 +197,9 @@ func TestADriveThatGoesAndComesBack(t *testing.T) {
 // on it. After its repair the agent resumes.
 func TestADyingDisk(t *testing.T) {
 	// Not parallel: a test that makes a mount namespace would keep the disk mounted.
-	for _, program := range []string{"mkfs.ext4", "e2fsck", "losetup", "mount", "umount"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
-		}
-	}
 	under := smallDisk(t, "48m")
-	image, disk := filepath.Join(under, "image"), filepath.Join(t.TempDir(), "dying")
-	sh := func(name string, args ...string) error {
-		out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%s: %w: %s", name, err, out)
-		}
-		return nil
-	}
-	if err := errors.Join(os.Mkdir(disk, 0o755), os.WriteFile(image, nil, 0o600), os.Truncate(image, 256<<20)); err != nil {
-		t.Fatal(err)
-	}
-	mount := func() error { return sh("mount", "-o", "loop,errors=remount-ro", image, disk) }
-	if err := sh("mkfs.ext4", "-q", "-F", image); err != nil {
-		t.Skip(err)
-	}
-	if err := mount(); err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { _ = unix.Unmount(disk, unix.MNT_DETACH) })
+	d := newExt4(t, filepath.Join(under, "image"))
+	disk := d.folder
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	exponents := []int{19937, 21701, 23209, 44497}
@@ -258,18 +236,129 @@ func TestADyingDisk(t *testing.T) {
 			t.Logf("the agent ended with: %v", err)
 		}
 	}
-	if err := errors.Join(sh("umount", disk), os.Remove(filepath.Join(under, "full"))); err != nil {
+	d.unmount(ctx)
+	if err := os.Remove(filepath.Join(under, "full")); err != nil {
 		t.Fatal(err)
 	}
-	letGo(t, ctx, image)
-	_ = sh("e2fsck", "-fy", image) // its exit status is not 0 if it repaired something
-	if err := errors.Join(mount(), os.WriteFile(filepath.Join(disk, "new"), nil, 0o600)); err != nil {
-		t.Fatalf("the disk is not as good as new: %v", err)
-	}
+	d.repair()
 	if err := a.Start(); err != nil {
 		t.Fatal(err)
 	}
 	creditedOnce(t, ctx, p, 1, exponents...)
+}
+
+// A server on a disk that becomes read-only confirms nothing that it cannot keep, and its operator
+// reads why. Agents keep their results, and report them once the disk is repaired.
+func TestADyingDiskOfTheServer(t *testing.T) {
+	// Not parallel: as above.
+	d := newExt4(t, filepath.Join(t.TempDir(), "image"))
+	var device unix.Stat_t
+	if err := unix.Stat(d.folder, &device); err != nil {
+		t.Fatal(err)
+	}
+	link, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(device.Dev), unix.Minor(device.Dev)))
+	if err != nil {
+		t.Skip(err)
+	}
+	ctx := patience(t)
+	// The server's log is on another disk.
+	dir := filepath.Join(t.TempDir(), "project")
+	if err := errors.Join(os.Mkdir(filepath.Join(d.folder, "p"), 0o755), os.Symlink(filepath.Join(d.folder, "p"), dir)); err != nil {
+		t.Fatal(err)
+	}
+	p := newProjectIn(t, ctx, dir)
+	exponents := []int{19937, 21701, 23209, 44497}
+	workWith(t, ctx, p, 1, nil, exponents...)
+	serve(t, ctx, p)
+	a := newAgent(t, "a")
+	startAgent(t, ctx, a, p)
+	await(t, ctx, a, "a task to run", func(s control.Status) bool { return len(s.Tasks) > 0 && s.Tasks[0].Running })
+	if err := os.WriteFile(filepath.Join("/sys/fs/ext4", filepath.Base(link), "trigger_fs_error"), []byte("a test"), 0); err != nil {
+		t.Skip(err)
+	}
+	await(t, ctx, a, "an upload to wait", func(s control.Status) bool {
+		for _, x := range s.Transfers {
+			if x.Upload && x.Trouble != "" {
+				return true
+			}
+		}
+		return false
+	})
+	if out := run(t, ctx, p, "status", p.Dir); !strings.Contains(out, ": read-only file system\n") {
+		t.Errorf("status: %s", out)
+	}
+	if out, err := p.Run(ctx, "doctor", p.Dir); err == nil || !strings.Contains(err.Error(), "faults found: 1") {
+		t.Errorf("doctor: %v: %s", err, out)
+	}
+	if err := p.Stop(); err != nil {
+		t.Error(err)
+	}
+	d.unmount(ctx)
+	d.repair()
+	if err := p.Serve(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Run(ctx, "update", p.URL); err != nil { // instead of the wait for the next attempt
+		t.Fatal(err)
+	}
+	creditedOnce(t, ctx, p, 1, exponents...)
+}
+
+// ext4 is a disk in a file that becomes read-only at its first error.
+type ext4 struct {
+	t             *testing.T
+	image, folder string
+}
+
+// newExt4 makes a disk and mounts it, until the test ends.
+func newExt4(t *testing.T, image string) *ext4 {
+	t.Helper()
+	for _, program := range []string{"mkfs.ext4", "e2fsck", "losetup", "mount", "umount"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	d := &ext4{t, image, filepath.Join(t.TempDir(), "dying")}
+	if err := errors.Join(os.Mkdir(d.folder, 0o755), os.WriteFile(image, nil, 0o600), os.Truncate(image, 256<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.run("mkfs.ext4", "-q", "-F", image); err != nil {
+		t.Skip(err)
+	}
+	if err := d.mount(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(d.folder, unix.MNT_DETACH) })
+	return d
+}
+
+func (d *ext4) run(name string, args ...string) error {
+	out, err := exec.CommandContext(d.t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
+}
+
+func (d *ext4) mount() error {
+	return d.run("mount", "-o", "loop,errors=remount-ro", d.image, d.folder)
+}
+
+func (d *ext4) unmount(ctx context.Context) {
+	d.t.Helper()
+	if err := d.run("umount", d.folder); err != nil {
+		d.t.Fatal(err)
+	}
+	letGo(d.t, ctx, d.image)
+}
+
+// repair repairs the disk and mounts it again.
+func (d *ext4) repair() {
+	d.t.Helper()
+	_ = d.run("e2fsck", "-fy", d.image) // its exit status is not 0 if it repaired something
+	if err := errors.Join(d.mount(), os.WriteFile(filepath.Join(d.folder, "new"), nil, 0o600)); err != nil {
+		d.t.Fatalf("the disk is not as good as new: %v", err)
+	}
 }
 
 // letGo waits until nothing has the disk image mounted. Programs of other tests may have made a

@@ -58,7 +58,12 @@ func onDemand(t *testing.T, variable, target string) {
 // newProject makes a project with the Mersenne application.
 func newProject(t *testing.T, ctx context.Context) *testhost.Project {
 	t.Helper()
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "e2e")
+	return newProjectIn(t, ctx, filepath.Join(t.TempDir(), "project"))
+}
+
+func newProjectIn(t *testing.T, ctx context.Context, dir string) *testhost.Project {
+	t.Helper()
+	p, err := testhost.NewProject(ctx, bin, dir, "e2e")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // A process that is just being started shares its parent's open files until it executes its
-// program. The state can be opened again at once all the same: waiting takes no time here.
+// program. All the same, the state can be opened again without waiting.
 func TestAStartingProcessDoesNotKeepTheLock(t *testing.T) {
 	var stop atomic.Bool
 	var starters sync.WaitGroup

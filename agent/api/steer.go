@@ -47,7 +47,7 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 			a.talk.Ask(masterURL)
 			a.rules.ReadOwn(masterURL)
 			p, _ = a.core.DB.Projects.Get(masterURL)
-			return a.askAnew(talk.FeedsDue(p))
+			return errors.Join(a.askAnew(talk.FeedsDue(p)), a.retryTransfers(masterURL))
 		case control.SuspendProject:
 			return override(func(o *settings.Override) { o.Suspended = &yes })
 		case control.ResumeProject:
@@ -85,6 +85,18 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 func (a *API) askAnew(p state.Project) error {
 	p.Retries(func(r *state.Retry) { *r = state.Retry{} })
 	return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Projects.Put(tx, p.MasterURL, p) })
+}
+
+// retryTransfers makes waiting transfers of a project due.
+func (a *API) retryTransfers(masterURL string) error {
+	return a.core.DB.Update(func(tx *state.Tx) {
+		for _, w := range a.core.DB.Wanted() {
+			if f := w.File; f.Project == masterURL && !f.NextTry.IsZero() {
+				f.NextTry = time.Time{}
+				a.core.DB.Files.Put(tx, w.Key, f)
+			}
+		}
+	})
 }
 
 // leaving returns why nothing can be done to a project that is being detached or reset, or nil if

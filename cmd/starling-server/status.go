@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/counts"
@@ -23,6 +24,7 @@ type projectStatus struct {
 	MasterURL string `json:"master_url"`
 	counts.Status
 	Check *project.Check          `json:"database_check,omitempty"` // how far it is, after a server that did not end in order
+	Disk  []store.Violation       `json:"disk,omitempty"`           // that nothing can be written
 	List  []store.WorkunitSummary `json:"workunit_list,omitempty"`
 }
 
@@ -53,6 +55,7 @@ has changed, until it is interrupted or, with --wait as well, all work is done.`
 					if err != nil {
 						return err
 					}
+					st.Disk = operate.CheckFolders(p)
 					return show(st)
 				}
 				return followStatus(ctx, func(ctx context.Context) (projectStatus, error) { return takeStatus(ctx, p, list) },
@@ -130,6 +133,9 @@ func printStatus(st projectStatus) {
 	fmt.Printf("%s, %s\n", st.Project, st.MasterURL)
 	if c := st.Check; c != nil {
 		fmt.Printf("database   being checked after a server that did not end in order: %d of %d tables since %s\n", c.Done, c.All, c.Since.Local().Format(time.TimeOnly))
+	}
+	for _, v := range st.Disk {
+		fmt.Printf("disk       %s\n           You can: %s.\n", v.Rows[0], v.Mend)
 	}
 	fmt.Printf("workunits  %d: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
 		w.Total, w.Unfinished, w.Canonical, w.Error, w.Assimilated)

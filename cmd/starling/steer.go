@@ -23,7 +23,7 @@ func projectCmds(o *options) []*cobra.Command {
 		said        string // %[1]s is the project, for people, and %[2]s for a command
 	}{
 		{
-			control.UpdateProject, "Contact a project now", "Contact a project now, even if it asked for a delay: report finished tasks, fetch work if more is needed, and fetch the new credit. Running tasks are not affected.\n\nupdate waits up to 20 seconds for the outcome and reports it. The exit status is 1 if the contact failed.",
+			control.UpdateProject, "Contact a project now", "Contact a project now, even if it asked for a delay: report finished tasks, fetch work if more is needed, and fetch the new credit. File transfers that wait for another attempt are tried again, too. Running tasks are not affected.\n\nupdate waits up to 20 seconds for the outcome and reports it. The exit status is 1 if the contact failed.",
 			"", // see update.go
 		},
 		{

@@ -1,9 +1,12 @@
 package db
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/starling-grid/starling/internal/testpg"
 )
 
 // While the disk is full, changes fail and earlier ones are kept. When there is space again, changes
@@ -59,4 +62,18 @@ func TestAFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 	count(stored + 1)
+}
+
+// Faults of PostgreSQL's disk have their cause. The server reports one as it would itself.
+func TestFaultsOfPostgresDisk(t *testing.T) {
+	d := open(t, testpg.Start(t).Database(t))
+	for code, want := range map[string]error{"53100": ErrFull, "58030": ErrDisk} {
+		err := d.Update(t.Context(), func(tx *Tx) error {
+			_, err := tx.Exec(fmt.Sprintf("DO $$ BEGIN RAISE EXCEPTION 'as if' USING ERRCODE = '%s'; END $$", code))
+			return err
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", code, err, want)
+		}
+	}
 }

@@ -130,6 +130,7 @@ func (d *DB) CheckTables(ctx context.Context, next func(table string, done, all 
 var (
 	ErrFull      = errors.New("the disk is full; nothing was changed. Free some space and the server continues")
 	ErrUnwritten = errors.New("the database cannot be written; nothing was changed: is the file system read-only, or do the files belong to another user?")
+	ErrDisk      = errors.New("the disk with the database has failed; nothing was changed. Look for its errors in the system's log (journalctl -k), repair it and start the server again")
 )
 
 // cause returns the error with a remedy for a code of SQLite, or nil.
@@ -141,6 +142,8 @@ func (s *Schema) cause(code sqlite.ResultCode) error {
 		return ErrFull
 	case sqlite.ResultReadOnly, sqlite.ResultCantOpen: // the latter is about the log next to the database
 		return ErrUnwritten
+	case sqlite.ResultIOErr:
+		return ErrDisk
 	}
 	return nil
 }

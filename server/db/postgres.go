@@ -125,7 +125,7 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 		err, again := p.attempt(ctx, fn, atOnce)
 		switch {
 		case again == nil:
-			return err
+			return ofDisk(err)
 		case !conflict(again) && !lost(again):
 			atOnce = true
 			continue
@@ -237,6 +237,18 @@ func lost(err error) bool {
 	_, ofNet := errors.AsType[net.Error](err)
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ofNet && !errors.Is(err, context.Canceled)
+}
+
+// ofDisk adds its cause to an error that the disk of the database's server has.
+func ofDisk(err error) error {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case ok && e.Code == "53100":
+		return fmt.Errorf("%w (%w)", ErrFull, err)
+	case ok && e.Code == "58030":
+		return fmt.Errorf("%w (%w)", ErrDisk, err)
+	}
+	return err
 }
 
 // translation turns a migration, which is written for SQLite, into PostgreSQL's words.

@@ -2,7 +2,12 @@ package operate
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/starling-grid/starling/internal/sysfault"
@@ -11,6 +16,25 @@ import (
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
+
+// CheckFolders checks that files can be written to the project's directory and to its folders of files.
+// Whether the user who runs the check may do so does not matter, since another may serve the project.
+func CheckFolders(p *project.Project) (wrong []store.Violation) {
+	for _, dir := range []string{p.Dir, filepath.Join(p.Dir, project.DownloadDir), filepath.Join(p.Dir, project.UploadDir)} {
+		f, err := os.CreateTemp(dir, ".doctor-*")
+		if err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+		if reason, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
+			wrong = append(wrong, store.Violation{
+				Rule: "files can be written to the project's folders", Count: 1, Rows: []string{fmt.Sprintf("nothing can be written to %s: %v", dir, reason.Err)},
+				Mend: "free some space if the disk is full; otherwise look for errors of the disk in the system's log (journalctl -k), repair it, mount it for writing and start the server again. Clients keep what they cannot send",
+			})
+			break
+		}
+	}
+	return wrong
+}
 
 // CheckMail sees whether the project's mail server takes its log-in. Nothing is sent.
 func CheckMail(ctx context.Context, p *project.Project) (wrong []store.Violation) {

@@ -9,6 +9,7 @@ package pass
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
@@ -55,7 +56,7 @@ func Jobs(tx *store.View, queue func(*store.View, int64, int) ([]int64, error), 
 
 // Save calls save with all items in one transaction. If that fails, each gets its own, so that one
 // does not delay others, and failed is called for those that fail then. An error that it returns
-// ends the pass. A database that cannot be reached or whose disk is full ends the pass without
+// ends the pass. A database that cannot be reached or written ends the pass without
 // blaming an item, and an item whose rows are busy is left to the next pass. Save returns the
 // number of items that were stored.
 func Save[T any](ctx context.Context, st *store.Store, items []T, save func(tx *store.Tx, items []T) error, failed func(item T, err error) error) (int, error) {
@@ -89,10 +90,12 @@ func Save[T any](ctx context.Context, st *store.Store, items []T, save func(tx *
 	return n, nil
 }
 
-// OfDatabase reports whether an error is that the database cannot be reached, was closed or has no
+// OfDatabase reports whether an error is that the database cannot be reached or written, was closed or has no
 // room: no item is to be blamed for it or put off, and the pass ends.
 func OfDatabase(err error) bool {
-	return errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrClosed)
+	return slices.ContainsFunc([]error{store.ErrUnreachable, store.ErrFull, store.ErrUnwritten, store.ErrDisk, store.ErrClosed}, func(x error) bool {
+		return errors.Is(err, x)
+	})
 }
 
 // Off has the items that are put off because they failed, by ID. It is kept in memory: a restart

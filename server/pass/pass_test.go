@@ -99,6 +99,8 @@ func TestSave(t *testing.T) {
 	}{
 		{store.ErrUnreachable, 1, true},
 		{store.ErrFull, 1, true},
+		{store.ErrUnwritten, 1, true},
+		{store.ErrDisk, 1, true},
 		{store.ErrBusy, 2, false},
 	} {
 		save := func(_ *store.Tx, items []float64) error {

@@ -33,6 +33,7 @@ var (
 	ErrClosed      = db.ErrClosed    // after Close
 	ErrFull        = db.ErrFull      // the disk is full
 	ErrUnwritten   = db.ErrUnwritten // the database's file cannot be written
+	ErrDisk        = db.ErrDisk      // the disk with the database's file has errors
 	ErrNotEmpty    = db.ErrNotEmpty  // the target of Copy has rows
 
 	// A PostgreSQL server is not used though it can be reached.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/counts"
 )
@@ -34,7 +36,7 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request, actor string)
 	w.Header().Set("Refresh", "60")
 	c.show(w, http.StatusOK, "overview.html", map[string]any{
 		"Title": verdict(st, f), "Here": "", "Actor": actor, "Status": st, "Flow": f,
-		"Needs": needs(st, f), "Figures": figures(st, f), "Said": c.done(r.URL.Query()),
+		"Needs": append(disk(c.project), needs(st, f)...), "Figures": figures(st, f), "Said": c.done(r.URL.Query()),
 	})
 }
 
@@ -54,6 +56,14 @@ func verdict(st counts.Status, f flow) string {
 
 // A need is a problem that requires an operator's action, with the list that shows it.
 type need struct{ What, More, Link, See string }
+
+// disk returns the problem that nothing can be written, if there is one.
+func disk(p *project.Project) (all []need) {
+	for _, v := range operate.CheckFolders(p) {
+		all = append(all, need{What: v.Rows[0] + ".", More: "You can: " + v.Mend + "."})
+	}
+	return all
+}
 
 // needs returns the problems that require an operator's action, the worst first.
 func needs(st counts.Status, f flow) (all []need) {
