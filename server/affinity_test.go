@@ -156,7 +156,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return tx.EndReservation(wu.ID, until)
+				return tx.ReserveUntil(wu.ID, until)
 			}))
 		}
 		reserve(w.now().Add(10 * time.Minute)) // as if most of the hour were over
@@ -220,7 +220,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return tx.EndReservation(wu.ID, w.now().Add(-time.Second))
+			return tx.ReserveUntil(wu.ID, w.now().Add(-time.Second))
 		}))
 		if got := resultNames(b.fetch()); !slices.Equal(got, []string{"two_0"}) {
 			t.Errorf("another host got %v", got)
@@ -280,7 +280,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return tx.EndReservation(wu.ID, w.now().Add(-time.Second))
+			return tx.ReserveUntil(wu.ID, w.now().Add(-time.Second))
 		}))
 		a.held = []protocol.FileInfo{{Name: held.Name, NBytes: held.NBytes, Status: 1}}
 		if got := resultNames(a.rpc(1e5)); !slices.Equal(got, []string{"two_0", "urgent_0"}) {

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/api"
+	apiclient "github.com/starling-grid/starling/server/api/client"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -141,10 +143,14 @@ func TestAPI(t *testing.T) {
 	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/workunits/second/files/%s", b.ID, out.Name), "", nil); code != 200 || text != "WORLD" || out.Size != 5 {
 		t.Errorf("%+v: HTTP %d, %q", out, code, text)
 	}
-	code, text := p.ask("GET", fmt.Sprintf("batches/%d/outputs.zip", b.ID), "", nil)
-	archive, err := zip.NewReader(strings.NewReader(text), int64(len(text)))
-	if code != 200 || err != nil || len(archive.File) != 4 { // with a result.json each
-		t.Fatalf("archive: HTTP %d, %v, %+v", code, err, archive)
+	remote := &apiclient.Client{URL: strings.TrimSuffix(p.base, "api/v1/"), Token: p.secret}
+	zipped, err := remote.Archive(t.Context(), b.ID)
+	w.must(err)
+	data, err := io.ReadAll(zipped)
+	w.must(err)
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil || len(archive.File) != 4 { // with a result.json each
+		t.Fatalf("archive: %v, %+v", err, archive)
 	}
 	packed, err := fs.ReadFile(archive, "second/"+out.Name)
 	if err != nil || string(packed) != "WORLD" {

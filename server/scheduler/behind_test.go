@@ -68,7 +68,7 @@ func TestWorkBehindOthers(t *testing.T) {
 						}
 					}
 					if front.Batch == 77 {
-						if err := tx.EndReservation(id, w.now.AddDate(0, 0, 1)); err != nil {
+						if err := tx.ReserveUntil(id, w.now.AddDate(0, 0, 1)); err != nil {
 							return err
 						}
 					}

@@ -93,7 +93,7 @@ func (r *rpc) renewReservations() error {
 		}
 		until, renewed := rules.Renewed(k.ReservedUntil, k.reported, r.now)
 		if renewed {
-			if err := r.tx.EndReservation(k.WorkunitID, until); err != nil {
+			if err := r.tx.ReserveUntil(k.WorkunitID, until); err != nil {
 				return err
 			}
 		}

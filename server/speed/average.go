@@ -19,8 +19,6 @@
 // ones.
 package speed
 
-import "math"
-
 const (
 	// limit is the factor from the mean beyond which a sample is an outlier and
 	// counts as if it were there.
@@ -108,12 +106,4 @@ func (a Average) Flops() float64 {
 		return 0
 	}
 	return 1 / a.Mean
-}
-
-// Deviation returns the standard deviation as a part of the mean.
-func (a Average) Deviation() float64 {
-	if a.Mean <= 0 {
-		return 0
-	}
-	return math.Sqrt(max(0, a.Var)) / a.Mean
 }

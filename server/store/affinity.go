@@ -72,8 +72,8 @@ func (t *Tx) DropAffinity(hostID, workunitID int64) error {
 	return t.run(endReservation, workunitID)
 }
 
-// EndReservation keeps a workunit for the hosts of Affinity until at, and no longer.
-func (t *Tx) EndReservation(id int64, at time.Time) error { return t.execOne(reserve, id, unix(at)) }
+// ReserveUntil keeps a workunit for the hosts of Affinity until at, and no longer.
+func (t *Tx) ReserveUntil(id int64, at time.Time) error { return t.execOne(reserve, id, unix(at)) }
 
 // A Kept candidate is kept for a host that had the result Predecessor.
 type Kept struct {

@@ -133,7 +133,6 @@ func (c *Changes) SetGlobalPrefs(id int64, old, prefs string) error {
 
 var (
 	setProjectPrefs = db.Update(`"user"`, "project_prefs = $3", "project_prefs = $2")
-	setUserVenue    = db.Update(`"user"`, "venue = $2")
 	setUserName     = db.Update(`"user"`, "name = $2", "deleted_time = 0")
 	setPrivacy      = db.Update(`"user"`, "hide_hosts = $2, no_export = $3")
 	setEmail        = db.Update(`"user"`, "email_addr = $3, passwd_hash = $4, confirmed_time = $5", "email_addr = $2 AND deleted_time = 0")
@@ -147,9 +146,6 @@ var usersAfter = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id > $1 OR
 func (t *Tx) SetProjectPrefs(id int64, old, prefs string) error {
 	return t.execOne(setProjectPrefs, id, old, prefs)
 }
-
-// SetUserVenue sets the venue of a user's new computers.
-func (t *Tx) SetUserVenue(id int64, venue string) error { return t.execOne(setUserVenue, id, venue) }
 
 // SetUserName changes the name that others see.
 func (t *Tx) SetUserName(id int64, name string) error { return t.execOne(setUserName, id, name) }

@@ -296,13 +296,6 @@ func (t *View) CanonicalToTake(after int64, limit int) ([]int64, error) {
 // be the first call in an Update.
 func (t *Tx) LockFiles() error { return t.tx.Lock("workunit_file") }
 
-const filesOfWorkunit = `SELECT name FROM workunit_file WHERE workunitid = $1 ORDER BY name`
-
-// WorkunitFiles returns the physical names of a workunit's input files.
-func (t *View) WorkunitFiles(id int64) ([]string, error) {
-	return all(t, scanString, filesOfWorkunit, id)
-}
-
 const fileUsers = `
 SELECT count(*) FROM workunit_file f JOIN workunit w ON w.id = f.workunitid
 WHERE  f.name = $1 AND f.workunitid <> $2 AND w.file_delete_state <> 2`
@@ -312,8 +305,3 @@ func (t *View) FileShared(name string, id int64) (bool, error) {
 	n, err := one(t, scanID, fileUsers, name, id)
 	return n > 0, err
 }
-
-const maxWorkunitID = `SELECT COALESCE(max(id), 0) FROM workunit`
-
-// MaxWorkunitID returns the newest workunit's id, or 0 without workunits.
-func (t *View) MaxWorkunitID() (int64, error) { return one(t, scanID, maxWorkunitID) }

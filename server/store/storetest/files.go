@@ -232,7 +232,7 @@ func sendable(t *testing.T, s *store.Store) {
 	})
 	_, first := Add(t, s, w.Workunit("first"), 2)
 	keptWU, kept := Add(t, s, w.Workunit("kept"), 1)
-	update(t, s, func(tx *store.Tx) error { return tx.EndReservation(keptWU.ID, T0.Add(time.Hour)) })
+	update(t, s, func(tx *store.Tx) error { return tx.ReserveUntil(keptWU.ID, T0.Add(time.Hour)) })
 	view(t, s, func(tx *store.View) error {
 		for _, tt := range []struct {
 			name  string

@@ -153,7 +153,7 @@ func unsentFits(t *testing.T, s *store.Store) {
 		if err := tx.Send(had); err != nil {
 			return err
 		}
-		return tx.EndReservation(kept.WorkunitID, T0.Add(time.Second))
+		return tx.ReserveUntil(kept.WorkunitID, T0.Add(time.Second))
 	})
 	all := store.Fit{Memory: math.Inf(1), Disk: math.Inf(1), Bandwidth: math.Inf(1), Now: T0.Add(time.Hour)}
 	for name, tt := range map[string]struct {

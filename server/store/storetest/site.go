@@ -69,7 +69,7 @@ func owners(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error {
 		return errors.Join(
 			tx.SetProjectPrefs(w.User.ID, w.User.ProjectPrefs, "<resource_share>5</resource_share>"),
-			tx.SetUserVenue(w.User.ID, "work"), tx.SetUserName(w.User.ID, "Ada L."), tx.SetPrivacy(w.User.ID, true, true),
+			tx.SetUserName(w.User.ID, "Ada L."), tx.SetPrivacy(w.User.ID, true, true),
 			tx.SetEmail(w.User.ID, w.User.EmailAddr, "new@example.org", "hash", T0), tx.ConfirmEmail(w.User.ID, "new@example.org", T0.Add(time.Hour)),
 			tx.SetHostOwn(w.Host.ID, w.User.ID, "Attic", "home", true),
 			tx.Forget(store.Forgotten{Kind: store.ForgottenUser, ID: 7, CPID: "c", CreateTime: T0}),
@@ -87,7 +87,7 @@ func owners(t *testing.T, s *store.Store) {
 	}
 	view(t, s, func(tx *store.View) error {
 		u, err := tx.User(w.User.ID)
-		if err != nil || u.ProjectPrefs != "<resource_share>5</resource_share>" || u.Venue != "work" || u.Name != "Ada L." || !u.HideHosts || !u.NoExport ||
+		if err != nil || u.ProjectPrefs != "<resource_share>5</resource_share>" || u.Name != "Ada L." || !u.HideHosts || !u.NoExport ||
 			u.EmailAddr != "new@example.org" || u.PasswdHash != "hash" || !u.ConfirmedTime.Equal(T0.Add(time.Hour)) {
 			t.Errorf("user %+v, %v", u, err)
 		}
