@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/starling-grid/starling/server/db"
@@ -19,16 +20,22 @@ var (
 		{"extended_from", func(c *Clock) any { return (*unix)(&c.From) }},
 		{"extended_until", func(c *Clock) any { return (*unix)(&c.Until) }},
 	}
-	clock     = `SELECT ` + clockColumns.List() + ` FROM clock`
+	clock     = `SELECT ` + clockColumns.List() + ` FROM clock ORDER BY CASE daemon WHEN $1 THEN 0 ELSE 1 END, seen_time DESC LIMIT 1`
 	saveClock = db.Replace("clock", "daemon, seen_time, extended_from, extended_until", 1)
 )
 
-// transitioner is the only daemon with a clock.
-const transitioner = "transitioner"
+// transitioner returns the name of the only daemon with a clock. Several processes have one each.
+func (s Shard) transitioner() string {
+	if s.Count <= 1 {
+		return "transitioner"
+	}
+	return fmt.Sprintf("transitioner %d of %d", s.Index, s.Count)
+}
 
-// Clock returns what SaveClock saved, or the zero value.
+// Clock returns the state that this shard's process saved. If it saved none, because the number of processes
+// has changed, Clock returns the newest state of others, or the zero value.
 func (t *View) Clock() (Clock, error) {
-	c, err := one(t, clockColumns.Scan, clock)
+	c, err := one(t, clockColumns.Scan, clock, t.shard.transitioner())
 	if errors.Is(err, ErrNotFound) {
 		return Clock{}, nil
 	}
@@ -37,5 +44,5 @@ func (t *View) Clock() (Clock, error) {
 
 // SaveClock replaces the saved state.
 func (t *Tx) SaveClock(c Clock) error {
-	return t.run(saveClock, transitioner, unix(c.Seen), unix(c.From), unix(c.Until))
+	return t.run(saveClock, t.shard.transitioner(), unix(c.Seen), unix(c.From), unix(c.Until))
 }

@@ -85,12 +85,10 @@ func queues(t *testing.T, s *store.Store) {
 	}
 }
 
-// clock keeps one state.
+// clock keeps one state for each shard.
 func clock(t *testing.T, s *store.Store) {
-	for _, want := range []store.Clock{{}, {Seen: T0}, {Seen: T0.Add(time.Hour), From: T0, Until: T0.Add(2 * time.Hour)}, {Seen: T0.Add(3 * time.Hour)}} {
-		if want != (store.Clock{}) {
-			update(t, s, func(tx *store.Tx) error { return tx.SaveClock(want) })
-		}
+	check := func(s *store.Store, want store.Clock) {
+		t.Helper()
 		view(t, s, func(tx *store.View) error {
 			got, err := tx.Clock()
 			if !got.Seen.Equal(want.Seen) || !got.From.Equal(want.From) || !got.Until.Equal(want.Until) {
@@ -99,6 +97,17 @@ func clock(t *testing.T, s *store.Store) {
 			return err
 		})
 	}
+	for _, want := range []store.Clock{{}, {Seen: T0}, {Seen: T0.Add(time.Hour), From: T0, Until: T0.Add(2 * time.Hour)}, {Seen: T0.Add(3 * time.Hour)}} {
+		if want != (store.Clock{}) {
+			update(t, s, func(tx *store.Tx) error { return tx.SaveClock(want) })
+		}
+		check(s, want)
+	}
+	second, newer := s.Shard(store.Shard{Index: 1, Count: 2}), store.Clock{Seen: T0.Add(4 * time.Hour), From: T0, Until: T0.Add(5 * time.Hour)}
+	check(second, store.Clock{Seen: T0.Add(3 * time.Hour)}) // until it has its own
+	update(t, second, func(tx *store.Tx) error { return tx.SaveClock(newer) })
+	check(second, newer)
+	check(s, store.Clock{Seen: T0.Add(3 * time.Hour)})
 }
 
 func unsent(t *testing.T, s *store.Store) {
