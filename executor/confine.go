@@ -86,6 +86,8 @@ func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
 	p := sandbox.System()
 	p.User, p.Reach, p.Own, p.Settled, p.Mark = user, e.dir, cmd.Dir, filepath.Clean(t.ProjectDir), e.mark(t.Slot)
 	p.Network = e.sandboxed.Network
+	p.Nice, p.CPUs = niceOf(t.Init), t.CPUs
+	p.Idle = p.Nice == niceness[0]
 	p.MoreTasks = moreTasks * e.allowance().Processes
 	if t.Init.RscDiskBound > 0 {
 		p.FileBytes = t.Init.RscDiskBound + roomForMessage

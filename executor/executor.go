@@ -45,7 +45,8 @@ type Task struct {
 	// Paths that the task may open in its sandbox beyond those that every application may: files of
 	// devices, files and folders to read, and folders whose names may be listed.
 	Devices, Reads, Lists []string
-	Unthrottled           bool // it computes all the time, whatever limit is set on CPU time
+	CPUs                  []int // the numbers of the CPUs on which it may run, on Linux, where nil means all
+	Unthrottled           bool  // it computes all the time, whatever limit is set on CPU time
 	// Init is the data that the application receives. Start sets its paths, slot, process and
 	// channels, and raises its times to the times of the last checkpoint in the slot. In a new slot
 	// they become 0.

@@ -1,18 +1,21 @@
 package executor
 
 import (
+	"errors"
 	"os"
 	"strconv"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // onlyIdle makes the kernel give the process only CPUs that no other program wants, as BOINC's
-// client does: niceness alone leaves it a share. It acts on all current threads, and later ones
-// inherit it. A thread that another one starts just before it is changed does not inherit it, so
-// the threads are listed again until there is no new one.
-func onlyIdle(pid int) error {
+// client does: niceness alone leaves it a share.
+func onlyIdle(pid int) error { return eachThread(pid, idleThread) }
+
+// eachThread changes all current threads of a process in a way that later ones inherit. A thread that
+// another one starts just before it is changed does not inherit it, so the threads are listed again
+// until there is no new one.
+func eachThread(pid int, change func(tid int) error) error {
 	dir, done := "/proc/"+strconv.Itoa(pid)+"/task", make(map[int]bool)
 	for again := true; again; {
 		again = false
@@ -25,7 +28,7 @@ func onlyIdle(pid int) error {
 			if err != nil || done[tid] {
 				continue
 			}
-			if err := idleThread(tid); err != nil {
+			if err := change(tid); err != nil {
 				return err
 			}
 			done[tid], again = true, true
@@ -34,13 +37,11 @@ func onlyIdle(pid int) error {
 	return nil
 }
 
-// idleThread does the same for one thread, which may have ended.
+// idleThread is onlyIdle for one thread, which may have ended.
 func idleThread(tid int) error {
-	const schedIdle = 5
-	var param struct{ priority int32 }
-	_, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETSCHEDULER, uintptr(tid), schedIdle, uintptr(unsafe.Pointer(&param))) //nolint:gosec // as the call wants it
-	if errno != 0 && errno != unix.ESRCH {
-		return os.NewSyscallError("sched_setscheduler", errno)
+	err := unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_IDLE, Nice: int32(niceness[0])}, 0) //nolint:gosec // it is 19
+	if err != nil && !errors.Is(err, unix.ESRCH) {
+		return os.NewSyscallError("sched_setattr", err)
 	}
 	return nil
 }

@@ -29,12 +29,43 @@ func TestIdleClass(t *testing.T) {
 		}
 		for _, th := range threads {
 			stat := b.read(filepath.Join(dir, th.Name(), "stat"))
-			const policy = 41 - 3 // the fields are counted from 1, and the first two end with a parenthesis
-			if fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]); fields[policy] != want {
-				t.Errorf("thread %s has policy %s, want %s", th.Name(), fields[policy], want)
+			if got := policy(stat); got != want {
+				t.Errorf("thread %s has policy %s, want %s", th.Name(), got, want)
 			}
 		}
 		_ = b.Quit("r_0")
 		b.exited()
 	}
+}
+
+// What a program starts at once has the same class and the same CPUs.
+func TestIdleClassOfChildren(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put("script", "#!/bin/sh\nsleep 1000 &\nsleep 1000 &\nwait\n")
+	if err := os.Chmod(filepath.Join(b.project, "script"), 0o755); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	task := b.task()
+	task.Program, task.Args, task.Init.NoPriorityChange = "script", nil, false
+	b.start(task)
+	pid := strconv.Itoa(b.Progress()["r_0"].PID)
+	var children []string
+	b.until("both children", func() bool {
+		children = strings.Fields(b.read("/proc/" + pid + "/task/" + pid + "/children"))
+		return len(children) == 2
+	})
+	for _, child := range children {
+		if stat := b.read("/proc/" + child + "/stat"); policy(stat) != "5" {
+			t.Errorf("%s has policy %s", child, policy(stat))
+		}
+	}
+	_ = b.Abort("r_0", 0, "")
+	b.exited()
+}
+
+// policy returns the scheduling policy in a process's or thread's stat.
+func policy(stat string) string {
+	const field = 41 - 3 // fields are counted from 1, and the first two end with a parenthesis
+	return strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])[field]
 }

@@ -54,7 +54,7 @@ func niceOf(d appipc.InitData) int {
 
 // lowerPriority makes the application give way to everything else that the host does. It acts on
 // the process group, because on Linux each thread has a separate priority and a program may already
-// have started some.
+// have started some. A program in the sandbox has set its own priority before.
 func lowerPriority(pid int, d appipc.InitData) error {
 	if d.NoPriorityChange {
 		return nil

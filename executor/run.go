@@ -107,6 +107,11 @@ func (r *run) start() (err error) {
 	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {
 		r.log.Debug("cannot lower priority", "err", err)
 	}
+	if len(t.CPUs) > 0 {
+		if err := runOn(cmd.Process.Pid, t.CPUs); err != nil {
+			r.log.Warn("the task runs on all CPUs", "result", t.Result, "err", err)
+		}
+	}
 	r.started(cmd)
 	r.lowerSessions(niceOf(t.Init))
 	r.polled, r.credit = time.Now(), 1

@@ -29,12 +29,31 @@ func limit(p Policy) error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("core files: %w", err)
 	}
+	giveWay(p)
 	if p.Mark != 0 {
 		if err := setMark(p.Mark); err != nil {
 			return fmt.Errorf("mark: %w", err)
 		}
 	}
 	return nil
+}
+
+// giveWay sets the priority and the CPUs of the current thread, and so of the program and of all that it starts. Set
+// later from outside, they would miss what it has started by then.
+func giveWay(p Policy) {
+	if p.Nice != 0 {
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, p.Nice)
+	}
+	if p.Idle {
+		_ = unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_IDLE, Nice: int32(p.Nice)}, 0) //nolint:gosec // below 20
+	}
+	if len(p.CPUs) > 0 {
+		var set unix.CPUSet
+		for _, n := range p.CPUs {
+			set.Set(n)
+		}
+		_ = unix.SchedSetaffinity(0, &set)
+	}
 }
 
 // dropCapabilities ensures that the program that this process becomes has none of root's

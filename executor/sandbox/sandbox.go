@@ -44,6 +44,12 @@ type Policy struct {
 	// that exist when it starts. At the limit it cannot start others. Root is not limited. 0 means
 	// no limit.
 	MoreTasks int `json:"more_tasks,omitempty"`
+	// Nice is its niceness, where 0 leaves it unchanged. If Idle is set, it gets only CPUs that no other
+	// program wants. CPUs are the numbers of those on which it may run, where nil means all. Whatever
+	// the system refuses of these is left unchanged.
+	Nice int   `json:"nice,omitempty"`
+	Idle bool  `json:"idle,omitempty"`
+	CPUs []int `json:"cpus,omitempty"`
 	// FileBytes is the maximum size of each file that it writes. 0 means no limit.
 	FileBytes int64 `json:"file_bytes,omitempty"`
 }
