@@ -24,8 +24,8 @@ import (
 func main() {
 	sandbox.Main()
 	wasmhost.Main()
-	ctx, stop := signal.NotifyContext(context.Background(), stops()...)
-	defer stop()
+	// To the very end, a second signal does not kill a process that is stopping.
+	ctx, _ := signal.NotifyContext(context.Background(), stops()...)
 	var o options
 	if err := commands(&o).ExecuteContext(ctx); err != nil {
 		err = o.explained(err)
