@@ -176,6 +176,10 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	if a.life.Exec, err = a.applications(); err != nil {
 		return err
 	}
+	noCPUs := ""
+	if a.cfg.Computer == nil {
+		c.TaskCPUs, noCPUs = chooseCPUs(c.Settings.CPUs, hostinfo.UsableCPUs(), hostinfo.CPUKinds())
+	}
 	if err := a.knowHost(); err != nil {
 		return err
 	}
@@ -192,7 +196,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	a.quitting = quitting
 	a.API = api.New(api.Parts{
 		Core: c, Life: a.life, Talk: a.talk, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk, Presence: a.presence, Powers: a.powers,
-		Journal: journal, Bounded: a.bounded, Unusable: unusable, NoImages: a.noImages, Pass: a.decide, Adopt: a.adopt, Quit: sync.OnceFunc(func() { close(quitting) }),
+		Journal: journal, Bounded: a.bounded, Unusable: unusable, NoImages: a.noImages, NoCPUs: noCPUs, Pass: a.decide, Adopt: a.adopt, Quit: sync.OnceFunc(func() { close(quitting) }),
 	})
 	return nil
 }

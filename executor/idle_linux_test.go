@@ -38,12 +38,12 @@ func TestIdleClass(t *testing.T) {
 	}
 }
 
-// What a program starts at once has the same class and the same CPUs.
+// Processes that a program starts at once have its class.
 func TestIdleClassOfChildren(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put("script", "#!/bin/sh\nsleep 1000 &\nsleep 1000 &\nwait\n")
-	if err := os.Chmod(filepath.Join(b.project, "script"), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.Chmod(filepath.Join(b.project, "script"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	task := b.task()

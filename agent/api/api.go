@@ -52,6 +52,7 @@ type Parts struct {
 	Bounded  string                              // limits that the system enforces for each task
 	Unusable []string                            // why installed programs for virtual machines and containers cannot be used
 	NoImages string                              // why tasks cannot run in container images here
+	NoCPUs   string                              // the fault of the setting cpus
 	Pass     func(now time.Time) decide.Decision // makes one
 	Adopt    func(settings.Settings) error       // applies the settings that may change while the agent runs
 	Quit     func()                              // ends the agent

@@ -28,7 +28,7 @@ func (a *API) Facts(now time.Time) *view.Facts {
 	primary, others := c.Platforms()
 	f := &view.Facts{
 		Now: now, Version: c.Version, DataDir: c.Dir, Since: c.Since, PID: os.Getpid(),
-		Platforms: append([]string{primary}, others...), Bounded: p.Bounded, Unusable: p.Unusable, Images: c.Images, NoImages: p.NoImages,
+		Platforms: append([]string{primary}, others...), Bounded: p.Bounded, Unusable: p.Unusable, Images: c.Images, NoImages: p.NoImages, NoCPUs: p.NoCPUs,
 		Settings: c.Settings, Layers: c.Layers, Prefs: c.Prefs, Accounts: c.Accounts, Faults: c.Faults,
 		Host: c.Host, Coprocs: c.Coprocs, Measured: p.Presence.Gauge.Measured(), Conditions: p.Presence.Conditions(now), Times: p.Uptime.Stats(now), Habit: p.Uptime.Habit(), Disk: view.Disk{Free: -1, Used: p.Disk.Total()},
 		DB: c.DB, Debts: p.Ledger.Of, Used: p.Ledger.Used, Elapsed: p.Ledger.Elapsed(now), Last: c.Last,

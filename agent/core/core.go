@@ -53,9 +53,10 @@ type Core struct {
 	Faults         error                       // of these files
 	SettingsFaults error                       // of those, starling.toml's
 
-	Host    protocol.HostInfo // the computer
-	Coprocs gpus.Set          // its coprocessors that tasks may use
-	Last    decide.Decision   // the last pass
+	Host     protocol.HostInfo // the computer
+	TaskCPUs []int             // the numbers of its CPUs on which tasks may run (nil: all)
+	Coprocs  gpus.Set          // its coprocessors that tasks may use
+	Last     decide.Decision   // the last pass
 	// SaveAgain is until when nothing is started, since the state could not be saved.
 	SaveAgain time.Time
 

@@ -28,7 +28,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	}
 	app := l.Accounts[r.Project].App(u.AppName)
 	t := executor.Task{
-		Result: taskID(r), ProjectURL: r.Project, ProjectDir: l.ProjectDir(r.Project), FLOPS: v.Speed(l.Host.Fpops), Unthrottled: l.unthrottled(v),
+		Result: taskID(r), ProjectURL: r.Project, ProjectDir: l.ProjectDir(r.Project), FLOPS: v.Speed(l.Host.Fpops), Unthrottled: l.unthrottled(v), CPUs: l.TaskCPUs,
 		Args: slices.Concat(appipc.SplitCommandLine(u.CommandLine), appipc.SplitCommandLine(v.Cmdline), appipc.SplitCommandLine(app.Cmdline)),
 	}
 	init := appipc.DefaultInitData()

@@ -13,7 +13,7 @@ func (ru *Rules) NameHost() {
 	h, _ := ru.DB.Hosts.Get(state.Self)
 	ru.Host.ProductName = cmp.Or(h.Product, ru.Probed.ProductName)
 	ru.language.Store(&h.Language)
-	ru.Host.NCPUs = cmp.Or(ru.Settings.NCPUs, ru.Probed.NCPUs)
+	ru.Host.NCPUs = cmp.Or(ru.Settings.NCPUs, len(ru.TaskCPUs), ru.Probed.NCPUs)
 	ru.Host.DomainName = cmp.Or(ru.Settings.DeviceName, ru.Probed.DomainName)
 	ru.Presence.Watch(ru.Settings.ExclusiveApps, ru.Settings.ExclusiveGPUApps)
 }

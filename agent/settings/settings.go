@@ -21,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 )
 
 // Names below the data directory.
@@ -43,6 +44,7 @@ type Settings struct {
 	LogMaxMB                 int         `toml:"log_max_mb" unit:"MB" about:"stdout.log is rotated at this size; 0: no such file (nor is there one where systemd's journal has the log)"`
 	LogKeep                  int         `toml:"log_keep" unit:"files" about:"how many rotated log files are kept"`
 	NCPUs                    int         `toml:"ncpus" unit:"CPUs" about:"act as if the computer had this many CPUs; 0: the actual number"`
+	CPUs                     string      `toml:"cpus" about:"the CPUs on which tasks may run, on Linux: performance or efficiency, if the processor has both kinds, or their numbers, such as 0-3,8; empty: all"`
 	AllowMultipleClients     bool        `toml:"allow_multiple_clients" about:"several agents share this computer; projects are told so that they do not treat them as one"`
 	NoPriorityChange         bool        `toml:"no_priority_change" about:"run applications at the agent's own priority instead of the lowest"`
 	ReportResultsImmediately bool        `toml:"report_results_immediately" about:"report each result as soon as it is ready"`
@@ -73,6 +75,12 @@ type Settings struct {
 	Powers                   []Power     `toml:"power" about:"a number on which computing depends, such as the price of electricity or the charge of a battery; repeat the section for others"`
 	LogFlags                 LogFlags    `toml:"log_flags" about:"which kinds of messages are logged, by BOINC's names"`
 }
+
+// Values of Settings.CPUs for a kind of CPU.
+const (
+	Performance = "performance"
+	Efficiency  = "efficiency"
+)
 
 // LogFlags has the log flags by name, and whether they are on.
 type LogFlags map[string]bool
@@ -166,6 +174,9 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 	}
 	if s.NCPUs < 0 {
 		errs = append(errs, lines.Errorf("ncpus", "%d is negative; use 0 for the actual number", s.NCPUs))
+	}
+	if _, err := resource.ParseCPUs(s.CPUs); err != nil && s.CPUs != "" && s.CPUs != Performance && s.CPUs != Efficiency {
+		errs = append(errs, lines.Errorf("cpus", "%v; use performance, efficiency or a list such as 0-3,8", err))
 	}
 	if s.GUIRPCPort < 0 || s.GUIRPCPort > 65535 {
 		errs = append(errs, lines.Errorf("gui_rpc_port", "%d is not a port number; use 0 to disable it", s.GUIRPCPort))

@@ -263,6 +263,9 @@ func (f *Facts) noEffect() (all []string) {
 			all = append(all, x.Text)
 		}
 	}
+	if f.NoCPUs != "" {
+		all = append(all, "cpus has no effect: "+f.NoCPUs+".")
+	}
 	return all
 }
 

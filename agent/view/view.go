@@ -46,6 +46,7 @@ type Facts struct {
 	Unusable   []string        // why installed programs for virtual machines and containers cannot be used
 	Images     bool            // tasks can run in container images
 	NoImages   string          // why they cannot
+	NoCPUs     string          // the fault of the setting cpus
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
 	Habit      jobsched.Habit // at which hours the computer computes (nil: not known)

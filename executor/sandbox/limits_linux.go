@@ -38,8 +38,8 @@ func limit(p Policy) error {
 	return nil
 }
 
-// giveWay sets the priority and the CPUs of the current thread, and so of the program and of all that it starts. Set
-// later from outside, they would miss what it has started by then.
+// giveWay sets the priority and the CPUs of the current thread, and so of the program and all processes that it starts.
+// If they were set later, from outside, processes that it has started by then would keep theirs.
 func giveWay(p Policy) {
 	if p.Nice != 0 {
 		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, p.Nice)
