@@ -12,7 +12,7 @@ import (
 // chooseCPUs returns the CPUs of a computer on which tasks may run, by the setting cpus, or nil for all. why is
 // the reason if the setting does nothing.
 func chooseCPUs(setting string, usable []int, kinds hostinfo.Kinds) (cpus []int, why string) {
-	const noKinds = "this computer's CPUs are of one kind, or their kind is not known. You can: set it to numbers of CPUs, such as 0-3"
+	const noKinds = "this computer's CPUs are of one kind, or their kind is not known. You can: set it to numbers of CPUs in starling.toml, such as 0-3"
 	switch setting {
 	case "":
 		return nil, ""

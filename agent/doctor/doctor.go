@@ -91,7 +91,7 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 			all = append(all, powerOf(p))
 		}
 		for _, x := range status.NoEffect {
-			all = append(all, Finding{Check: "preferences", Grade: Note, Text: x, Fix: "change it in prefs.toml"})
+			all = append(all, Finding{Check: "preferences", Grade: Note, Text: x})
 		}
 	}
 	if len(accounts) == 0 {
