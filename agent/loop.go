@@ -76,7 +76,9 @@ func (a *Agent) handle(e core.Event) {
 		a.copied(e)
 	case usage.Sensed: // the step that follows takes a look
 	default:
-		_ = a.life.Handle(e) || a.talk.Handle(e) || a.rules.Handle(e) || a.disk.Handle(e)
+		if !a.life.Handle(e) && !a.talk.Handle(e) && !a.rules.Handle(e) && !a.disk.Handle(e) {
+			a.core.Log.Error("an event was not handled", "event", e.Event()) // tests look for it
+		}
 	}
 }
 

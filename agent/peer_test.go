@@ -236,13 +236,23 @@ func (w *world) run(f func(t *testing.T)) {
 	})
 }
 
+// logOf returns a log in which an event that no component handles is an error of the test.
+func logOf(t *testing.T) *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.MessageKey && a.Value.String() == "an event was not handled" {
+			t.Error(a.Value)
+		}
+		return a
+	}}))
+}
+
 func (w *world) start(t *testing.T) {
 	t.Helper()
 	transport := w.transport
 	if transport == nil {
 		transport = w.peer
 	}
-	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Transport: transport, Version: "test", Detect: w.detect})
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t), Transport: transport, Version: "test", Detect: w.detect})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -224,7 +223,7 @@ func TestAttachedAgain(t *testing.T) {
 func TestSavesByRename(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
-	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Transport: w.peer, Version: "test", Watch: true})
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t), Transport: w.peer, Version: "test", Watch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
