@@ -15,8 +15,9 @@
 //	computers.js             all computers of a person
 //	bands.js, spans.js       the timeline of the history, drawn and in words
 //	columns.js, arrange.js   the columns of tasks, and filter, order and groups
+//	chips.js, select.js      the filters by state, and the selected tasks
 //	attention.js             problems that need attention
-//	dom.js, words.js, ask.js small functions
+//	dom.js, words.js, ask.js, icons.js small functions
 package dashboard
 
 import (

@@ -66,7 +66,7 @@ func (a *fake) Task(_ context.Context, project, name string) (view.Task, error) 
 	for _, t := range a.page.Status.Tasks {
 		if t.Project == project && t.Name == name {
 			return view.Task{
-				Task: t, Workunit: strings.TrimSuffix(name, "_0"), AppTitle: "Search for pulsars", Version: "1.04 (avx2) for x86_64-pc-linux-gnu",
+				Task: t, Workunit: strings.TrimSuffix(name, "_0"), Version: "1.04 (avx2) for x86_64-pc-linux-gnu",
 				Reason: jobsched.Reason{Code: jobsched.NoCPU, Text: t.Why}, CPUs: 1, Memory: 412 << 20, MemoryBound: 2 << 30, Disk: 18 << 20, DiskBound: 1 << 30, PeakMemory: 530 << 20,
 				Checkpoint: max(0, t.Elapsed-t.Unsaved), Received: started.Add(-50 * time.Hour), Started: started.Add(-4 * time.Hour),
 				Files:  []view.TaskFile{{Name: name + "_in", Size: 4 << 20, Here: true}, {Name: name + "_0", Output: true}},
@@ -208,11 +208,11 @@ func busy(tasks int) view.Page {
 			})
 		}
 	}
-	urls, apps := []string{einstein, lhc, wcg}, []string{"einstein_O4", "sixtrack", "mcm1"}
+	urls, apps, titles := []string{einstein, lhc, wcg}, []string{"einstein_O4", "sixtrack", "mcm1"}, []string{"All-sky pulsar search", "SixTrack", "Mapping Cancer Markers"}
 	for i := range tasks {
 		k := i % 3
 		t := control.Task{
-			Name: fmt.Sprintf("%s_%d_0", []string{"h1_0421.50_O4", "w_b3_lhc", "MCM1_0"}[k], i), Project: urls[k], App: apps[k], State: "downloaded", Slot: -1,
+			Name: fmt.Sprintf("%s_%d_0", []string{"h1_0421.50_O4", "w_b3_lhc", "MCM1_0"}[k], i), Project: urls[k], App: apps[k], AppTitle: titles[k], State: "downloaded", Slot: -1,
 			Remaining: float64(7200 + i%50*600), Deadline: started.Add(time.Duration(48+i%400) * time.Hour), Why: "Waiting for its turn: all 8 CPUs are busy.",
 		}
 		switch {

@@ -40,6 +40,8 @@ func tab(b testbrowser.Browser, title, path string) {
 	b.See(title+" is shown", `location.pathname === '`+path+`' && document.querySelector('nav [aria-current=page]').textContent === '`+title+`'`)
 }
 
+const chips = `[...document.querySelectorAll('.chip:not([hidden])')].map(e => e.textContent).join('|')`
+
 const rowsShown = `document.querySelectorAll('#tasks-table tbody tr:not(.space)').length`
 
 func TestTabsHaveAddresses(t *testing.T) {
@@ -131,30 +133,43 @@ func TestTenThousandTasks(t *testing.T) {
 	b.Do("no groups", chromedp.SetValue("#tasks-group", "none"))
 	b.Do("tell the page", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-group').dispatchEvent(new Event('change'))`))
 	b.See("the count for screen readers", `document.querySelector('#tasks-table table').getAttribute('aria-rowcount') === '10001'`)
-	b.See("running first, then in natural order", `(() => {
-		const names = [...document.querySelectorAll('#tasks-table tbody .c-name')].map(e => e.textContent);
-		return names.slice(0, 8).every((n, i) => n === ['h1_0421.50_O4_0_0', 'h1_0421.50_O4_3_0', 'h1_0421.50_O4_6_0', 'MCM1_0_2_0', 'MCM1_0_5_0', 'w_b3_lhc_1_0', 'w_b3_lhc_4_0', 'w_b3_lhc_7_0'][i]); })()`)
+	b.See("by deadline, then in natural order", `(() => {
+		const names = [...document.querySelectorAll('#tasks-table tbody .c-name small')].map(e => e.textContent);
+		return ['h1_0421.50_O4_0_0', 'h1_0421.50_O4_1200_0', 'h1_0421.50_O4_2400_0'].every((n, i) => n === names[i]) && document.querySelector('th.c-deadline').getAttribute('aria-sort') === 'ascending'; })()`)
+	b.See("what no heading says", `document.querySelector('#tasks-table tbody .c-name').textContent === 'Einstein@Home All-sky pulsar searchh1_0421.50_O4_0_0' && document.querySelector('#tasks-table tbody .c-state').textContent === 'Running'`)
 	b.Do("scroll to the end", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-table').scrollTop = 1e9`))
 	b.See("the last row", `[...document.querySelectorAll('#tasks-table tbody tr')].some(e => e.getAttribute('aria-rowindex') === '10001')`)
 	few("at the end")
 	b.See("rows are of one height", `new Set([...document.querySelectorAll('#tasks-table tbody tr:not(.space)')].map(e => e.offsetHeight)).size === 1`)
-	b.Do("scroll to the middle", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-table').scrollTop = 40 * 5000`))
+	b.Do("scroll to the middle", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-table').scrollTop = 52 * 5000`))
 	b.See("a row of the middle where it belongs", `(() => {
 		const e = [...document.querySelectorAll('#tasks-table tbody tr')].find(e => e.getAttribute('aria-rowindex') === '5004');
 		const box = document.getElementById('tasks-table').getBoundingClientRect(), head = document.querySelector('#tasks-table thead').offsetHeight;
-		return e && Math.abs(e.getBoundingClientRect().top - box.top - head - 2 * 40) < 3; })()`)
+		return e && Math.abs(e.getBoundingClientRect().top - box.top - head - 2 * 52) < 3; })()`)
 	b.Do("search", chromedp.SendKeys("#tasks-search", "mcm1 finished"))
-	b.See("what is found", `document.getElementById('tasks-count').textContent === '37 of 10,000 tasks'`)
+	rowCount := func(n string) string {
+		return `document.querySelector('#tasks-table table').getAttribute('aria-rowcount') === '` + n + `'`
+	}
+	b.See("what is found", rowCount("38"))
 	b.Do("search nonsense", chromedp.SendKeys("#tasks-search", "zzz"))
-	b.See("nothing is found", `!document.getElementById('tasks-empty').hidden`)
-	b.Do("search no more", testbrowser.Empty("tasks-search"), chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-search').dispatchEvent(new Event('input'))`))
-	b.See("all are there", `document.getElementById('tasks-count').textContent === '10,000'`)
+	b.See("nothing is found", `document.querySelector('#tasks-empty:not([hidden]) span').textContent === 'No task matches “mcm1 finishedzzz”.'`)
+	b.Do("search no more", testbrowser.Press("#tasks-empty button"))
+	b.See("all are there", rowCount("10001")+` && document.activeElement.id === 'tasks-search'`)
+	b.See("how many are in which state", chips+` === 'All 10,000|Running 8|Paused 239|Waiting 9,539|Downloading 103|Finished 111'`)
+	a.change(func(p *view.Page) { p.Status.Tasks[3].Late = 90000 })
+	b.See("and how many will be late", chips+`.endsWith('|Will be late 1')`)
+	b.Do("show those that are paused", testbrowser.Press(".chip.paused"))
+	b.See("they alone", rowCount("240")+` && document.querySelector('.chip[aria-pressed=true]').className === 'chip paused'`)
+	b.Do("and of them one that is not there", chromedp.SendKeys("#tasks-search", "zzz"))
+	b.See("nothing is found", `document.querySelector('#tasks-empty:not([hidden]) span').textContent === 'No task matches “zzz”.'`)
+	b.Do("show all again", testbrowser.Press("#tasks-empty button"))
+	b.See("all are there", rowCount("10001"))
 	b.Do("select all", chromedp.Click("#tasks-table thead input"))
 	b.See("how many", `document.querySelector('#selection [role=status]').textContent === '10,000 tasks selected'`)
 	few("selected")
 	b.Do("suspend them", chromedp.Click(`//div[@id="selection"]//button[text()="Suspend"]`))
 	b.See("it is said", `document.getElementById('said').textContent === '10,000 tasks suspended.'`)
-	b.See("it is seen", `[...document.querySelectorAll('#tasks-table tbody .state')].some(e => e.textContent === 'Suspended')`)
+	b.See("it is seen", `[...document.querySelectorAll('#tasks-table tbody .c-state')].some(e => e.textContent === 'Suspended')`)
 	if got := a.last(); got != "suspend 10000" {
 		t.Errorf("the agent was asked for %q", got)
 	}
@@ -173,14 +188,21 @@ func TestTable(t *testing.T) {
 	b.See("the focus stays", `document.activeElement.textContent.includes('Running')`)
 	b.Do("open it", chromedp.KeyEvent(kb.Enter))
 	b.See("it is open", groups+`[1] === '▾Running3'`)
+	b.See("where it is said, a row does not say it", `document.querySelector('#tasks-table td.c-name').textContent === 'All-sky pulsar search' && !document.querySelector('#tasks-table .c-state')`)
+	b.Do("scroll", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-table').scrollTop = 40 * 60`))
+	b.See("the heading of the project stays", `(() => {
+		const heading = document.querySelector('#tasks-table tr.level0'), box = document.getElementById('tasks-table').getBoundingClientRect();
+		return heading.textContent === '▾Einstein@Home100' && heading.index === 0 && Math.abs(heading.firstChild.getBoundingClientRect().top - box.top - 36) < 3; })()`)
+	b.Do("scroll back", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-table').scrollTop = 0`))
+	b.See("the first row", `document.querySelector('#tasks-table tbody tr:not(.space):nth-of-type(4)')?.index === 2`)
 	b.Do("sort by progress", chromedp.Click(".c-progress button.sort"), chromedp.Click(".c-progress button.sort"))
 	b.See("the order is told", `document.querySelector('th.c-progress').getAttribute('aria-sort') === 'descending'`)
 	b.See("the order is right within the group", `(() => {
 		const v = [...document.querySelectorAll('#tasks-table tbody tr:not(.group):not(.space) progress')].slice(0, 3).map(e => e.value); return v[0] > v[1] && v[1] > v[2]; })()`)
-	b.Do("choose a column", chromedp.Click("#tasks-columns summary"), chromedp.Click(`#tasks-columns [name=slot]`), chromedp.Click(`#tasks-columns [name=app]`), chromedp.Click("#tasks-columns summary"))
-	b.See("the columns", `document.querySelector('th.c-slot') && !document.querySelector('th.c-app') && document.querySelector('td.c-slot').textContent !== ''`)
+	b.Do("choose a column", chromedp.Click("#tasks-columns summary"), chromedp.Click(`#tasks-columns [name=slot]`), chromedp.Click(`#tasks-columns [name=elapsed]`), chromedp.Click("#tasks-columns summary"))
+	b.See("the columns", `document.querySelector('th.c-slot') && !document.querySelector('#tasks-table th.c-elapsed') && document.querySelector('td.c-slot').textContent !== ''`)
 	b.Do("come again", chromedp.Reload())
-	b.See("the browser remembers", `document.querySelector('td.c-slot') && !document.querySelector('th.c-app') && document.querySelector('th.c-progress').getAttribute('aria-sort') === 'descending'`)
+	b.See("the browser remembers", `document.querySelector('td.c-slot') && !document.querySelector('#tasks-table th.c-elapsed') && document.querySelector('th.c-progress').getAttribute('aria-sort') === 'descending'`)
 	b.Do("select one", chromedp.Click(`[aria-label="Select h1_0421.50_O4_6_0"]`))
 	b.Do("and two more by keyboard", chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "))
 	b.See("three are selected", `document.querySelector('#selection [role=status]').textContent === '3 tasks selected' && document.querySelectorAll('tr.picked').length === 3`)
@@ -190,12 +212,13 @@ func TestTable(t *testing.T) {
 	b.See("all in between are selected", `(() => {
 		const all = [...document.querySelectorAll('#tasks-table tbody tr:not(.group):not(.space)')], picked = all.map((e, i) => e.matches('.picked') ? i : -1).filter(i => i >= 0);
 		return picked.length === 7 && picked.at(-1) - picked[0] === 6; })()`)
-	b.Do("clear the selection", chromedp.Click(`//div[@id="selection"]//button[text()="Clear selection"]`))
+	b.Do("clear the selection", chromedp.Click(`#selection [aria-label="Clear selection"]`))
 	b.See("nothing is selected", `document.querySelector('#selection').hidden && !document.querySelector('tr.picked')`)
 	b.Do("select three again", chromedp.Click(`[aria-label="Select h1_0421.50_O4_6_0"]`), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "))
-	abort := chromedp.Click(`//div[@id="selection"]//button[text()="Abort"]`)
+	abort := chromedp.Click(`//div[@id="selection"]//button[text()="Abort…"]`)
 	b.Do("abort", abort)
-	b.See("the question", `document.getElementById('sure').open && document.getElementById('sure-title').textContent === 'Abort 3 tasks?'`)
+	b.See("the question", `document.getElementById('sure').open && document.getElementById('sure-title').textContent === 'Abort 3 tasks?' && document.activeElement.textContent === 'Cancel' &&
+		document.getElementById('sure-text').textContent === 'Their 3 h of computing are discarded, and the project gives them to other computers. You can undo this for 5 minutes: resume a task to keep it.'`)
 	b.Do("rather not", chromedp.KeyEvent(kb.Enter))
 	b.See("nothing is done", `!document.getElementById('sure').open`)
 	if got := a.last(); got != "" {
@@ -217,10 +240,12 @@ func TestTaskDrawer(t *testing.T) {
 	b, _ := open(t, a)
 	tab(b, "Tasks", "/tasks")
 	b.Do("open a task", testbrowser.Press(`a[title="h1_0421.50_O4_3_0"]`))
-	b.See("its drawer", `!document.getElementById('drawer').hidden && document.getElementById('drawer-title').textContent === 'h1_0421.50_O4_3_0'`)
+	b.See("its drawer", `!document.getElementById('drawer').hidden && document.getElementById('drawer-title').textContent === 'All-sky pulsar search' && document.getElementById('drawer-of').textContent === ' Einstein@Home'`)
+	b.See("the table next to it, with IDs below", `document.querySelector('#tasks-table tr.open .c-name small').textContent === 'h1_0421.50_O4_3_0' && !document.querySelector('#tasks-table .c-elapsed') &&
+		document.getElementById('tasks-table').getBoundingClientRect().right <= document.getElementById('drawer').getBoundingClientRect().left`)
 	b.See("its address", `location.search === '?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0'`)
 	b.See("the focus is there", `document.getElementById('drawer').contains(document.activeElement)`)
-	for term, want := range map[string]string{"Memory": "412 MB of at most 2 GB", "Last checkpoint": "after 59 min 20 s", "Unsaved": "40 s: a shutdown now would lose that", "Slot": "3", "Uses": "0.2 CPUs + 1 NVIDIA GPU (device 0)", "Process": "1003"} {
+	for term, want := range map[string]string{"Memory": "412 MB of at most 2 GB", "Last checkpoint": "40 s ago", "Shutting down now": "loses 40 s of this task", "Slot": "3", "Processor": "0.2 CPUs + 1 NVIDIA GPU (device 0)", "Process": "1003"} {
 		b.See(term, fmt.Sprintf(`[...document.querySelectorAll('#task-facts div')].some(e => e.firstChild.textContent === %q && e.lastChild.textContent === %q)`, term, want))
 	}
 	b.Do("go dark", testbrowser.Media("dark"))
@@ -228,7 +253,14 @@ func TestTaskDrawer(t *testing.T) {
 	b.Picture("dark")
 	b.See("what it wrote, as text", `document.getElementById('task-stderr').textContent.includes('<b>template</b> 17 of 4000')`)
 	a.change(func(p *view.Page) { p.Status.Tasks[3].Late = 7200 })
-	b.See("it learns that it will be late", `document.getElementById('task-facts').textContent.includes('Late by2 h')`)
+	b.See("it learns that it will be late", `document.getElementById('task-facts').textContent.includes('It will be about 2 h late.')`)
+	b.See("its files in a few words", `document.querySelector('#task-facts details summary').textContent === 'Files 1 downloaded, 1 not made yet'`)
+	b.See("what an abort costs", `document.querySelector('#task-facts .end').textContent === 'Abort…Discards 1 h of computing. The project gives the task to another computer.'`)
+	b.Do("abort it", chromedp.Click(`//aside//button[text()="Abort…"]`))
+	b.See("the question", `document.getElementById('sure').open && document.getElementById('sure-title').textContent === 'Abort this task?' &&
+		document.getElementById('sure-text').textContent === 'Its 1 h of computing are discarded, and the project gives it to another computer. You can undo this for 5 minutes: resume it to keep it.'`)
+	b.Do("rather not", chromedp.KeyEvent(kb.Enter))
+	b.See("nothing is done", `!document.getElementById('sure').open`)
 	b.Do("suspend it", chromedp.Click(`//aside//button[text()="Suspend"]`))
 	b.See("it can be resumed", `[...document.querySelectorAll('#drawer button')].some(e => e.textContent === 'Resume' && !e.hidden)`)
 	b.Do("close it", chromedp.KeyEvent(kb.Escape))
@@ -237,7 +269,7 @@ func TestTaskDrawer(t *testing.T) {
 	b.Do("back", chromedp.NavigateBack())
 	b.See("it is open again", `!document.getElementById('drawer').hidden`)
 	a.change(func(p *view.Page) { p.Status.Tasks = p.Status.Tasks[10:] })
-	b.See("it has gone", `document.getElementById('drawer-body').textContent.includes('This task has left the list')`)
+	b.See("it has gone", `document.querySelector('#drawer-body .empty:not([hidden])')?.textContent === 'This task was reported and has left the list. Show it in History.'`)
 }
 
 func TestProjectsTab(t *testing.T) {

@@ -24,7 +24,7 @@ export function attention(m) {
   if (late.length) {
     const worst = Date.parse(late[0].report_deadline) <= Date.now() ? `The deadline of ${late[0].name} has passed.` : `${late[0].name} will be about ${span(late[0].late_seconds)} late.`;
     add('late', late.length === 1 ? worst : `${count(late.length, 'task')} are late or will be. ${worst}`, late[0].late_cure,
-      { href: late.length === 1 ? taskLink(late[0]) : '/tasks?sort=late', title: late.length === 1 ? late[0].name : 'Late tasks' });
+      { href: late.length === 1 ? taskLink(late[0]) : '/tasks?show=late', title: late.length === 1 ? late[0].name : 'Late tasks' });
   }
   for (const x of m.status.powers ?? []) if (x.wrong) add(`p${x.name}`, x.text, 'correct [[power]] in starling.toml, or repair the source.');
   for (const x of m.status.no_effect ?? []) add(x, x, '', { href: '/preferences', title: 'Preferences' });

@@ -1,8 +1,7 @@
 // The timeline as a drawing: a band for each day, with an axis of hours.
 
-import { make } from './dom.js';
+import { make, svg } from './dom.js';
 import { percent } from './words.js';
-import { svg } from './chart.js';
 import { dayName, sentence } from './spans.js';
 
 const width = 640, left = 110, right = 24, row = 30, thick = 20, axis = 24;

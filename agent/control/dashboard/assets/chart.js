@@ -1,17 +1,9 @@
 // Charts with axes and values, drawn as SVG: lines over days, and bars that compare.
 
-import { make } from './dom.js';
+import { make, svg } from './dom.js';
 import { number, percent, when } from './words.js';
 
 const width = 640, height = 240, left = 64, right = 12, top = 12, bottom = 28;
-
-// svg makes an element of a drawing.
-export function svg(tag, attributes, ...children) {
-  const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, v] of Object.entries(attributes)) e.setAttribute(name, v);
-  e.append(...children);
-  return e;
-}
 
 // ticks are round numbers from 0 up to most or more.
 export function ticks(most, wanted = 4) {

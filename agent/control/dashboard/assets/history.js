@@ -10,7 +10,7 @@ import { close } from './drawer.js';
 import { go } from './address.js';
 import { newList } from './spans.js';
 import { bands, midnights } from './bands.js';
-import { keyOf, fromKey, pastLink, projectOf, outcome, shade, showPast } from './past.js';
+import { keyOf, isOf, fromKey, pastLink, projectOf, outcome, shade, showPast } from './past.js';
 
 const days = 7, page = 200, often = 30e3; // milliseconds between questions
 
@@ -155,7 +155,7 @@ function drawer() {
     close();
     return;
   }
-  const t = tasks.find((t) => keyOf(t) === wanted) ?? (other?.key === wanted ? other.task : undefined);
+  const t = tasks.find((t) => isOf(t, wanted)) ?? (other?.key === wanted ? other.task : undefined);
   if (!t && other?.key !== wanted) find(wanted);
   else if (t || other.known) showPast(wanted, t, () => go('/history'));
 }
@@ -168,7 +168,7 @@ async function find(key) {
     let before = 0;
     do {
       const h = await call(`/api/history?${query({ project, task, before })}`);
-      mine.task = h.tasks.find((t) => keyOf(t) === key);
+      mine.task = h.tasks.find((t) => isOf(t, key));
       before = h.next;
     } while (before && !mine.task);
     mine.known = true;

@@ -13,6 +13,9 @@ export const keyOf = (t) => `${t.project} ${t.name} ${t.finished ?? ''}`;
 // fromKey returns the task of a key, as [project, name].
 export const fromKey = (key) => key.split(' ').slice(0, 2);
 
+// isOf reports whether a task is the one of a key, which may leave out when it finished.
+export const isOf = (t, key) => key === keyOf(t) || key === `${t.project} ${t.name}`;
+
 export const pastLink = (t) => `/history?task=${encodeURIComponent(keyOf(t))}`;
 export const projectOf = (t) => t.project_name || t.project;
 
