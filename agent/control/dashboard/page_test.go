@@ -414,7 +414,7 @@ func TestNothingYet(t *testing.T) {
 	b.Picture("empty")
 	b.Do("open the computer", chromedp.Navigate(base+"/computer"))
 	b.See("that there is no sensor", `document.getElementById('no-sensor')?.offsetParent && document.getElementById('no-sensor').textContent.startsWith('No sensor of this computer')`)
-	for path, text := range map[string]string{"/tasks": "No tasks.", "/projects": "No projects yet.", "/history": "The timeline starts when", "/computer": "Charts appear here once", "/log": "No messages."} {
+	for path, text := range map[string]string{"/tasks": "No tasks. Attach a project to get some.", "/projects": "No projects yet.", "/history": "The timeline starts today.", "/computer": "Charts appear here once", "/log": "No messages."} {
 		b.Do("open "+path, chromedp.Navigate(base+path))
 		b.See(path+" says so", `document.querySelector('main > section:not([hidden]) .empty:not([hidden])')?.textContent.startsWith('`+text+`')`)
 	}

@@ -111,20 +111,32 @@ export function build(section) {
           make('button', { id: 'prefs-undo', type: 'button', disabled: true, onclick: reload }, 'Discard changes')))));
 }
 
-let loaded = false;
+let loaded = false, pointed; // pointed is the preference of the address that got the focus
 
 // update fills the form when the tab is shown. A person's input stays.
 export function update() {
-  if (loaded) return;
+  if (loaded) {
+    point();
+    return;
+  }
   loaded = true;
   reload();
 }
 
+// point moves the focus to the preference of the address, once.
+function point() {
+  const key = new URLSearchParams(location.search).get('key');
+  if (key === pointed || !$(`pref-${key}`)) return;
+  pointed = key;
+  $(`pref-${key}`).focus();
+}
+
 export function gone() {
+  pointed = undefined;
   if ($('prefs-undo').disabled) loaded = false; // nothing is typed: what others set is shown next time
 }
 
-function reload() { loadPrefs().catch((e) => text($('prefs-fault'), e.message)); }
+function reload() { loadPrefs().then(point, (e) => text($('prefs-fault'), e.message)); }
 
 async function save(e) {
   e.preventDefault();

@@ -27,11 +27,16 @@ export function date(t) {
   return `${d.getFullYear()}-${String(d.getMonth() + 1).padStart(2, '0')}-${String(d.getDate()).padStart(2, '0')}`;
 }
 
-// relative is the distance of a time in one unit: "in 26 h", "2 days ago".
+// far is a duration in one unit, from seconds: "26 h", "2 days".
+export function far(s) {
+  if (s < 3600) return `${Math.max(1, Math.round(s / 60))} min`;
+  return s < 36 * 3600 ? `${Math.round(s / 3600)} h` : count(Math.round(s / 86400), 'day');
+}
+
+// relative is the distance of a time: "in 26 h", "2 days ago".
 export function relative(t) {
-  const s = (t - Date.now()) / 1000, far = Math.abs(s);
-  const text = far < 3600 ? `${Math.max(1, Math.round(far / 60))} min` : far < 36 * 3600 ? `${Math.round(far / 3600)} h` : count(Math.round(far / 86400), 'day');
-  return s >= 0 ? `in ${text}` : `${text} ago`;
+  const s = (t - Date.now()) / 1000;
+  return s >= 0 ? `in ${far(s)}` : `${far(-s)} ago`;
 }
 
 // moment is a time with its day: "today at 21:43", "Wed 25 Nov at 21:43".
