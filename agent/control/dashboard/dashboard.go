@@ -10,6 +10,7 @@
 //	tabs.js, address.js      the tabs and their addresses
 //	model.js                 the data of the stream in the shape that tabs need
 //	overview.js … log.js     one tab each (task.js and project.js fill the drawer)
+//	welcome.js               the overview until a project is attached
 //	virtual.js               tables with only the visible rows in the page
 //	notices.js               projects' announcements, as text
 //	computers.js             all computers of a person
@@ -69,7 +70,8 @@ type Known struct {
 	Name  string `json:"name"`
 	URL   string `json:"url"` // the master URL
 	Area  string `json:"area"`
-	About string `json:"about"`
+	About string `json:"about"`           // a sentence
+	First bool   `json:"first,omitempty"` // offered to a newcomer before the others
 }
 
 // A PrefsKeeper has the preferences, and the tools' changes to them.
@@ -87,6 +89,8 @@ type Server struct {
 	Token, Port string
 	// Known projects are offered to people for attaching.
 	Known []Known
+	// Confinement is that of the tasks, which a newcomer reads about.
+	Confinement Confinement
 	// Computers are the others that the page shows. With nil it shows none.
 	Computers Computers
 
@@ -138,6 +142,7 @@ func (s *Server) handler(port string) http.Handler {
 	own.HandleFunc("GET /api/timeline", s.timeline)
 	own.HandleFunc("GET /api/notices", s.notices)
 	own.HandleFunc("GET /api/known", s.known)
+	own.HandleFunc("GET /api/welcome", s.welcome)
 	own.HandleFunc("POST /api/attach/config", s.config)
 	own.HandleFunc("POST /api/attach", s.attach)
 	own.HandleFunc("POST /api/detach", s.detach)

@@ -25,6 +25,8 @@ type fake struct {
 	seqno int
 	ended []control.HistoryTask
 	spans []control.Span
+	// config, if there is one, answers for the projects.
+	config func(u string) (*protocol.ProjectConfig, error)
 }
 
 var _ Agent = new(fake)
@@ -142,6 +144,9 @@ func (a *fake) SetMode(_ context.Context, what control.Activity, kind prefs.Mode
 }
 
 func (a *fake) ProjectConfig(_ context.Context, u string) (*protocol.ProjectConfig, error) {
+	if a.config != nil {
+		return a.config(u)
+	}
 	c := &protocol.ProjectConfig{
 		Name: "PrimeGrid", MasterURL: u, MinPasswordLength: 6, TermsOfUse: "Be kind.",
 		Platforms: []protocol.ConfigPlatform{{Name: "x86_64-pc-linux-gnu"}, {Name: "windows_x86_64", PlanClasses: []string{"cuda"}}},

@@ -8,8 +8,9 @@ let dialog, model;
 // useModel sets the model, which has the platforms that the computer can run.
 export function useModel(m) { model = m; }
 
-// openAttach opens the dialog at its first step.
-export async function openAttach() {
+// openAttach opens the dialog at its first step, or for the project of a URL. With "" a person is to
+// type the URL.
+export async function openAttach(of) {
   if (!dialog) {
     dialog = build();
     document.body.append(dialog);
@@ -17,6 +18,7 @@ export async function openAttach() {
   dialog.step('choose');
   dialog.showModal();
   dialog.offer(await call('/api/known').catch(() => []));
+  if (of !== undefined) dialog.ask(of);
 }
 
 const field = (id, label, attributes) => {
@@ -97,6 +99,11 @@ function build() {
     choose.inert = false;
   }
 
+  d.ask = (of) => {
+    url.input.value = of;
+    if (of) ask();
+    else url.input.focus();
+  };
   choose.addEventListener('submit', (e) => { e.preventDefault(); ask(); });
   kind.addEventListener('change', () => { text(fault, ''); kindIs(chosen()); });
   account.addEventListener('submit', async (e) => {
@@ -124,6 +131,10 @@ function build() {
   });
   return d;
 }
+
+// fits reports whether the project has applications for one of some platforms. It returns undefined if
+// the project did not tell.
+export const fits = (config, platforms) => (config.platforms.length ? (platforms ?? []).some((p) => config.platforms.includes(p)) : undefined);
 
 // suits returns a sentence on whether the project has programs for this computer.
 function suits(config) {

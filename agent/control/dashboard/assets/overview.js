@@ -4,7 +4,7 @@ import { make, text, show, keep } from './dom.js';
 import { span, bytes, number, percent, count } from './words.js';
 import { attention, notes, taskLink, projectLink } from './attention.js';
 import { buildModes } from './modes.js';
-import { openAttach } from './attach.js';
+import { buildWelcome } from './welcome.js';
 import { headlines, titleOf } from './notices.js';
 import { nameOf } from './model.js';
 
@@ -13,16 +13,13 @@ const narrow = matchMedia('(max-width: 40rem)');
 
 const heads = ['Project', 'Total credit', 'Per day', 'This computer', 'CPU time'];
 
-let title, recent, wrong, figures, why, whyBox, opened, modes, running, all, idle, achieved, table, news, newsBox, welcome, work;
+let bar, title, recent, wrong, figures, why, whyBox, opened, modes, running, all, idle, achieved, table, news, newsBox, welcome, work;
 
 export function build(section) {
   title = make('h2', { id: 'now-title', class: 'status' }, '…');
   modes = buildModes();
   wrong = make('ul', { id: 'attention', class: 'whys', 'aria-label': 'Needs you' });
-  welcome = make('div', { class: 'card welcome', hidden: true },
-    make('p', {}, 'Your computer can work for science while you do not need it. Choose a project to start.'),
-    make('p', {}, make('button', { class: 'primary large', id: 'first-attach', onclick: openAttach }, 'Attach project')),
-    make('p', { class: 'small' }, 'It costs electricity, and the computer gets warm. You can pause it at any time.'));
+  welcome = buildWelcome();
   figures = make('dl', { id: 'figures', class: 'figures' });
   why = make('ul', { id: 'whys', class: 'whys' });
   whyBox = make('details', { id: 'whys-box', class: 'card' }, make('summary', { onclick: () => { opened = true; } }, 'Why the agent is not doing more'), why);
@@ -36,16 +33,19 @@ export function build(section) {
   news = make('ul', { id: 'news', class: 'rows' });
   newsBox = make('div', { id: 'news-box', class: 'card', hidden: true }, make('header', {}, make('h2', {}, 'News'), make('a', { class: 'small', href: '/notices' }, 'All notices')), news);
   section.append(
-    make('div', { class: 'bar' }, title, modes), wrong, welcome, figures, whyBox,
+    bar = make('div', { class: 'bar' }, title, modes), wrong, welcome.element, figures, whyBox,
     work = make('div', { class: 'halves' },
       make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Running tasks'), all), idle, running),
       make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Contribution'), recent), achieved), newsBox));
 }
 
+export function gone() { document.body.classList.remove('first'); }
+
 export function update(m) {
   text(title, headline(m));
   title.classList.toggle('still', !m.running.length);
-  show(welcome, !m.projects.length);
+  welcome.update(m);
+  show(bar, m.projects.length > 0);
   show(figures, m.projects.length > 0);
   show(work, m.projects.length > 0);
   modes.update(m);
