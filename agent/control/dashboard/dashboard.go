@@ -13,12 +13,13 @@
 //	welcome.js               the overview until a project is attached
 //	virtual.js               tables with only the visible rows in the page
 //	notices.js               projects' announcements, as text
-//	computers.js             all computers of a person
+//	computers.js, pair.js    all computers of a person, and the dialog that adds one
 //	bands.js, spans.js       the timeline of the history, drawn and in words
 //	columns.js, arrange.js   the columns of tasks, and filter, order and groups
 //	chips.js, select.js      the filters by state, and the selected tasks
 //	attention.js             problems that need attention
-//	dom.js, words.js, ask.js, icons.js small functions
+//	menu.js, icons.js        menus and icons
+//	dom.js, words.js, ask.js small functions
 package dashboard
 
 import (
@@ -89,7 +90,7 @@ type Server struct {
 	Token, Port string
 	// Known projects are offered to people for attaching.
 	Known []Known
-	// Confinement is that of the tasks, which a newcomer reads about.
+	// Confinement has the limits of tasks, for a newcomer to read.
 	Confinement Confinement
 	// Computers are the others that the page shows. With nil it shows none.
 	Computers Computers

@@ -41,7 +41,7 @@ func openUntil(t *testing.T, served context.Context, a *fake) (b testbrowser.Bro
 
 // tab opens one by its link.
 func tab(b testbrowser.Browser, title, path string) {
-	b.Do("open "+title, chromedp.Click(`//nav//a[text()="`+title+`"]`))
+	b.Do("open "+title, chromedp.Click(`//nav//a[text()="`+title+`" and not(@class="narrow")]`))
 	b.See(title+" is shown", `location.pathname === '`+path+`' && document.querySelector('nav [aria-current=page]').textContent === '`+title+`'`)
 }
 
@@ -52,7 +52,7 @@ const rowsShown = `document.querySelectorAll('#tasks-table tbody tr:not(.space)'
 func TestTabsHaveAddresses(t *testing.T) {
 	t.Parallel()
 	b, base := open(t, &fake{page: busy(20)})
-	for _, p := range [][2]string{{"Tasks", "/tasks"}, {"Projects", "/projects"}, {"Notices", "/notices"}, {"History", "/history"}, {"This computer", "/computer"}, {"Computers", "/computers"}, {"Preferences", "/preferences"}, {"Log", "/log"}, {"Overview", "/"}} {
+	for _, p := range [][2]string{{"Tasks", "/tasks"}, {"Projects", "/projects"}, {"Notices", "/notices"}, {"History", "/history"}, {"Computers", "/computers"}, {"Preferences", "/preferences"}, {"Log", "/log"}, {"Overview", "/"}} {
 		tab(b, p[0], p[1])
 		b.See("one tab is shown", `document.querySelectorAll('main > section:not([hidden])').length === 1`)
 	}
@@ -348,7 +348,9 @@ func TestComputerTab(t *testing.T) {
 		t.Errorf("the agent was asked for %q", got)
 	}
 	b.See("the mode stays", `document.querySelector('#mode-gpu input[value="never"]').checked`)
-	tab(b, "This computer", "/computer")
+	tab(b, "Computers", "/computers")
+	b.Do("open this one", testbrowser.Press("#computers-list h3 a"))
+	b.See("it is shown, as one of the computers", `location.pathname === '/computer' && document.querySelector('nav [aria-current=page]').textContent === 'Computers'`)
 	b.See("them here", `document.getElementById('computer-facts').textContent.includes('Coprocessors2 NVIDIA GPUs')`)
 	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('CPU temperature61 °C')`)
 	b.See("what its GPUs' sensors read", `document.getElementById('computer-facts').textContent.includes('GPU sensorsBig (device 0): 74 °C, 98 % busy, 5 GB of 12 GB of memory in use; ATI (device 1): 40 °C')`)

@@ -15,7 +15,7 @@ func (s *Server) welcome(w http.ResponseWriter, _ *http.Request) {
 	answer(w, map[string]string{"touch": s.Confinement.touch()}, nil)
 }
 
-// touch returns what a task may touch, in a few sentences.
+// touch returns the things that a task may touch, in a few sentences.
 func (c Confinement) touch() string {
 	const signed = " Only programs that the project signed can run."
 	text := "Tasks run with the rights of the agent's user." + signed

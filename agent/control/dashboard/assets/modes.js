@@ -4,21 +4,11 @@
 import { make, text, show, swap } from './dom.js';
 import { when } from './words.js';
 import { act } from './ask.js';
+import { newMenu } from './menu.js';
+import { icon } from './icons.js';
 
 const modes = { always: 'Always', auto: 'Auto', never: 'Never' };
 const terms = { 0: 'Until I change it', 15: '15 minutes', 60: '1 hour', 240: '4 hours', 480: '8 hours', 1440: '1 day' };
-
-// menu is a button that unfolds something. It folds it again when a person looks elsewhere.
-function menu(attributes, label, content) {
-  const e = make('details', { class: 'menu', name: 'menu', ...attributes }, make('summary', { class: 'button' }, ...label), content);
-  document.addEventListener('click', (click) => { if (!e.contains(click.target)) e.open = false; });
-  e.addEventListener('keydown', (key) => {
-    if (key.key !== 'Escape' || !e.open) return;
-    e.open = false;
-    e.firstElementChild.focus();
-  });
-  return e;
-}
 
 function mode(id, what, activity) {
   const now = make('b'), until = make('span');
@@ -32,7 +22,7 @@ function mode(id, what, activity) {
       act('/api/mode', { activity, mode: e.target.value, minutes }, `${what}: ${modes[e.target.value].toLowerCase()}${long}.`);
     },
   }, make('fieldset', {}, make('legend', { class: 'unseen' }, what), ...choices), make('label', {}, 'For how long ', term));
-  const e = menu({ id }, [make('span', {}, what), now, until], form);
+  const e = newMenu({ id }, [make('span', {}, what), now, until], form);
   e.update = (mode, end) => {
     for (const i of form.querySelectorAll('input')) if (i.checked !== (i.value === mode)) i.checked = i.value === mode;
     text(now, modes[mode] ?? '');
@@ -51,14 +41,13 @@ export function buildModes() {
     return Math.round((d - Date.now()) / 60e3);
   };
   let unpause;
-  const pause = make('button', { id: 'pause', onclick: () => suspend(60, 'Paused for 1 hour.') }, 'Pause for 1 h');
+  const pause = make('button', { id: 'pause', onclick: () => suspend(60, 'Paused for 1 hour.') }, icon('pause'), 'Pause for 1 h');
   const resume = make('button', { id: 'resume', class: 'primary', hidden: true, onclick: () => unpause() }, 'Resume');
-  const others = menu({ id: 'pause-for' }, [make('span', { class: 'unseen' }, 'Pause for longer')], make('div', {},
+  const others = newMenu({ id: 'pause-for' }, [make('span', { class: 'unseen' }, 'Pause for longer')], make('div', {},
     make('button', { onclick: () => suspend(240, 'Paused for 4 hours.') }, 'For 4 hours'),
     make('button', { onclick: () => suspend(morning(), 'Paused until tomorrow, 08:00.') }, 'Until tomorrow, 08:00'),
     make('button', { onclick: () => suspend(0, 'Paused until you resume.') }, 'Until I resume'),
     make('button', { id: 'drain', onclick: () => act('/api/drain', { scope: 'running' }, 'Running tasks finish. No others start.') }, 'When running tasks are finished')));
-  others.addEventListener('click', (e) => { if (e.target.closest('div > button')) others.open = false; });
   const run = mode('mode-run', 'Computing', ''), gpu = mode('mode-gpu', 'GPUs', 'gpu'), net = mode('mode-net', 'Network', 'network');
   const all = make('div', { class: 'tools', id: 'modes' }, pause, resume, others, run, gpu, net);
   all.update = (m) => {

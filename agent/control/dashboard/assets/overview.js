@@ -7,16 +7,17 @@ import { buildModes } from './modes.js';
 import { buildWelcome } from './welcome.js';
 import { headlines, titleOf } from './notices.js';
 import { nameOf } from './model.js';
+import { icon } from './icons.js';
 
 const shown = 8; // running tasks
 const narrow = matchMedia('(max-width: 40rem)');
 
 const heads = ['Project', 'Total credit', 'Per day', 'This computer', 'CPU time'];
 
-let bar, title, recent, wrong, figures, why, whyBox, opened, modes, running, all, idle, achieved, table, news, newsBox, welcome, work;
+let bar, status, title, recent, wrong, figures, why, whyBox, opened, modes, running, all, idle, achieved, table, news, newsBox, welcome, work;
 
 export function build(section) {
-  title = make('h2', { id: 'now-title', class: 'status' }, '…');
+  title = make('h2', { id: 'now-title' }, '…');
   modes = buildModes();
   wrong = make('ul', { id: 'attention', class: 'whys', 'aria-label': 'Needs you' });
   welcome = buildWelcome();
@@ -33,7 +34,7 @@ export function build(section) {
   news = make('ul', { id: 'news', class: 'rows' });
   newsBox = make('div', { id: 'news-box', class: 'card', hidden: true }, make('header', {}, make('h2', {}, 'News'), make('a', { class: 'small', href: '/notices' }, 'All notices')), news);
   section.append(
-    bar = make('div', { class: 'bar' }, title, modes), wrong, welcome.element, figures, whyBox,
+    bar = make('div', { class: 'bar' }, status = make('div', { class: 'status' }, icon('check'), title), modes), wrong, welcome.element, figures, whyBox,
     work = make('div', { class: 'halves' },
       make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Running tasks'), all), idle, running),
       make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Contribution'), recent), achieved), newsBox));
@@ -43,7 +44,7 @@ export function gone() { document.body.classList.remove('first'); }
 
 export function update(m) {
   text(title, headline(m));
-  title.classList.toggle('still', !m.running.length);
+  status.classList.toggle('still', !m.running.length);
   welcome.update(m);
   show(bar, m.projects.length > 0);
   show(figures, m.projects.length > 0);

@@ -2,6 +2,7 @@
 
 import { make, text, show } from './dom.js';
 import { icon } from './icons.js';
+import { newMenu } from './menu.js';
 import { newTable } from './virtual.js';
 import { columns, byProject } from './columns.js';
 import { arrange } from './arrange.js';
@@ -42,7 +43,7 @@ export function build(section) {
   section.append(
     make('div', { class: 'bar' }, make('h2', {}, 'Tasks'),
       make('div', { class: 'tools' }, make('label', { class: 'search' }, icon('search'), search), make('label', { class: 'pick' }, make('span', {}, 'Group by'), group),
-        make('details', { class: 'menu', id: 'tasks-columns' }, make('summary', { class: 'button square', 'aria-label': 'Columns', title: 'Columns' }, icon('more')), make('div', {}, ...choice)))),
+        newMenu({ id: 'tasks-columns', square: 'Columns' }, [icon('more')], make('div', {}, ...choice)))),
     chips.element, empty, selection.element, table.element);
   all = make('input', { type: 'checkbox', 'aria-label': 'Select all tasks shown', onchange: () => selection.set(arranged.found, all.checked) });
   for (const m of [phone, wide]) m.addEventListener('change', rebuild);
