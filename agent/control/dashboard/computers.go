@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -65,7 +66,8 @@ type computerView struct {
 	Status  control.Status `json:"status"` // of tasks only those that will be late
 }
 
-// computer answers with a computer's activities. The address "" is this one.
+// computer answers with a computer's activities. The address "" is this one. If the computer does not
+// answer, which is normal for one that is switched off, the error has the code "away".
 func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
 	defer cancel()
@@ -74,7 +76,11 @@ func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		v, err = a.Status(ctx)
 	}
-	answer(w, summary(v), inTime(ctx, err))
+	if _, unreachable := errors.AsType[*net.OpError](err); err != nil && (unreachable || ctx.Err() != nil) {
+		refuseAs(w, "away", inTime(ctx, err))
+		return
+	}
+	answer(w, summary(v), err)
 }
 
 // inTime returns the error of a request to a computer, for which there was askTime.

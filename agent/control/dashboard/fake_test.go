@@ -186,7 +186,7 @@ func busy(tasks int) view.Page {
 			Times:    control.Times{On: 0.92, Active: 0.8, Connected: 0.99},
 			Achieved: &control.Achieved{Days: 7, Finished: 212, Failed: 1, CPUTime: 9e5},
 		},
-		GPUMode: "auto", CPUs: 8, AllCPUs: 8, Memory: 24 << 30, Temperature: 61, Heat: []view.Heat{{Start: started.Add(-15 * time.Minute), Celsius: 48}, {Start: started.Add(-10 * time.Minute), Celsius: 72.5}, {Start: started.Add(-5 * time.Minute), Celsius: 61}}, GPUHeat: []view.Heat{{Start: started.Add(-10 * time.Minute), Celsius: 70}, {Start: started.Add(-5 * time.Minute), Celsius: 74}}, Battery: "no",
+		GPUMode: "auto", CPUs: 8, AllCPUs: 8, Memory: 24 << 30, Temperature: 61, Ceiling: 85, Heat: []view.Heat{{Start: started.Add(-15 * time.Minute), Celsius: 48}, {Start: started.Add(-10 * time.Minute), Celsius: 72.5}, {Start: started.Add(-5 * time.Minute), Celsius: 61}}, GPUHeat: []view.Heat{{Start: started.Add(-10 * time.Minute), Celsius: 70}, {Start: started.Add(-5 * time.Minute), Celsius: 74}}, Battery: "no",
 		Host:      view.Host{Name: "workbench", Model: "AMD Ryzen 7 5800X 8-Core Processor", System: "Linux 6.12", Memory: 32 << 30, Fpops: 5.3e9},
 		Disk:      view.DiskUse{Total: 500 << 30, Free: 210 << 30, Used: 94 << 30 / 10, Allowed: 100 << 30, Projects: map[string]int64{einstein: 51 << 30 / 10, lhc: 32 << 30 / 10, wcg: 4 << 30 / 10}},
 		Platforms: []string{"x86_64-pc-linux-gnu"},

@@ -71,7 +71,11 @@ func TestOverview(t *testing.T) {
 	b.See("without coprocessors there is no mode of theirs", `document.getElementById('mode-gpu').hidden`)
 	b.See("the headline", `document.getElementById('now-title').textContent === 'Computing 8 tasks'`)
 	b.See("four numbers, with what they mean", `[...document.querySelectorAll('#figures > div')].map(e => [...e.children].map(e => e.textContent).join(' ')).join('|') ===
-		'Running 8 tasks 12 more are waiting|CPUs 8 of 8 24 GB of memory|Temperature 61 °C of the CPU|Shutting down now Loses 5 min 20 s of computing, at most'`)
+		'Running 8 tasks 12 more are waiting|CPUs 8 of 8 24 GB of 32 GB of memory|CPU temperature 61 °C Pauses at 85 °C|Shutting down now Loses 6 min  of computing, at most'`)
+	b.See("the course of the temperature", `document.querySelectorAll('#figures .spark').length === 1`)
+	b.See("the credit of each day, by project", `document.querySelectorAll('#credit-chart rect').length === 3 * 14 && /^Credit per day on this computer, 14 days: Einstein@Home [\d,]+, LHC@home [\d,]+, World <Community> Grid [\d,.]+\.$/.test(document.querySelector('#credit-chart svg').getAttribute('aria-label'))`)
+	b.See("who leads", `document.querySelector('#running a').textContent === 'Einstein@Home All-sky pulsar search'`)
+	b.See("the shares", `document.querySelector('#achieved tr').textContent === 'Einstein@Home50 / 53 %2,210183,204'`)
 	b.See("all is well", `document.getElementById('attention').hidden`)
 	b.See("what runs", `document.querySelectorAll('#running li').length === 8`)
 	b.See("what ended lately", `document.getElementById('recent').textContent === '212 completed, 1 failed in 7 days'`)
@@ -84,7 +88,10 @@ func TestOverview(t *testing.T) {
 		t.Late, t.Deadline, t.LateCure = 90000, time.Now().Add(time.Hour), "let it run more."
 	})
 	b.See("what needs attention", `[...document.querySelectorAll('#attention li')].map(e => e.textContent).join('|') ===
-		'LHC@home: The server is down. You can: wait. Show LHC@home|h1_0421.50_O4_3_0 will be about 1 d 1 h late. You can: let it run more. Show h1_0421.50_O4_3_0'`)
+		'LHC@home: The server is down. You can: wait. Show LHC@home|A task of Einstein@Home will be about 1 d 1 h late. You can: let it run more. Show task'`)
+	b.See("the first of it", `[...document.querySelectorAll('#attention li')].filter(e => e.offsetHeight).length === 1`)
+	b.Do("show the rest", testbrowser.Press("#attention-more"))
+	b.See("all of it", `[...document.querySelectorAll('#attention li')].filter(e => e.offsetHeight).length === 2 && document.getElementById('attention-more').hidden`)
 	a.change(func(p *view.Page) { p.Status.Tasks[9].Ready, p.Status.Tasks[9].Fraction = true, 1 })
 	b.See("a task that ended within a second is announced", `document.getElementById('said').textContent === 'h1_0421.50_O4_9_0 is finished.'`)
 	b.Do("suspend computing", testbrowser.Press("#mode-run summary"), chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
@@ -92,7 +99,7 @@ func TestOverview(t *testing.T) {
 	if got := a.last(); got != `mode "" never 0s` {
 		t.Errorf("the agent was asked for %q", got)
 	}
-	b.See("the mode is told", `document.querySelector('#mode-run b').textContent === 'Never'`)
+	b.See("the mode is told", `document.querySelector('#mode-run b').textContent === 'Never' && document.getElementById('now-title').textContent === 'Paused by you'`)
 	b.Do("close the menu", chromedp.KeyEvent(kb.Escape))
 	b.See("it is closed", `!document.getElementById('mode-run').open && document.activeElement === document.querySelector('#mode-run summary')`)
 	b.Do("resume", testbrowser.Press("#resume"))
@@ -119,6 +126,20 @@ func TestOverview(t *testing.T) {
 	if got := a.last(); got != "drain " {
 		t.Errorf("the agent was asked for %q", got)
 	}
+}
+
+// The first line of a computer that is suspended, and of one that waits for its first tasks.
+func TestOverviewAtRest(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(0)}
+	a.page.Compute.Why, a.page.Status.Compute, a.page.Status.ComputeCode = "The computer is in use.", "The computer is in use.", "user_active"
+	a.page.Credit = nil
+	b, _ := open(t, a)
+	b.See("why it is suspended", `document.getElementById('now-title').textContent === 'Suspended: computer in use'`)
+	b.See("what it waits for", `document.querySelector('.none').textContent === 'Waiting for the first tasks from Einstein@Home, LHC@home or World <Community> Grid.'`)
+	b.See("no chart without credit", `document.getElementById('credit-chart').hidden`)
+	a.change(func(p *view.Page) { p.Compute.Why, p.Status.Compute, p.Status.ComputeCode = "", "", "" })
+	b.See("that it has nothing to do", `document.getElementById('now-title').textContent === 'Nothing to compute'`)
 }
 
 func TestTenThousandTasks(t *testing.T) {
@@ -340,7 +361,7 @@ func TestComputerTab(t *testing.T) {
 	part := 0.98
 	a.page.Status.GPUs = []control.GPU{{Type: "NVIDIA", Name: "Big", Celsius: 74, Busy: &part, MemoryUsed: 5 << 30, Memory: 12 << 30}, {Type: "ATI", Number: 1, Celsius: 40}}
 	b, _ := open(t, a)
-	b.See("coprocessors", `document.getElementById('figures').textContent.includes('8 of 82 NVIDIA GPUs, 24 GB of memory') && document.getElementById('figures').textContent.includes('Hottest GPU: 74 °C')`)
+	b.See("coprocessors", `document.getElementById('figures').textContent.includes('8 of 82 NVIDIA GPUs, 24 GB of 32 GB of memory') && document.getElementById('figures').textContent.includes('GPU: 74 °C')`)
 	b.See("their mode", `document.querySelector('#mode-gpu input[value="auto"]').checked && !document.getElementById('mode-gpu').hidden`)
 	b.Do("suspend them for an hour", testbrowser.Press("#mode-gpu summary"), chromedp.SetValue("#mode-gpu select", "60"), chromedp.Focus(`#mode-gpu input[value="never"]`), chromedp.KeyEvent(" "))
 	b.See("it is said", `document.getElementById('said').textContent === 'GPUs: never for 1 hour.' && document.querySelector('#mode-run input[value="auto"]').checked`)

@@ -1,7 +1,7 @@
 // The page listens to the agent and shows its data.
 
 import { $, text, show } from './dom.js';
-import { when } from './words.js';
+import { when, far } from './words.js';
 import { say } from './ask.js';
 import { listen } from './live.js';
 import { newModel } from './model.js';
@@ -42,7 +42,8 @@ listen({
     useModel(m);
     tabs.update(m);
     const s = m.status;
-    text($('about'), `Starling ${s.version} · running since ${when(s.since)}`);
+    text($('host'), m.host.name ?? '');
+    text($('about'), `Starling ${s.version} · running for ${far((Date.now() - Date.parse(s.since)) / 1000)}`);
   },
   messages(lines) { tabs.messages(lines, firstLines); firstLines = false; },
 });

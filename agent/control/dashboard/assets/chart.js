@@ -65,7 +65,7 @@ function values(times, series, how) {
     make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, how.heading), ...series.map((s) => make('th', { scope: 'col', class: 'num' }, s.name)))),
     make('tbody', {}, ...times.toReversed().map((t) => make('tr', {}, make('th', { scope: 'row' }, how.long(t)),
       ...series.map((s) => make('td', { class: 'num' }, cell(s, t) === undefined ? '–' : number(cell(s, t))))))));
-  return make('details', {}, make('summary', {}, 'Values'), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Values: ${series.length === 1 ? series[0].name : 'all'}` }, table));
+  return make('details', {}, make('summary', {}, 'Show data'), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Data: ${series.length === 1 ? series[0].name : 'all'}` }, table));
 }
 
 // bars compares fractions: [{name, parts: [a, b]}]. names are the names of the parts.

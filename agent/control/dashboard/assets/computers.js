@@ -19,7 +19,7 @@ const every = 5000; // ms between two looks at a computer
 const many = 12; // more computers than that are rows
 
 const here = ''; // the address of this computer
-let known = new Map(); // address → { address, answer, error }
+let known = new Map(); // address → { address, answer, error, away }
 let open = false, round = 0, wanted = null; // the computer whose history is shown
 let total, list, pauseAll, resumeAll, another;
 
@@ -88,23 +88,25 @@ async function follow(address, mine) {
 }
 
 async function ask(address, mine) {
-  let answer, error = '';
+  let answer, error = '', away = false;
   try {
     answer = await call(`/api/computers/status?address=${encodeURIComponent(address)}`);
   } catch (e) {
     error = e.message;
+    away = e.code === 'away';
   }
   const c = known.get(address);
   if (!c || mine !== round) return;
-  c.error = error;
+  Object.assign(c, { error, away });
   if (answer) c.answer = answer;
   draw();
 }
 
-// problems returns the problems of a computer that need attention. One that does not answer has none:
-// to switch a computer off is normal.
+// problems returns the problems of a computer that need attention. One that is away has none: to switch
+// a computer off is normal.
 function problems(c) {
-  const s = c.error ? undefined : c.answer?.status;
+  if (c.error) return c.away ? [] : [{ key: 'error', text: c.error[0].toUpperCase() + c.error.slice(1) }];
+  const s = c.answer?.status;
   return s ? attention({ status: s, projects: s.projects ?? [], tasks: s.tasks ?? [] }).filter((x) => x.key !== 'newer') : [];
 }
 
@@ -125,8 +127,8 @@ function draw() {
 
 // sentence returns a computer's state: a class for its mark, and what it does.
 function sentence(c) {
-  if (c.error) return ['', 'It does not answer. It may be switched off.'];
-  if (!c.answer) return ['', 'Connecting…'];
+  if (c.away) return ['', 'It does not answer. It may be switched off.'];
+  if (!c.answer && !c.error) return ['', 'Connecting…'];
   const [worst, ...others] = problems(c);
   if (worst) return ['need', `${worst.text}${worst.cure ? ` You can: ${worst.cure}` : ''}${others.length ? ` And ${others.length} more.` : ''}`];
   const { running, status: s } = c.answer;
@@ -164,7 +166,7 @@ function card(c) {
     mark.className = `dot ${kind}`;
     text(what, words);
     what.title = c.error ?? '';
-    e.classList.toggle('away', !!c.error);
+    e.classList.toggle('away', !!c.away);
     text(number, s ? c.answer.running.toLocaleString() : '–');
     text(unit, s ? (c.answer.running === 1 ? 'task' : 'tasks') : '');
     text(days, `Completed in ${count(s?.achieved?.days ?? 7, 'day')}`);

@@ -22,6 +22,9 @@ export function labelOf(s) {
   }
 }
 
+// causeOf returns the name of a cause inside a sentence: "on battery", "CPU too hot".
+export const causeOf = (code) => (causes[code]?.[0] ?? 'by the preferences').replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());
+
 // kindOf returns the label of a span whose reason is next to it.
 export const kindOf = (s) => (s.state === 'suspended' ? 'Suspended' : labelOf(s));
 
