@@ -130,12 +130,12 @@ func TestDashboard(t *testing.T) {
 
 	b.Do("stop all", follow("Overview"), testbrowser.Press("#mode-run summary"), chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
 	b.See("all rests", `document.getElementById('now-title').textContent === 'Paused by you'`)
-	b.Do("detach", follow("Projects"), testbrowser.Press("#projects-list a"), button("Detach"), testbrowser.Press("#sure-yes"))
+	b.Do("detach", follow("Projects"), testbrowser.Press("#projects-list a"), button("Detach…"), testbrowser.Press("#sure-yes"))
 	await(t, ctx, a, "the project to be detached", func(s control.Status) bool { return len(s.Projects) == 0 || s.Projects[0].Disconnected })
 	b.See("it can be taken back", `[...document.querySelectorAll('#project-actions button')].some(e => e.textContent === 'Undo' && !e.hidden)`)
 	b.Do("take it back", button("Undo"))
 	await(t, ctx, a, "the project to stay", func(s control.Status) bool { return len(s.Projects) == 1 && !s.Projects[0].Disconnected })
-	b.Do("detach", button("Detach"), testbrowser.Press("#sure-yes"))
+	b.Do("detach", button("Detach…"), testbrowser.Press("#sure-yes"))
 	await(t, ctx, a, "the project to be detached again", func(s control.Status) bool { return len(s.Projects) == 0 || s.Projects[0].Disconnected })
 	_ = a.SteerProject(ctx, p.URL, control.FinishProject) // a project without tasks is gone already
 	await(t, ctx, a, "no project", func(s control.Status) bool { return len(s.Projects) == 0 })

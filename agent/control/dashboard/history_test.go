@@ -112,6 +112,7 @@ func TestHistoryTab(t *testing.T) {
 	b.See("its label", `/^What the computer did in the last 7 days\. Computing \d+ %, No task to run \d+ %, Suspended \d+ %, Off \d+ %\. Arrow keys/.test(document.querySelector('.bands').getAttribute('aria-label'))`)
 	line := `document.getElementById('chosen-span').textContent`
 	b.See("the last suspended time", line+` === 'Yesterday, 23:10–00:00Suspended for 50 minThe computer is running on battery power.Change'`)
+	b.Picture("history")
 	b.Do("go back in time", chromedp.Focus(".bands"), chromedp.KeyEvent(kb.ArrowLeft))
 	b.See("the time before", line+` === 'Yesterday, 20:00–23:10Computing for 3 h 10 minChange' && document.querySelector('#chosen-span a').hidden`)
 	b.Do("go to the day before", chromedp.KeyEvent(kb.ArrowDown))
@@ -125,7 +126,6 @@ func TestHistoryTab(t *testing.T) {
 	b.See("the hidden list of it, the last first", `document.querySelectorAll('#spans li').length === 37 && document.querySelector('#spans li').textContent.startsWith('Computing since 00:00') && document.getElementById('spans').className === 'unseen'`)
 	b.See("by days", `[...document.querySelectorAll('#spans h3')].map(e => e.textContent).slice(0, 2).join() === 'Today,Yesterday' && document.querySelectorAll('#spans h3').length === 7`)
 	b.See("a reason in full", `[...document.querySelectorAll('#spans li')].some(e => e.textContent === 'On battery 23:10–06:40 7 h 30 min. The computer is running on battery power (run_on_batteries).')`)
-	b.Picture("history")
 
 	b.Do("change the preference", testbrowser.Press("#chosen-span a"))
 	b.See("the field of it", `location.pathname === '/preferences' && document.activeElement.id === 'pref-run_on_batteries'`)

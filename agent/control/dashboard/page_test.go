@@ -313,7 +313,8 @@ func TestProjectsTab(t *testing.T) {
 		'Your account https://einstein.example/home.php?a=1&b=2 View your account information noopener noreferrer _blank|Forum <b> https://einstein.example/forum  noopener noreferrer _blank'`)
 	b.See("the volunteer's own programs", `document.getElementById('project-own').textContent === 'einstein_O4 8.01 (avx512) <b>'`)
 	b.See("what it does not", `(t => t.includes('Problem: h1_0500: no room') && t.includes(': h1_0300 (') && t.includes('because its time is over'))(document.getElementById('project-stored').textContent)`)
-	b.Do("reset it", chromedp.Click(`//aside//button[text()="Reset"]`), testbrowser.Press("#sure-yes"))
+	b.See("what a reset and a detach do, apart from the rest", `document.querySelector('#drawer .end').textContent.startsWith('Reset…Detach…A reset drops its tasks')`)
+	b.Do("reset it", chromedp.Click(`//aside//button[text()="Reset…"]`), testbrowser.Press("#sure-yes"))
 	b.See("it is said", `document.getElementById('said').textContent.startsWith('Einstein@Home: resetting')`)
 	if got := a.last(); got != "reset "+einstein {
 		t.Errorf("the agent was asked for %q", got)

@@ -4,12 +4,13 @@
 //	update(model, params)  shows the model; params are those of the address
 //	messages(lines)   optional: further lines of the log
 //	gone()            optional: another tab is shown
+//	unread(model)     optional: the number next to its name
 //
 // Another tab needs only a line here: with an icon if a phone has it in its bar and not under More, with
 // more if a broad window has it at the right, and with of if another tab leads to it. The server serves
 // index.html for its address.
 
-import { $, make, show } from './dom.js';
+import { $, make, text, show } from './dom.js';
 import { icon } from './icons.js';
 import { go } from './address.js';
 import * as overview from './overview.js';
@@ -48,7 +49,7 @@ export function start() {
   unfold();
   for (const t of tabs) {
     const id = t.path.slice(1) || 'overview';
-    t.links = t.of ? [] : [make('a', { href: t.path, class: t.icon || t.more ? undefined : 'wide' }, t.icon && icon(t.icon), t.title)];
+    t.links = t.of ? [] : [make('a', { href: t.path, class: t.icon || t.more ? undefined : 'wide' }, t.icon && icon(t.icon), t.title, t.count = t.tab.unread && make('span', { class: 'count' }))];
     if (!t.of) (t.more ? others : $('tabs')).append(t.links[0]);
     if (!t.of && !t.icon && !t.more) {
       t.links.push(make('a', { href: t.path, class: 'narrow' }, t.title));
@@ -107,6 +108,7 @@ export function update(m) {
   const n = m.running.length;
   document.title = `${current.path === '/' ? '' : `${current.title} · `}${n ? `${n} running · ` : ''}Starling`;
   current.tab.update(m, new URLSearchParams(location.search));
+  for (const t of tabs) if (t.count) text(t.count, t.tab.unread(m) ? ` ${t.tab.unread(m).toLocaleString()}` : '');
 }
 
 // messages passes on lines of the log. first is true for the first lines of a stream.
