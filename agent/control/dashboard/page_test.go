@@ -488,6 +488,28 @@ func TestPhone(t *testing.T) {
 	}
 }
 
+// TestPhoneModes: the head has the button that pauses, and More the modes.
+func TestPhoneModes(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(20)}
+	b, base := open(t, a)
+	b.Do("be a phone", chromedp.EmulateViewport(360, 740), chromedp.Navigate(base+"/tasks"))
+	b.See("the name of the computer", `document.querySelector('.brand').innerText.trim() === 'workbench'`)
+	b.Do("pause", testbrowser.Press("#pause"))
+	b.See("it pauses", `document.getElementById('said').textContent === 'Paused for 1 hour.' && document.querySelector('.top #resume:not([hidden])')`)
+	b.Do("look for the rest", chromedp.Click("#more > summary"))
+	b.See("it is there", `[...document.querySelectorAll('#more a')].filter(e => e.offsetHeight).map(e => e.textContent).join() === 'Computers,Notices,Preferences,Log'`)
+	b.Do("open the network", chromedp.Click("#mode-net summary"))
+	b.See("its modes", `document.querySelector('#mode-net input').offsetHeight > 0 && document.getElementById('more').open`)
+	b.Accessible("More")
+	b.Do("never", chromedp.Focus(`#mode-net input[value="never"]`), chromedp.KeyEvent(" "))
+	b.See("it is said", `document.getElementById('said').textContent === 'Network: never.'`)
+	b.Do("go to the log", chromedp.Click(`//div/a[text()="Log"]`))
+	b.See("More is closed", `location.pathname === '/log' && !document.getElementById('more').open`)
+	b.Do("be broad", chromedp.EmulateViewport(1280, 800))
+	b.See("all of it is on the overview", `document.querySelector('#modes #resume') && document.querySelector('#modes #mode-net')`)
+}
+
 // TestPhoneColumns: a column with two letters in a line would be useless, and the computing tasks
 // must be visible at once.
 func TestPhoneColumns(t *testing.T) {

@@ -6,6 +6,7 @@ import { say } from './ask.js';
 import { listen } from './live.js';
 import { newModel } from './model.js';
 import { useModel } from './attach.js';
+import { startModes } from './modes.js';
 import * as tabs from './tabs.js';
 
 let seen; // when the last view came
@@ -32,6 +33,7 @@ function finished(m) {
 }
 
 tabs.start();
+const showModes = startModes();
 listen({
   open() { firstLines = true; connected(true); },
   lost() { connected(false); },
@@ -40,6 +42,7 @@ listen({
     const m = newModel(doc);
     finished(m);
     useModel(m);
+    showModes(m);
     tabs.update(m);
     const s = m.status;
     text($('host'), m.host.name ?? '');

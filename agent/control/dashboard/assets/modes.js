@@ -1,7 +1,7 @@
 // What a person chooses in one row: to pause for a while or after the tasks that run, and the
 // modes of computing, of GPUs and of the network, each with a duration.
 
-import { make, text, show, swap } from './dom.js';
+import { $, make, text, show, swap } from './dom.js';
 import { when } from './words.js';
 import { act } from './ask.js';
 import { newMenu } from './menu.js';
@@ -31,8 +31,11 @@ function mode(id, what, activity) {
   return e;
 }
 
-// buildModes returns an element with a method update.
-export function buildModes() {
+const phone = matchMedia('(max-width: 40rem)');
+
+// startModes puts the buttons into the row of the overview, or on a phone into the page's head and its
+// menu More. It returns a function that shows a model.
+export function startModes() {
   const suspend = (minutes, said) => act('/api/mode', { activity: '', mode: 'never', minutes }, said);
   const morning = () => {
     const d = new Date();
@@ -49,8 +52,16 @@ export function buildModes() {
     make('button', { onclick: () => suspend(0, 'Paused until you resume.') }, 'Until I resume'),
     make('button', { id: 'drain', onclick: () => act('/api/drain', { scope: 'running' }, 'Running tasks finish. No others start.') }, 'When running tasks are finished')));
   const run = mode('mode-run', 'Computing', ''), gpu = mode('mode-gpu', 'GPUs', 'gpu'), net = mode('mode-net', 'Network', 'network');
-  const all = make('div', { class: 'tools', id: 'modes' }, pause, resume, others, run, gpu, net);
-  all.update = (m) => {
+  const pausing = make('div', { class: 'tools', id: 'pausing' }, pause, resume, others);
+  const place = () => {
+    if (phone.matches) document.querySelector('.top h1').after(pausing);
+    else $('modes').append(pausing);
+    (phone.matches ? $('more').lastElementChild : $('modes')).append(run, gpu, net);
+  };
+  phone.addEventListener('change', place);
+  place();
+  return (m) => {
+    show(pausing, m.projects.length > 0);
     const never = m.status.run_mode === 'never', paused = never || !!m.status.drain;
     unpause = () => (never ? act('/api/mode', { activity: '', mode: 'auto', minutes: 0 }, 'Resumed.') : act('/api/drain', { scope: '' }, 'Resumed.'));
     swap(resume, pause, paused);
@@ -60,5 +71,4 @@ export function buildModes() {
     gpu.update(m.gpu_mode, m.gpu_until);
     net.update(m.status.network_mode, m.network_until);
   };
-  return all;
 }

@@ -5,7 +5,6 @@ import { span, when, bytes, number, percent, count, relative } from './words.js'
 import { causeOf } from './spans.js';
 import { stacked, creditOf } from './stack.js';
 import { attention, notes, taskLink, projectLink } from './attention.js';
-import { buildModes } from './modes.js';
 import { buildWelcome } from './welcome.js';
 import { headlines, titleOf } from './notices.js';
 import { nameOf } from './model.js';
@@ -17,11 +16,10 @@ const narrow = matchMedia('(max-width: 40rem)');
 const days = 14; // of the chart
 const heads = ['Project account', 'Share / actual', 'Per day', 'Total credit'];
 
-let bar, status, others, title, recent, wrong, figures, chart, why, whyBox, opened, modes, running, all, idle, achieved, table, news, newsBox, welcome, work;
+let bar, status, others, title, recent, wrong, figures, chart, why, whyBox, opened, running, all, idle, achieved, table, news, newsBox, welcome, work;
 
 export function build(section) {
   title = make('h2', { id: 'now-title' }, '…');
-  modes = buildModes();
   wrong = make('ul', { id: 'attention', class: 'whys', 'aria-label': 'Needs you' });
   others = make('button', { class: 'link', id: 'attention-more', onclick: () => { wrong.classList.add('all'); show(others, false); } });
   welcome = buildWelcome();
@@ -39,7 +37,7 @@ export function build(section) {
   news = make('ul', { id: 'news', class: 'rows' });
   newsBox = make('div', { id: 'news-box', class: 'card', hidden: true }, make('header', {}, make('h2', {}, 'News'), make('a', { class: 'small', href: '/notices' }, 'All notices')), news);
   section.append(
-    bar = make('div', { class: 'bar' }, status = make('div', { class: 'status' }, icon('check'), title), modes), wrong, others, welcome.element, figures, whyBox,
+    bar = make('div', { class: 'bar' }, status = make('div', { class: 'status' }, icon('check'), title), make('div', { class: 'tools', id: 'modes' })), wrong, others, welcome.element, figures, whyBox,
     work = make('div', { class: 'halves work' },
       make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Running tasks'), all), idle, running),
       make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Contribution'), recent), chart, achieved), newsBox));
@@ -54,7 +52,6 @@ export function update(m) {
   show(bar, m.projects.length > 0);
   show(figures, m.projects.length > 0);
   show(work, m.projects.length > 0);
-  modes.update(m);
   keep(wrong, attention(m), (x) => x.key, problem);
   show(wrong, wrong.children.length > 0);
   text(others, `And ${wrong.children.length - 1} more`);

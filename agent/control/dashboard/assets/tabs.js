@@ -45,7 +45,7 @@ export function start() {
   const broad = matchMedia('(min-width: 40.01rem)'); // a phone has room for a few
   const unfold = () => { more.open = broad.matches; };
   broad.addEventListener('change', unfold);
-  others.addEventListener('click', unfold);
+  others.addEventListener('click', (e) => { if (e.target.closest('a')) unfold(); });
   unfold();
   for (const t of tabs) {
     const id = t.path.slice(1) || 'overview';
