@@ -25,6 +25,7 @@ type fake struct {
 	seqno int
 	ended []control.HistoryTask
 	spans []control.Span
+	ready chan struct{} // if there is one, the agent answers once it is closed
 	// config, if there is one, answers for the projects.
 	config func(u string) (*protocol.ProjectConfig, error)
 }
@@ -53,7 +54,14 @@ func (a *fake) last() string {
 	return a.asked[len(a.asked)-1]
 }
 
-func (a *fake) Dashboard(context.Context) (view.Page, error) {
+func (a *fake) Dashboard(ctx context.Context) (view.Page, error) {
+	if a.ready != nil {
+		select {
+		case <-a.ready:
+		case <-ctx.Done():
+			return view.Page{}, ctx.Err()
+		}
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v := a.page

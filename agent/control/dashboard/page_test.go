@@ -186,6 +186,10 @@ func TestTenThousandTasks(t *testing.T) {
 	b.See("and how many will be late", chips+`.endsWith('|Will be late 1')`)
 	b.Do("show those that are paused", testbrowser.Press(".chip.paused"))
 	b.See("they alone", rowCount("240")+` && document.querySelector('.chip[aria-pressed=true]').className === 'chip paused'`)
+	b.Do("show those that are suspended, of which there is none", chromedp.Evaluate[chromedp.Void](`history.replaceState(null, '', '/tasks?show=suspended'); dispatchEvent(new PopStateEvent('popstate'))`))
+	b.See("that there is none", `document.querySelector('#tasks-empty:not([hidden])')?.textContent === 'No task is in this state. Show all' && document.querySelector('.chip.suspended[aria-pressed=true]')`)
+	b.Do("show the paused again", testbrowser.Press(".chip.paused"))
+	b.See("they alone", rowCount("240"))
 	b.Do("and of them one that is not there", chromedp.SendKeys("#tasks-search", "zzz"))
 	b.See("nothing is found", `document.querySelector('#tasks-empty:not([hidden]) span').textContent === 'No task matches “zzz”.'`)
 	b.Do("show all again", testbrowser.Press("#tasks-empty button"))
@@ -431,6 +435,20 @@ func TestAgentGone(t *testing.T) {
 	b.See("the agent does not answer", `!document.getElementById('gone').hidden && document.getElementById('gone-text').textContent.includes('What you see below is from') && document.getElementById('tasks').inert`)
 	b.See("it is grey", `getComputedStyle(document.getElementById('tasks')).opacity < 1`)
 	b.Picture("stopped")
+}
+
+// A page shows its frame until the agent answers, and after a while that it waits.
+func TestLoading(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(3), ready: make(chan struct{})}
+	_, login := serve(t, a)
+	b := testbrowser.New(t)
+	b.Do("open the page", testbrowser.Media("light"), chromedp.Navigate(login.String()))
+	b.See("the frame", `document.querySelectorAll('#loading i').length === 3 && document.querySelectorAll('nav a').length > 5 && !document.getElementById('overview').offsetHeight`)
+	b.See("that it waits", `document.getElementById('loading').innerText.trim() === 'Connecting…'`)
+	b.Accessible("a page that waits")
+	close(a.ready)
+	b.See("the overview", `!document.getElementById('loading') && document.getElementById('overview').offsetHeight && document.querySelectorAll('#running li').length === 3`)
 }
 
 func TestNothingYet(t *testing.T) {

@@ -10,6 +10,7 @@ import { startModes } from './modes.js';
 import * as tabs from './tabs.js';
 
 let seen; // when the last view came
+setTimeout(() => { if ($('loading')) text($('loading').lastElementChild, 'Connecting…'); }, 2000);
 let firstLines = true;
 
 // Without the agent the page is out of date and cannot be used.
@@ -39,6 +40,7 @@ listen({
   lost() { connected(false); },
   view(doc) {
     seen = new Date().toISOString();
+    $('loading')?.remove();
     const m = newModel(doc);
     finished(m);
     useModel(m);

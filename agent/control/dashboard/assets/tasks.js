@@ -136,6 +136,7 @@ function redraw() {
   selection.update(model.tasks);
   chips.update(model.tasks, how.kind);
   text(empty.firstChild, !model.tasks.length ? none(model) : how.search ? `No task matches “${how.search}”.` : 'No task is in this state.');
+  text(clear, how.search ? 'Clear search' : 'Show all');
   show(clear, model.tasks.length > 0);
   show(empty, !arranged.found.length);
   show(chips.element, model.tasks.length > 0);
