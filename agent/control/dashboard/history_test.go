@@ -58,7 +58,7 @@ func past(tasks int) *fake {
 		end := started.Add(-time.Duration(i) * 20 * time.Minute)
 		k := control.HistoryTask{
 			Name: fmt.Sprintf("h1_0398.20_O4_%d_0", tasks-i), Project: einstein, ProjectName: "Einstein@Home", Workunit: fmt.Sprintf("h1_0398.20_O4_%d", tasks-i),
-			App: "einstein_O4", AppVersion: 104, PlanClass: "avx2", Outcome: "finished", Received: end.Add(-50 * time.Hour), Started: end.Add(-2 * time.Hour),
+			App: "einstein_O4", AppTitle: "All-sky pulsar search", AppVersion: 104, PlanClass: "avx2", Outcome: "finished", Received: end.Add(-50 * time.Hour), Started: end.Add(-2 * time.Hour),
 			Finished: end, Reported: end.Add(10 * time.Minute), Deadline: end.Add(72 * time.Hour), Elapsed: 7200, CPUTime: 7050, PeakMemory: 530 << 20,
 			Stderr: "12:00:01 reading the input\n12:00:04 <b>template</b> 17 of 4000\n",
 		}
@@ -102,7 +102,7 @@ func TestHistoryTab(t *testing.T) {
 	rows := `document.querySelectorAll('#history-table tbody tr:not(.space)')`
 	b.See("a page of the tasks that ended", `document.getElementById('history-count').textContent === '200+'`)
 	b.See("how they did, the last first", `[...`+rows+`].slice(0, 6).map(e => e.children[1].textContent).join('|') === 'Finished|Aborted by you|Finished|Failed|Finished|Finished, 3 h late'`)
-	b.See("a row", rows+`[0].children[0].textContent === 'Einstein@Home einstein_O4h1_0398.20_O4_1000_0' && [...`+rows+`[3].children].map(e => e.textContent).join('|').replace(/\d\d\d\d-\d\d-\d\d|\d+ (min|h) ago/, 'then') === 'Einstein@Home einstein_O4h1_0398.20_O4_997_0|Failed|The application crashed (segmentation violation).|then|2 h|1 h 57 min'`)
+	b.See("a row", rows+`[0].children[0].textContent === 'Einstein@Home All-sky pulsar searchh1_0398.20_O4_1000_0' && [...`+rows+`[3].children].map(e => e.textContent).join('|').replace(/\d\d\d\d-\d\d-\d\d|\d+ (min|h) ago/, 'then') === 'Einstein@Home All-sky pulsar searchh1_0398.20_O4_997_0|Failed|The application crashed (segmentation violation).|then|2 h|1 h 57 min'`)
 	b.See("why one was late", `/^The deadline was .* at \d\d:\d\d\.$/.test(`+rows+`[5].children[2].textContent)`)
 	b.See("a band for each day, of one height", `document.querySelectorAll('.band').length === 7 && new Set([...document.querySelectorAll('.band .span')].map(e => e.offsetHeight)).size === 1`)
 	b.See("its hours", `[...document.querySelectorAll('.hours span')].map(e => e.textContent).join(' ') === '00:00 03:00 06:00 09:00 12:00 15:00 18:00 21:00 24:00'`)

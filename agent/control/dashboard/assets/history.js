@@ -52,7 +52,7 @@ const heads = [['Task', 'c-name'], ['Outcome', 'c-outcome'], ['Reason', 'c-why']
 function create(t) {
   const cells = heads.map(([, c]) => make('td', { class: c }));
   const color = model?.projects.find((p) => p.master_url === t.project)?.color ?? '';
-  cells[0].append(make('a', { href: pastLink(t), title: t.name }, make('span', { class: `key ${color}` }), make('strong', {}, projectOf(t)), ' ', make('span', {}, t.app ?? '')), make('small', {}, t.name));
+  cells[0].append(make('a', { href: pastLink(t), title: t.name }, make('span', { class: `key ${color}` }), make('strong', {}, projectOf(t)), ' ', make('span', {}, t.app_title || t.app || '')), make('small', {}, t.name));
   cells[1].append(make('span'));
   return make('tr', {}, ...cells);
 }

@@ -51,7 +51,7 @@ function build() {
     text(state, outcome(t));
     state.className = shade(t);
     const version = t.app_version ? `${Math.floor(t.app_version / 100)}.${String(t.app_version % 100).padStart(2, '0')}` : '';
-    text(where, [[t.app, version, t.plan_class && `(${t.plan_class})`].filter(Boolean).join(' '), projectOf(t)].filter(Boolean).join(' · '));
+    text(where, [t.app_title, [t.app, version, t.plan_class && `(${t.plan_class})`].filter(Boolean).join(' '), projectOf(t)].filter(Boolean).join(' · '));
     text(why, cause(t));
     facts(list, [
       ['Received', t.received && when(t.received)],
