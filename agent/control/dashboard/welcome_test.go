@@ -7,6 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -63,6 +64,14 @@ func TestFirstRunWithoutNetwork(t *testing.T) {
 	b.Do("try again", testbrowser.Press("#welcome [role=alert] button"))
 	b.See("one that does not suit this computer cannot be chosen", `document.querySelector('.choose input').disabled && document.querySelector('.choose').innerText.endsWith('Has no applications for this computer')`)
 	b.See("another is", `document.getElementById('welcome-go').textContent === 'Continue with Einstein@Home' && !document.getElementById('welcome-go').disabled`)
+}
+
+func TestFirstRunWithAManager(t *testing.T) {
+	t.Parallel()
+	a := newcomer(nil)
+	a.page.Status.Manager = &control.Manager{Name: "BAM!", URL: "https://bam.example/"}
+	b, _ := open(t, a)
+	b.See("that the manager chooses", `document.getElementById('welcome-manager').textContent === 'Your account manager, BAM!, will choose the projects.' && !document.getElementById('welcome-go').offsetHeight && !document.getElementById('welcome-projects').offsetHeight`)
 }
 
 func TestTouch(t *testing.T) {
