@@ -77,7 +77,7 @@ func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 		v, err = a.Status(ctx)
 	}
 	if _, unreachable := errors.AsType[*net.OpError](err); err != nil && (unreachable || ctx.Err() != nil) {
-		refuseAs(w, "away", inTime(ctx, err))
+		refuseAs(w, "away", sysfault.Plain(inTime(ctx, err)))
 		return
 	}
 	answer(w, summary(v), err)
