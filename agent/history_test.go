@@ -88,7 +88,7 @@ func TestTasksThatRanAreInTheHistory(t *testing.T) {
 			if k.Outcome != tt.outcome || k.Code != tt.code || k.Stderr != tt.stderr || k.By != "" || k.Credit != nil {
 				t.Errorf("got %+v", k)
 			}
-			if k.Project != demoURL || k.ProjectName == "" || k.App != "plain" || k.AppVersion != 100 || k.Workunit == "" || k.Elapsed <= 0 {
+			if k.Project != demoURL || k.ProjectName == "" || k.App != "plain" || k.AppTitle == "" || k.AppVersion != 100 || k.Workunit == "" || k.Elapsed <= 0 {
 				t.Errorf("got %+v", k)
 			}
 			if k.Received.IsZero() || k.Started.Before(k.Received) || k.Finished.Before(k.Started) || k.Reported.Before(k.Finished) || k.Deadline.IsZero() {

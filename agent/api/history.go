@@ -78,7 +78,7 @@ func history(db *state.DB, q control.HistoryQuery) (control.History, error) {
 			return false
 		}
 		if (q.Project == "" || e.Project == q.Project) && (q.Task == "" || e.Name == q.Task) && !e.Finished.Before(q.Since) {
-			if t := view.HistoryTask(e); t.Matches(q.Search) {
+			if t := view.HistoryTask(db, e); t.Matches(q.Search) {
 				h.Tasks = append(h.Tasks, t)
 			}
 		}

@@ -45,6 +45,7 @@ type HistoryTask struct {
 	ProjectName string `json:"project_name,omitempty"`
 	Workunit    string `json:"workunit,omitempty"`
 	App         string `json:"app,omitempty"`
+	AppTitle    string `json:"app_title,omitempty"`   // as the project calls the application for people, while it is attached
 	AppVersion  int    `json:"app_version,omitempty"` // 123 is 1.23
 	PlanClass   string `json:"plan_class,omitempty"`
 
@@ -77,7 +78,7 @@ func (t HistoryTask) Matches(search string) bool {
 	if t.Late > 0 {
 		late = "late"
 	}
-	all := strings.ToLower(strings.Join([]string{t.Name, t.ProjectName, t.Project, t.App, t.Outcome, t.By, late, t.Exit}, " "))
+	all := strings.ToLower(strings.Join([]string{t.Name, t.ProjectName, t.Project, t.App, t.AppTitle, t.Outcome, t.By, late, t.Exit}, " "))
 	for word := range strings.FieldsSeq(strings.ToLower(search)) {
 		if !strings.Contains(all, word) {
 			return false

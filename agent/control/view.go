@@ -184,6 +184,7 @@ type Task struct {
 	Name       string    `json:"name"`
 	Project    string    `json:"project"`
 	App        string    `json:"app"`
+	AppTitle   string    `json:"app_title,omitempty"` // as the project calls the application for people
 	State      string    `json:"state"`
 	Running    bool      `json:"running"`
 	Slot       int       `json:"slot"`

@@ -19,12 +19,13 @@ type Page struct {
 	GPUUntil    time.Time                     `json:"gpu_until,omitzero"`     // likewise
 	CPUs        int                           `json:"cpus"`                   // that may be used now
 	AllCPUs     int                           `json:"all_cpus"`
-	Memory      int64                         `json:"memory"`                     // bytes that tasks may use (0: no limit)
-	Temperature float64                       `json:"cpu_temperature,omitempty"`  // °C of the hottest sensor (0 if unknown)
-	Heat        []Heat                        `json:"cpu_temperatures,omitempty"` // of the last day, oldest first (none: not measured)
-	GPUHeat     []Heat                        `json:"gpu_temperatures,omitempty"` // of the hottest GPU that tasks may use, likewise
-	Battery     string                        `json:"on_batteries,omitempty"`     // yes or no ("" if unknown)
-	Metered     string                        `json:"network_metered,omitempty"`  // likewise
+	Memory      int64                         `json:"memory"`                        // bytes that tasks may use (0: no limit)
+	Temperature float64                       `json:"cpu_temperature,omitempty"`     // °C of the hottest sensor (0 if unknown)
+	Ceiling     float64                       `json:"max_cpu_temperature,omitempty"` // °C above which computing pauses (0: no limit)
+	Heat        []Heat                        `json:"cpu_temperatures,omitempty"`    // of the last day, oldest first (none: not measured)
+	GPUHeat     []Heat                        `json:"gpu_temperatures,omitempty"`    // of the hottest GPU that tasks may use, likewise
+	Battery     string                        `json:"on_batteries,omitempty"`        // yes or no ("" if unknown)
+	Metered     string                        `json:"network_metered,omitempty"`     // likewise
 	Host        Host                          `json:"host"`
 	Disk        DiskUse                       `json:"disk"`
 	Platforms   []string                      `json:"platforms"` // whose programs can be run, the computer's own first
@@ -73,7 +74,7 @@ func (f *Facts) Dashboard() Page {
 		Status: f.Status(), Compute: s.Compute, Network: s.Network,
 		RunUntil: h.RunMode.Until, NetUntil: h.NetMode.Until,
 		GPUMode: control.ModeName(h.GPUMode.Kind), GPUUntil: h.GPUMode.Until,
-		CPUs: s.CPUs, AllCPUs: s.AllCPUs, Memory: s.Memory, Temperature: f.Conditions.Temperature,
+		CPUs: s.CPUs, AllCPUs: s.AllCPUs, Memory: s.Memory, Temperature: f.Conditions.Temperature, Ceiling: f.Prefs.TemperatureCeiling,
 		Battery: sensedAs(f.Conditions.Battery), Metered: sensedAs(f.Conditions.Metered),
 		Host: Host{
 			Name: f.Host.DomainName, Model: f.Host.Model, System: f.Host.OSName + " " + f.Host.OSVersion,

@@ -8,10 +8,11 @@ import (
 )
 
 // HistoryTask returns a task that has ended in the form that people see.
-func HistoryTask(e state.EndedTask) control.HistoryTask {
+func HistoryTask(db *state.DB, e state.EndedTask) control.HistoryTask {
+	app, _ := db.Apps.Get(state.Key(e.Project, e.App))
 	k := control.HistoryTask{
 		Name: e.Name, Project: e.Project, ProjectName: e.ProjectName, Workunit: e.Workunit,
-		App: e.App, AppVersion: e.VersionNum, PlanClass: e.PlanClass,
+		App: e.App, AppTitle: app.UserFriendlyName, AppVersion: e.VersionNum, PlanClass: e.PlanClass,
 		Outcome: string(e.Outcome), By: string(e.By), Code: e.Code, Exit: e.Text, ExitStatus: e.ExitStatus, Stderr: e.Stderr,
 		Received: e.Received, Started: e.Started, Finished: e.Finished, Reported: e.Reported, Deadline: e.Deadline,
 		Elapsed: e.Elapsed.Seconds(), CPUTime: e.CPUTime.Seconds(), PeakMemory: e.PeakRSS,

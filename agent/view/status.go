@@ -199,8 +199,9 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 
 func (f *Facts) showTask(key string, r state.Result) control.Task {
 	u := f.unit(r)
+	app, _ := f.DB.Apps.Get(state.Key(r.Project, u.AppName))
 	t := control.Task{
-		Name: r.Name, Project: r.Project, App: u.AppName, State: r.State.String(), Slot: r.Slot,
+		Name: r.Name, Project: r.Project, App: u.AppName, AppTitle: app.UserFriendlyName, State: r.State.String(), Slot: r.Slot,
 		Fraction: r.Checkpoint.Fraction, CPUTime: max(r.CPUTime, r.Checkpoint.CPUTime).Seconds(),
 		Elapsed:  max(r.Elapsed, r.Checkpoint.Elapsed).Seconds(),
 		Deadline: f.deadline(r), ExitStatus: r.ExitStatus, Suspended: r.Suspended, AbortAt: r.AbortAt,

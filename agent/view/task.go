@@ -15,9 +15,8 @@ import (
 type Task struct {
 	control.Task
 	Workunit string          `json:"workunit"`
-	AppTitle string          `json:"app_title"` // as the project calls the application for people
-	Version  string          `json:"version"`   // such as 7.02 (avx) for x86_64-pc-linux-gnu
-	Reason   jobsched.Reason `json:"reason"`    // of the last pass (its code may be "")
+	Version  string          `json:"version"` // such as 7.02 (avx) for x86_64-pc-linux-gnu
+	Reason   jobsched.Reason `json:"reason"`  // of the last pass (its code may be "")
 	CPUs     float64         `json:"cpus"`
 
 	// In bytes, 0 if unknown.
@@ -61,9 +60,8 @@ func (f *Facts) Task(project, name string) (t Task, ok bool) {
 	}
 	unit := f.unit(r)
 	version, _ := f.DB.Versions.Get(r.Version)
-	app, _ := f.DB.Apps.Get(state.Key(project, unit.AppName))
 	t = Task{
-		Task: f.showTask(key, r), Workunit: r.WorkunitName, AppTitle: app.UserFriendlyName, Version: versionText(version),
+		Task: f.showTask(key, r), Workunit: r.WorkunitName, Version: versionText(version),
 		CPUs: cmp.Or(version.AvgNCPUs, 1), PeakMemory: r.PeakRSS, MemoryBound: int64(unit.RscMemoryBound), DiskBound: int64(unit.RscDiskBound),
 		Received: r.Received, Started: r.Started, Completed: r.Completed, Checkpoint: r.Checkpoint.Elapsed.Seconds(),
 		Crashes: r.Crashes, Message: r.Message, Stderr: written(r.Stderr),

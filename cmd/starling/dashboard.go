@@ -19,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/dashboard"
 	"github.com/starling-grid/starling/agent/control/remote"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/atomicfile"
 )
 
@@ -76,8 +77,8 @@ func browse(ctx context.Context, address string) {
 }
 
 // serveDashboard answers browsers on this computer until ctx ends. Without a dashboard
-// it returns nil.
-func serveDashboard(ctx context.Context, dataDir string, a *agent.Agent, port int, log *slog.Logger) (control.Dashboard, error) {
+// it returns nil. in are the settings in force.
+func serveDashboard(ctx context.Context, dataDir string, a *agent.Agent, port int, in settings.Settings, log *slog.Logger) (control.Dashboard, error) {
 	if port == 0 {
 		return nil, dashboard.Retract(dataDir)
 	}
@@ -91,12 +92,13 @@ func serveDashboard(ctx context.Context, dataDir string, a *agent.Agent, port in
 		return nil, errors.Join(err, l.Close())
 	}
 	srv := &dashboard.Server{Agent: a, Log: log, Token: token, Port: strconv.Itoa(port), Computers: remote.NewComputers(dataDir)}
+	srv.Confinement = dashboard.Confinement{System: runtime.GOOS, Sandbox: in.Sandbox, Network: in.SandboxNetwork, Outside: in.Virtualization}
 	known, err := knownProjects()
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	for _, p := range known {
-		srv.Known = append(srv.Known, dashboard.Known{Name: p.Name, URL: p.URL, Area: p.Area, About: p.About})
+		srv.Known = append(srv.Known, dashboard.Known{Name: p.Name, URL: p.URL, Area: p.Area, About: p.About, First: p.First})
 	}
 	go func() {
 		if err := srv.Serve(ctx, l); err != nil {

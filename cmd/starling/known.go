@@ -17,7 +17,8 @@ type knownProject struct {
 	Name  string `toml:"name"`
 	URL   string `toml:"url"`
 	Area  string `toml:"area"`
-	About string `toml:"about"`
+	About string `toml:"about"` // a sentence
+	First bool   `toml:"first"` // offered to a newcomer before the others
 }
 
 //go:embed known.toml

@@ -14,16 +14,22 @@ func TestKnownProjects(t *testing.T) {
 	if err != nil || len(known) == 0 {
 		t.Fatalf("%d projects, %v", len(known), err)
 	}
-	seen := make(map[string]bool)
+	seen, first := make(map[string]bool), make(map[string]string)
 	for _, p := range known {
 		u, err := protocol.CanonicalMasterURL(p.URL)
 		if err != nil || u != p.URL || !strings.HasPrefix(u, "https://") || seen[u] {
 			t.Errorf("%s: address %s (%s, %v)", p.Name, p.URL, u, err)
 		}
 		seen[u] = true
-		if p.Name == "" || p.Area == "" || p.About == "" || len(p.Name) > 22 || len(p.Area) > 12 || len(p.About) > 60 {
+		if p.Name == "" || p.Area == "" || p.About == "" || len(p.Name) > 22 || len(p.Area) > 12 || len(p.About) > 90 || !strings.HasSuffix(p.About, ".") {
 			t.Errorf("%s: does not fit its line: %+v", u, p)
 		}
+		if p.First {
+			first[p.Area] = p.Name
+		}
+	}
+	if len(first) != 3 {
+		t.Errorf("a newcomer is offered %v, want three projects of different areas", first)
 	}
 }
 

@@ -118,7 +118,7 @@ func runAgent(ctx context.Context, dataDir string, flags ports, whenIdle bool, r
 		log.Error("remote control is unavailable; computing continues", "err", err)
 	}
 	port, asked = choose(flags.dashboard, s.DashboardPort)
-	page, err := serveDashboard(served, dataDir, a, port, log)
+	page, err := serveDashboard(served, dataDir, a, port, s, log)
 	if err != nil {
 		if asked {
 			return errors.Join(err, a.Close())

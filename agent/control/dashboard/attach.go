@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -136,7 +135,5 @@ func refuseAccount(w http.ResponseWriter, err error) {
 			code, text = "account_exists", "An account with this address exists already, with another password."
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusUnprocessableEntity)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": text, "code": code})
+	refuseAs(w, code, text)
 }

@@ -1,10 +1,13 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,10 +62,12 @@ func (s *Server) computers(w http.ResponseWriter, _ *http.Request) {
 type computerView struct {
 	Tasks   int            `json:"tasks"`
 	Running int            `json:"running"`
+	For     []string       `json:"for"`    // the projects of running tasks, by name
 	Status  control.Status `json:"status"` // of tasks only those that will be late
 }
 
-// computer answers with a computer's activities. The address "" is this one.
+// computer answers with a computer's activities. The address "" is this one. If the computer does not
+// answer, which is normal for one that is switched off, the error has the code "away".
 func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
 	defer cancel()
@@ -71,7 +76,11 @@ func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		v, err = a.Status(ctx)
 	}
-	answer(w, summary(v), inTime(ctx, err))
+	if _, unreachable := errors.AsType[*net.OpError](err); err != nil && (unreachable || ctx.Err() != nil) {
+		refuseAs(w, "away", sysfault.Plain(inTime(ctx, err)))
+		return
+	}
+	answer(w, summary(v), err)
 }
 
 // inTime returns the error of a request to a computer, for which there was askTime.
@@ -84,16 +93,25 @@ func inTime(ctx context.Context, err error) error {
 
 // summary leaves out data that the page does not show: ten thousand tasks are some megabytes.
 func summary(s control.Status) computerView {
-	v := computerView{Tasks: len(s.Tasks), Status: s}
+	v := computerView{Tasks: len(s.Tasks), For: []string{}, Status: s}
+	names, busy := make(map[string]string), make(map[string]bool)
+	for _, p := range s.Projects {
+		names[p.MasterURL] = cmp.Or(p.Name, p.MasterURL)
+	}
 	v.Status.Tasks, v.Status.Transfers, v.Status.Notices = []control.Task{}, []control.Xfer{}, nil
 	for _, t := range s.Tasks {
 		if t.Running {
 			v.Running++
+			if name := cmp.Or(names[t.Project], t.Project); name != "" && !busy[name] {
+				busy[name] = true
+				v.For = append(v.For, name)
+			}
 		}
 		if t.Late > 0 {
 			v.Status.Tasks = append(v.Status.Tasks, t)
 		}
 	}
+	slices.Sort(v.For)
 	return v
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -49,7 +50,10 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer w.f.mu.Unlock()
 	s, ok := w.f.there[w.address]
 	if !ok {
-		return nil, errors.New("cannot reach " + w.address)
+		return nil, fmt.Errorf("cannot reach %s: %w", w.address, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("no route to host")})
+	}
+	if s.Host == "stranger" {
+		return nil, errors.New("this computer is not paired with it")
 	}
 	rec := httptest.NewRecorder()
 	switch err := r.ParseForm(); {
@@ -114,7 +118,7 @@ func TestComputersTab(t *testing.T) {
 	a.page.Status.Host = "workbench"
 	f := &farm{there: map[string]control.Status{
 		"attic:31419": {
-			Host: "attic", RunMode: "auto", CPUs: 4, Tasks: []control.Task{{Name: "a", Running: true}, {Name: "b"}},
+			Host: "attic", RunMode: "auto", CPUs: 4, Tasks: []control.Task{{Name: "a", Project: lhc, Running: true}, {Name: "b"}},
 			Projects: []control.Project{{MasterURL: lhc, Name: "LHC <b>"}}, Achieved: &control.Achieved{Days: 7, Finished: 3, CPUTime: 7200},
 		},
 		"cellar:31419": {
@@ -133,24 +137,28 @@ func TestComputersTab(t *testing.T) {
 	cards := func(what string) string {
 		return `[...document.querySelectorAll('#computers-list > li')].map(e => e.querySelector('` + what + `').textContent).join('|')`
 	}
-	b.See("what needs attention first", cards("h3")+` === 'cellar|gone:1|workbench|attic'`)
-	b.See("what they do", cards(".state")+` === 'suspended|no answer|8 tasks running|1 task running'`)
-	b.See("what is wrong", `[...document.querySelectorAll('#computers-list .need')].map(e => e.textContent).join('|') ===
-		'The projects\' files use too much. You can: free some disk space, or allow more.|LHC: The server is down. You can: wait.|It cannot be reached: cannot reach gone:1'`)
-	b.See("the rest, as text", `document.querySelector('#computers-list > li:last-child').textContent.includes('LHC <b>; 2 tasks on 4 CPUs; 3 tasks finished in 7 days, 2 h of CPU time')`)
+	b.See("what needs attention first, then this one", cards("h3")+` === 'cellar|workbench|attic|gone:1'`)
+	b.See("what they do", cards(".sentence")+` === [
+		"The projects' files use too much. You can: free some disk space, or allow more. And 1 more.",
+		'Computing for Einstein@Home, LHC@home and World <Community> Grid', 'Computing for LHC <b>', 'It does not answer. It may be switched off.'].join('|')`)
+	b.See("only what needs attention is amber", `document.querySelectorAll('#computers-list .wants').length === 1`)
+	b.See("why one does not answer", `document.querySelector('.away .sentence > [title]').title.startsWith('cannot reach gone:1')`)
+	b.See("what they are", cards("header .small")+` === '4 CPUs|This computer, 8 CPUs|4 CPUs|'`)
+	b.See("their numbers", cards("dl")+` === 'Running0 tasksCompleted in 7 days0|Running8 tasksCompleted in 7 days212|Running1 taskCompleted in 7 days3|Running– Completed in 7 days–'`)
+	b.See("cards of one height", `new Set([...document.querySelectorAll('.pc')].slice(0, 3).map(e => e.offsetHeight)).size === 1`)
 	b.Accessible("all computers")
 	b.Picture("computers")
 	b.Do("in the dark", testbrowser.Media("dark"))
 	b.Accessible("all computers in the dark")
 
 	b.Do("pause all", testbrowser.Press("#pause-all"))
-	b.See("who did not", `document.getElementById('fault').textContent === 'gone:1: cannot reach gone:1'`)
-	b.See("they are paused", cards(".state")+`.split('|').filter(t => t === 'paused').length === 3`)
+	b.See("who did not", `document.getElementById('fault').textContent.startsWith('gone:1: cannot reach gone:1')`)
+	b.See("they are paused", `[...document.querySelectorAll('.pc [aria-label^="Resume "]')].filter(e => !e.hidden).length === 3 && document.getElementById('pause-all').hidden`)
 	if got := a.last(); got != `mode "" never 0s` {
 		t.Errorf("this computer was asked for %q", got)
 	}
 	b.Do("resume one", chromedp.Click(`button[aria-label="Resume attic"]`))
-	b.See("it computes", cards(".state")+`.split('|').filter(t => t === 'paused').length === 2`)
+	b.See("it computes", `[...document.querySelectorAll('.pc [aria-label^="Resume "]')].filter(e => !e.hidden).length === 2 && !document.getElementById('pause-all').hidden`)
 
 	b.Do("see what was there", chromedp.Click(`button[aria-label="History of attic"]`))
 	b.See("its history", `document.getElementById('drawer-title').textContent === 'History of attic' &&
@@ -158,26 +166,57 @@ func TestComputersTab(t *testing.T) {
 		document.getElementById('elsewhere-tasks').textContent.endsWith('2 h of CPU time. The application crashed.') &&
 		document.getElementById('elsewhere-spans').textContent.includes('On battery')`)
 	b.Accessible("the history of another computer")
-	b.Do("of one that does not answer", chromedp.Click(`button[aria-label="History of gone:1"]`))
-	b.See("that it does not", `document.querySelector('#drawer-body .bad').textContent === 'cannot reach gone:1'`)
+	b.Do("of one that does not answer", chromedp.Evaluate[chromedp.Void](`history.replaceState(null, '', '/computers?computer=gone:1'); dispatchEvent(new PopStateEvent('popstate'))`))
+	b.See("that it does not", `document.querySelector('#drawer-body .bad').textContent.startsWith('cannot reach gone:1')`)
 	b.Do("close it", testbrowser.Press("#drawer-close"))
 	b.See("it is closed", `document.getElementById('drawer').hidden && location.search === ''`)
 
-	b.Do("add one with a wrong code", chromedp.SendKeys("#pair-address", "shed:31419"), chromedp.SendKeys("#pair-code", "BAD"+kb.Enter))
-	b.See("the refusal", `document.getElementById('fault').textContent === 'the pairing code is wrong'`)
+	b.Do("add one with a wrong code", testbrowser.Press("#add-computer"), chromedp.SendKeys("#pair-address", "shed:31419"), chromedp.SendKeys("#pair-code", "BAD"+kb.Enter))
+	b.See("the refusal", `document.getElementById('pair-fault').textContent === 'the pairing code is wrong'`)
+	b.Accessible("the dialog that adds a computer")
 	b.Do("with the right one", testbrowser.Empty("pair-code"), chromedp.SendKeys("#pair-code", "GOOD"+kb.Enter))
 	b.See("it is there", cards("h3")+`.includes('newcomer')`)
-	b.Do("leave some out", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('#attach-on input').forEach(b => { b.checked = !['gone:1', 'cellar:31419'].includes(b.value); })`),
-		chromedp.SendKeys("#attach-many-url", wcg), chromedp.SendKeys("#attach-many-email", "kim@example.org"), chromedp.SendKeys("#attach-many-password", "secret"+kb.Enter))
-	b.See("it is said", `document.getElementById('said').textContent === '3 computers attached.'`)
-	if got, want := f.was()+"|"+a.last(), "attic:31419 /v1/attach "+wcg+" k3y|shed:31419 /v1/attach "+wcg+" k3y|attach "+wcg+" k3y"; got != want {
+	b.See("it has the focus", `!document.getElementById('pair-dialog').open && document.activeElement.closest('li')?.textContent.includes('newcomer')`)
+	b.Do("attach a project", testbrowser.Press("#attach-many"), chromedp.SendKeys("#attach-url", "https://p.example/"+kb.Enter))
+	b.See("on which computers", `[...document.querySelectorAll('#attach-on label')].map(e => e.textContent.trim()).join('|') === 'workbench|attic|cellar|newcomer|gone:1'`)
+	b.Do("leave some out", chromedp.Evaluate[chromedp.Void](`document.querySelectorAll('#attach-on input').forEach(b => { b.checked = b.value !== 'cellar:31419'; })`),
+		chromedp.SendKeys("#attach-email", "kim@example.org"), chromedp.SendKeys("#attach-password", "secret"+kb.Enter))
+	b.See("where it failed", `document.getElementById('attach-fault').textContent.startsWith('gone:1: cannot reach gone:1')`)
+	if got, want := f.was()+"|"+a.last(), "attic:31419 /v1/attach https://p.example/ k3y|shed:31419 /v1/attach https://p.example/ k3y|attach https://p.example/ k3y"; got != want {
 		t.Errorf("asked for %s, want %s", got, want)
 	}
-	b.Do("remove one", chromedp.Click(`button[aria-label="Remove newcomer"]`), testbrowser.Press("#sure-yes"))
+	b.Do("leave that out, too", chromedp.Click(`#attach-on [value="gone:1"]`), chromedp.SendKeys("#attach-password", kb.Enter))
+	b.See("it is said", `document.getElementById('said').textContent === '3 computers attached.' && !document.getElementById('attach').open`)
+	b.Do("remove one", chromedp.Click(`summary[aria-label="More for newcomer"]`), chromedp.Click(`button[aria-label="Remove newcomer"]`), testbrowser.Press("#sure-yes"))
 	b.See("it is gone", `!`+cards("h3")+`.includes('newcomer')`)
 	b.Do("be a phone", chromedp.EmulateViewport(320, 640))
 	b.See("not wider than the phone", `document.documentElement.scrollWidth <= 320`)
 	b.Accessible("all computers on a phone")
+}
+
+// Alone, this computer has a second card to add another. Many computers are rows.
+func TestOneAndManyComputers(t *testing.T) {
+	t.Parallel()
+	a := owner{&fake{page: busy(1)}}
+	b, base := open(t, a.fake)
+	tab(b, "Computers", "/computers")
+	b.See("one card, and one to add another", `document.querySelectorAll('.pc').length === 1 && !document.getElementById('add-first').hidden`)
+	b.Accessible("one computer")
+	b.Do("add one", testbrowser.Press("#add-first"))
+	b.See("the dialog", `document.getElementById('pair-dialog').open && document.activeElement.id === 'pair-address'`)
+
+	f := &farm{there: map[string]control.Status{"stranger:1": {Host: "stranger"}}}
+	for i := range 14 {
+		f.there[fmt.Sprintf("node%02d:31419", i)] = control.Status{Host: fmt.Sprintf("node%02d", i), RunMode: "auto", CPUs: 4}
+	}
+	s, login := serve(t, a)
+	s.Computers = f
+	b.Do("another agent", chromedp.Navigate(login.String()))
+	b.See("it is live", `document.getElementById('link')?.textContent === 'live' && location.origin !== '`+base+`'`)
+	tab(b, "Computers", "/computers")
+	b.See("rows", `document.querySelectorAll('.many > .pc').length === 17 && [...document.querySelectorAll('.pc')].every(e => e.offsetHeight < 80)`)
+	b.See("one that refuses needs attention", `document.querySelector('.pc .wants')?.textContent === 'This computer is not paired with it' && document.querySelector('.pc').textContent.startsWith('stranger:1')`)
+	b.Accessible("many computers")
 }
 
 // Invalid requests are refused with a reason, and no computer is asked.

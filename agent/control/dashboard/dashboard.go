@@ -10,12 +10,15 @@
 //	tabs.js, address.js      the tabs and their addresses
 //	model.js                 the data of the stream in the shape that tabs need
 //	overview.js … log.js     one tab each (task.js and project.js fill the drawer)
+//	welcome.js               the overview until a project is attached
 //	virtual.js               tables with only the visible rows in the page
 //	notices.js               projects' announcements, as text
-//	computers.js             all computers of a person
+//	computers.js, pair.js    all computers of a person, and the dialog that adds one
 //	bands.js, spans.js       the timeline of the history, drawn and in words
 //	columns.js, arrange.js   the columns of tasks, and filter, order and groups
+//	chips.js, select.js      the filters by state, and the selected tasks
 //	attention.js             problems that need attention
+//	menu.js, icons.js        menus and icons
 //	dom.js, words.js, ask.js small functions
 package dashboard
 
@@ -68,7 +71,8 @@ type Known struct {
 	Name  string `json:"name"`
 	URL   string `json:"url"` // the master URL
 	Area  string `json:"area"`
-	About string `json:"about"`
+	About string `json:"about"`           // a sentence
+	First bool   `json:"first,omitempty"` // offered to a newcomer before the others
 }
 
 // A PrefsKeeper has the preferences, and the tools' changes to them.
@@ -86,6 +90,8 @@ type Server struct {
 	Token, Port string
 	// Known projects are offered to people for attaching.
 	Known []Known
+	// Confinement has the limits of tasks, for a newcomer to read.
+	Confinement Confinement
 	// Computers are the others that the page shows. With nil it shows none.
 	Computers Computers
 
@@ -137,6 +143,7 @@ func (s *Server) handler(port string) http.Handler {
 	own.HandleFunc("GET /api/timeline", s.timeline)
 	own.HandleFunc("GET /api/notices", s.notices)
 	own.HandleFunc("GET /api/known", s.known)
+	own.HandleFunc("GET /api/welcome", s.welcome)
 	own.HandleFunc("POST /api/attach/config", s.config)
 	own.HandleFunc("POST /api/attach", s.attach)
 	own.HandleFunc("POST /api/detach", s.detach)

@@ -25,6 +25,9 @@ type fake struct {
 	seqno int
 	ended []control.HistoryTask
 	spans []control.Span
+	ready chan struct{} // if there is one, the agent answers once it is closed
+	// config, if there is one, answers for the projects.
+	config func(u string) (*protocol.ProjectConfig, error)
 }
 
 var _ Agent = new(fake)
@@ -51,7 +54,14 @@ func (a *fake) last() string {
 	return a.asked[len(a.asked)-1]
 }
 
-func (a *fake) Dashboard(context.Context) (view.Page, error) {
+func (a *fake) Dashboard(ctx context.Context) (view.Page, error) {
+	if a.ready != nil {
+		select {
+		case <-a.ready:
+		case <-ctx.Done():
+			return view.Page{}, ctx.Err()
+		}
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	v := a.page
@@ -66,7 +76,7 @@ func (a *fake) Task(_ context.Context, project, name string) (view.Task, error) 
 	for _, t := range a.page.Status.Tasks {
 		if t.Project == project && t.Name == name {
 			return view.Task{
-				Task: t, Workunit: strings.TrimSuffix(name, "_0"), AppTitle: "Search for pulsars", Version: "1.04 (avx2) for x86_64-pc-linux-gnu",
+				Task: t, Workunit: strings.TrimSuffix(name, "_0"), Version: "1.04 (avx2) for x86_64-pc-linux-gnu",
 				Reason: jobsched.Reason{Code: jobsched.NoCPU, Text: t.Why}, CPUs: 1, Memory: 412 << 20, MemoryBound: 2 << 30, Disk: 18 << 20, DiskBound: 1 << 30, PeakMemory: 530 << 20,
 				Checkpoint: max(0, t.Elapsed-t.Unsaved), Received: started.Add(-50 * time.Hour), Started: started.Add(-4 * time.Hour),
 				Files:  []view.TaskFile{{Name: name + "_in", Size: 4 << 20, Here: true}, {Name: name + "_0", Output: true}},
@@ -142,6 +152,9 @@ func (a *fake) SetMode(_ context.Context, what control.Activity, kind prefs.Mode
 }
 
 func (a *fake) ProjectConfig(_ context.Context, u string) (*protocol.ProjectConfig, error) {
+	if a.config != nil {
+		return a.config(u)
+	}
 	c := &protocol.ProjectConfig{
 		Name: "PrimeGrid", MasterURL: u, MinPasswordLength: 6, TermsOfUse: "Be kind.",
 		Platforms: []protocol.ConfigPlatform{{Name: "x86_64-pc-linux-gnu"}, {Name: "windows_x86_64", PlanClasses: []string{"cuda"}}},
@@ -181,7 +194,7 @@ func busy(tasks int) view.Page {
 			Times:    control.Times{On: 0.92, Active: 0.8, Connected: 0.99},
 			Achieved: &control.Achieved{Days: 7, Finished: 212, Failed: 1, CPUTime: 9e5},
 		},
-		GPUMode: "auto", CPUs: 8, AllCPUs: 8, Memory: 24 << 30, Temperature: 61, Heat: []view.Heat{{Start: started.Add(-15 * time.Minute), Celsius: 48}, {Start: started.Add(-10 * time.Minute), Celsius: 72.5}, {Start: started.Add(-5 * time.Minute), Celsius: 61}}, GPUHeat: []view.Heat{{Start: started.Add(-10 * time.Minute), Celsius: 70}, {Start: started.Add(-5 * time.Minute), Celsius: 74}}, Battery: "no",
+		GPUMode: "auto", CPUs: 8, AllCPUs: 8, Memory: 24 << 30, Temperature: 61, Ceiling: 85, Heat: []view.Heat{{Start: started.Add(-15 * time.Minute), Celsius: 48}, {Start: started.Add(-10 * time.Minute), Celsius: 72.5}, {Start: started.Add(-5 * time.Minute), Celsius: 61}}, GPUHeat: []view.Heat{{Start: started.Add(-10 * time.Minute), Celsius: 70}, {Start: started.Add(-5 * time.Minute), Celsius: 74}}, Battery: "no",
 		Host:      view.Host{Name: "workbench", Model: "AMD Ryzen 7 5800X 8-Core Processor", System: "Linux 6.12", Memory: 32 << 30, Fpops: 5.3e9},
 		Disk:      view.DiskUse{Total: 500 << 30, Free: 210 << 30, Used: 94 << 30 / 10, Allowed: 100 << 30, Projects: map[string]int64{einstein: 51 << 30 / 10, lhc: 32 << 30 / 10, wcg: 4 << 30 / 10}},
 		Platforms: []string{"x86_64-pc-linux-gnu"},
@@ -208,11 +221,11 @@ func busy(tasks int) view.Page {
 			})
 		}
 	}
-	urls, apps := []string{einstein, lhc, wcg}, []string{"einstein_O4", "sixtrack", "mcm1"}
+	urls, apps, titles := []string{einstein, lhc, wcg}, []string{"einstein_O4", "sixtrack", "mcm1"}, []string{"All-sky pulsar search", "SixTrack", "Mapping Cancer Markers"}
 	for i := range tasks {
 		k := i % 3
 		t := control.Task{
-			Name: fmt.Sprintf("%s_%d_0", []string{"h1_0421.50_O4", "w_b3_lhc", "MCM1_0"}[k], i), Project: urls[k], App: apps[k], State: "downloaded", Slot: -1,
+			Name: fmt.Sprintf("%s_%d_0", []string{"h1_0421.50_O4", "w_b3_lhc", "MCM1_0"}[k], i), Project: urls[k], App: apps[k], AppTitle: titles[k], State: "downloaded", Slot: -1,
 			Remaining: float64(7200 + i%50*600), Deadline: started.Add(time.Duration(48+i%400) * time.Hour), Why: "Waiting for its turn: all 8 CPUs are busy.",
 		}
 		switch {

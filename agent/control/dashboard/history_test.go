@@ -58,7 +58,7 @@ func past(tasks int) *fake {
 		end := started.Add(-time.Duration(i) * 20 * time.Minute)
 		k := control.HistoryTask{
 			Name: fmt.Sprintf("h1_0398.20_O4_%d_0", tasks-i), Project: einstein, ProjectName: "Einstein@Home", Workunit: fmt.Sprintf("h1_0398.20_O4_%d", tasks-i),
-			App: "einstein_O4", AppVersion: 104, PlanClass: "avx2", Outcome: "finished", Received: end.Add(-50 * time.Hour), Started: end.Add(-2 * time.Hour),
+			App: "einstein_O4", AppTitle: "All-sky pulsar search", AppVersion: 104, PlanClass: "avx2", Outcome: "finished", Received: end.Add(-50 * time.Hour), Started: end.Add(-2 * time.Hour),
 			Finished: end, Reported: end.Add(10 * time.Minute), Deadline: end.Add(72 * time.Hour), Elapsed: 7200, CPUTime: 7050, PeakMemory: 530 << 20,
 			Stderr: "12:00:01 reading the input\n12:00:04 <b>template</b> 17 of 4000\n",
 		}
@@ -101,17 +101,36 @@ func TestHistoryTab(t *testing.T) {
 	tab(b, "History", "/history")
 	rows := `document.querySelectorAll('#history-table tbody tr:not(.space)')`
 	b.See("a page of the tasks that ended", `document.getElementById('history-count').textContent === '200+'`)
-	b.See("how they did, the last first", `[...`+rows+`].slice(0, 6).map(e => e.children[2].textContent).join('|') === 'Finished|Aborted by you|Finished|Failed|Finished|Finished, late'`)
-	b.See("a row", rows+`[0].children[0].textContent === 'h1_0398.20_O4_1000_0' && [...`+rows+`[3].children].slice(4).map(e => e.textContent).join('|') === '2 h|1 h 57 min|The application crashed (segmentation violation).'`)
-	b.See("a band for each day", `document.querySelectorAll('#bands svg.chart text.end').length === 7 && document.querySelectorAll('#bands rect.suspended title').length > 12`)
-	b.See("its hours", `[...document.querySelectorAll('#bands svg.chart text')].filter(e => e.textContent.endsWith(':00')).map(e => e.textContent).join(' ') === '00:00 03:00 06:00 09:00 12:00 15:00 18:00 21:00 24:00'`)
-	b.See("what it says to those who do not see it", `/^What the computer did in the last 7 days\. Computing \d+ %; No task to run \d+ %; Suspended \d+ %; Off \d+ % of the time that is known\.$/.test(document.querySelector('#bands svg.chart').getAttribute('aria-label'))`)
-	b.See("a night on two bands", `[...document.querySelectorAll('#bands rect.suspended title')].filter(e => e.textContent === 'On battery 23:10–06:40').length === 2 * 5`)
-	b.See("the list of it, the last first", `document.querySelectorAll('#spans li').length === 37 && document.querySelector('#spans li').textContent.startsWith('Computing since 00:00')`)
+	b.See("how they did, the last first", `[...`+rows+`].slice(0, 6).map(e => e.children[1].textContent).join('|') === 'Finished|Aborted by you|Finished|Failed|Finished|Finished, 3 h late'`)
+	b.See("a row", rows+`[0].children[0].textContent === 'Einstein@Home All-sky pulsar searchh1_0398.20_O4_1000_0' && [...`+rows+`[3].children].map(e => e.textContent).join('|').replace(/\d\d\d\d-\d\d-\d\d|\d+ (min|h) ago/, 'then') === 'Einstein@Home All-sky pulsar searchh1_0398.20_O4_997_0|Failed|The application crashed (segmentation violation).|then|2 h|1 h 57 min'`)
+	b.See("why one was late", `/^The deadline was .* at \d\d:\d\d\.$/.test(`+rows+`[5].children[2].textContent)`)
+	b.See("a band for each day, of one height", `document.querySelectorAll('.band').length === 7 && new Set([...document.querySelectorAll('.band .span')].map(e => e.offsetHeight)).size === 1`)
+	b.See("its hours", `[...document.querySelectorAll('.hours span')].map(e => e.textContent).join(' ') === '00:00 03:00 06:00 09:00 12:00 15:00 18:00 21:00 24:00'`)
+	b.See("the hours of computing on a day", `[...document.querySelectorAll('.days > .num')][1].textContent === '12 h 40 min'`)
+	b.See("shares that add up", `/^Computing \d+ %No task to run \d+ %Suspended \d+ %Off \d+ %$/.test(document.querySelector('#history .legend').textContent) &&
+		document.querySelector('#history .legend').textContent.match(/\d+/g).reduce((a, b) => a + Number(b), 0) === 100`)
+	b.See("its label", `/^What the computer did in the last 7 days\. Computing \d+ %, No task to run \d+ %, Suspended \d+ %, Off \d+ %\. Arrow keys/.test(document.querySelector('.bands').getAttribute('aria-label'))`)
+	line := `document.getElementById('chosen-span').textContent`
+	b.See("the last suspended time", line+` === 'Yesterday, 23:10–00:00Suspended for 50 minThe computer is running on battery power.Change'`)
+	b.Picture("history")
+	b.Do("go back in time", chromedp.Focus(".bands"), chromedp.KeyEvent(kb.ArrowLeft))
+	b.See("the time before", line+` === 'Yesterday, 20:00–23:10Computing for 3 h 10 minChange' && document.querySelector('#chosen-span a').hidden`)
+	b.Do("go to the day before", chromedp.KeyEvent(kb.ArrowDown))
+	b.See("the same time of that day", line+`.includes(', 20:00–23:10Computing') && !`+line+`.startsWith('Yesterday')`)
+	b.Do("go to the night after it", chromedp.KeyEvent(kb.ArrowRight))
+	b.See("a night on two bands", line+`.includes(', 23:10–06:40Suspended for 7 h 30 min') && document.querySelectorAll('.band .marked').length === 2`)
+	b.Do("point at another", chromedp.Evaluate[chromedp.Void](`document.querySelector('.band .computing').dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))`))
+	b.See("a preview of it", line+`.startsWith('Today, since 00:00Computing')`)
+	b.Do("point elsewhere", chromedp.Evaluate[chromedp.Void](`document.querySelector('.bands').dispatchEvent(new PointerEvent('pointerleave'))`))
+	b.See("the night again", line+`.includes(', 23:10–06:40Suspended')`)
+	b.See("the hidden list of it, the last first", `document.querySelectorAll('#spans li').length === 37 && document.querySelector('#spans li').textContent.startsWith('Computing since 00:00') && document.getElementById('spans').className === 'unseen'`)
 	b.See("by days", `[...document.querySelectorAll('#spans h3')].map(e => e.textContent).slice(0, 2).join() === 'Today,Yesterday' && document.querySelectorAll('#spans h3').length === 7`)
 	b.See("a reason in full", `[...document.querySelectorAll('#spans li')].some(e => e.textContent === 'On battery 23:10–06:40 7 h 30 min. The computer is running on battery power (run_on_batteries).')`)
-	b.Picture("history")
 
+	b.Do("change the preference", testbrowser.Press("#chosen-span a"))
+	b.See("the field of it", `location.pathname === '/preferences' && document.activeElement.id === 'pref-run_on_batteries'`)
+	b.Do("go back", chromedp.NavigateBack())
+	b.See("the history", rows+`.length > 1`)
 	b.Do("scroll to the end of the page", chromedp.Evaluate[chromedp.Void](`document.getElementById('history-table').scrollTop = 1e9`))
 	b.See("further tasks", `document.getElementById('history-count').textContent === '400+'`)
 	for _, n := range []string{"600+", "800+", "1,000"} {
@@ -120,7 +139,7 @@ func TestHistoryTab(t *testing.T) {
 	}
 	b.See("how many, for screen readers", `document.querySelector('#history-table table').getAttribute('aria-rowcount') === '1001'`)
 	b.Do("scroll to the last", chromedp.Evaluate[chromedp.Void](`document.getElementById('history-table').scrollTop = 1e9`))
-	b.See("the first task that ever ended", `[...`+rows+`].at(-1).textContent.startsWith('h1_0398.20_O4_1_0')`)
+	b.See("the first task that ever ended", `[...`+rows+`].at(-1).textContent.includes('h1_0398.20_O4_1_0')`)
 	if n := testbrowser.Value[int](b, rows+`.length`); n > 200 {
 		t.Errorf("%d rows are on the page", n)
 	}
@@ -128,11 +147,11 @@ func TestHistoryTab(t *testing.T) {
 		b.Do("search for "+text, testbrowser.Empty("history-search"), chromedp.SendKeys("#history-search", text))
 	}
 	search("CRASHED")
-	b.See("the only one that crashed", `document.getElementById('history-count').textContent === '1' && `+rows+`.length === 1 && `+rows+`[0].textContent.startsWith('h1_0398.20_O4_997_0')`)
+	b.See("the only one that crashed", `document.getElementById('history-count').textContent === '1' && `+rows+`.length === 1 && `+rows+`[0].textContent.includes('h1_0398.20_O4_997_0')`)
 	search("o4_4_ einstein finished")
-	b.See("one of the first, which no page had yet", rows+`.length === 1 && `+rows+`[0].textContent.startsWith('h1_0398.20_O4_4_0')`)
+	b.See("one of the first, which no page had yet", rows+`.length === 1 && `+rows+`[0].textContent.includes('h1_0398.20_O4_4_0')`)
 	search("nowhere")
-	b.See("none", `document.getElementById('history-empty').textContent === 'No completed task matches the search.' && !document.getElementById('history-empty').hidden`)
+	b.See("none", `document.getElementById('history-empty').textContent === 'No completed task matches “nowhere”.' && !document.getElementById('history-empty').hidden`)
 	b.Do("search no more", testbrowser.Empty("history-search"), chromedp.Evaluate[chromedp.Void](`document.getElementById('history-search').dispatchEvent(new Event('input'))`))
 	b.See("the first page again", `document.getElementById('history-count').textContent === '200+' && `+rows+`.length > 1`)
 
@@ -140,7 +159,7 @@ func TestHistoryTab(t *testing.T) {
 	a.ended = append([]control.HistoryTask{{Name: "just_now", Project: lhc, Outcome: "finished", Finished: time.Now()}}, a.ended...)
 	a.mu.Unlock()
 	b.Do("look elsewhere and come back", chromedp.Click(`//nav//a[text()="Log"]`), chromedp.Click(`//nav//a[text()="History"]`))
-	b.See("one more", rows+`[0].textContent.startsWith('just_now')`)
+	b.See("one more", rows+`[0].textContent.includes('just_now')`)
 
 	b.Do("open one that failed", chromedp.Navigate("about:blank"), chromedp.Navigate(base+"/history"), chromedp.WaitVisible(`#history-table a[title="h1_0398.20_O4_997_0"]`), testbrowser.Press(`#history-table a[title="h1_0398.20_O4_997_0"]`))
 	b.See("all of it", `document.getElementById('past-why').textContent === 'The application crashed (segmentation violation).' && document.getElementById('past-facts').textContent.includes('Exit status193')`)
@@ -162,6 +181,16 @@ func TestMidnights(t *testing.T) {
 	b, _ := open(t, past(1))
 	got := testbrowser.Value[string](b, `import('/bands.js').then(m => m.midnights(new Date(2026, 4, 4, 15, 30).getTime(), 2).map(x => { const d = new Date(x); return [d.getDate(), d.getHours(), d.getMinutes()].join(':'); }).join(' '))`)
 	if want := "3:0:0 4:0:0 5:0:0"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Shares in whole percent add up to 100.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	b, _ := open(t, past(1))
+	got := testbrowser.Value[string](b, `import('/bands.js').then(m => [{}, {computing: 1, waiting: 1, off: 1}, {computing: 7}].map(x => Object.values(m.shares(x)).map(v => Math.round(100 * v)).join(':')).join(' '))`)
+	if want := "0:0:0:0 34:33:0:33 100:0:0:0"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -38,7 +38,10 @@ func TestNoticesTab(t *testing.T) {
 	a.page.Status.Notices = announced()
 	b, _ := open(t, a)
 	b.See("the latest on the overview", `[...document.querySelectorAll('#news li')].map(e => e.textContent).join('|') === 'A pulsar <img src=x onerror=alert(1)> Einstein@Home|Notice from LHC@home LHC@home'`)
-	tab(b, "Notices", "/notices")
+	links := `[...document.querySelectorAll('nav a')].map(e => e.textContent).join('|')`
+	b.See("how many are new", links+`.includes('|Notices 3|')`)
+	b.Do("open the notices", chromedp.Click(`//nav//a[text()="Notices"]`))
+	b.See("none is new", `location.pathname === '/notices' && `+links+`.includes('|Notices|')`)
 	b.See("all of them", `document.getElementById('notices-count').textContent === '3'`)
 	b.See("titles as text", `[...document.querySelectorAll('#notices-list h3')].map(e => e.textContent).join('|') === 'A pulsar <img src=x onerror=alert(1)>|Notice from LHC@home|Old news'`)
 	b.See("no markup of theirs", `!document.querySelector('#notices-list img, #notices-list b')`)

@@ -30,7 +30,7 @@ func TestAddresses(t *testing.T) {
 func TestTasksAndAccounts(t *testing.T) {
 	a := &fake{page: busy(100)}
 	s, login := serve(t, a)
-	s.Known = []Known{{"P", einstein, "area", "about"}}
+	s.Known = []Known{{Name: "P", URL: einstein, Area: "area", About: "about"}}
 	base, cookie := "http://127.0.0.1:"+login.Port(), enter(t, login)
 	for _, tt := range []struct {
 		method, path, body string

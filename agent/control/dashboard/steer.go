@@ -35,6 +35,13 @@ func refuse(w http.ResponseWriter, status int, err error) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": sysfault.Plain(err)})
 }
 
+// refuseAs answers with a sentence and a code for the page.
+func refuseAs(w http.ResponseWriter, code, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusUnprocessableEntity)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": text, "code": code})
+}
+
 // answer answers with the result or the error.
 func answer(w http.ResponseWriter, v any, err error) {
 	if err != nil {

@@ -1,14 +1,16 @@
 // The page listens to the agent and shows its data.
 
 import { $, text, show } from './dom.js';
-import { when } from './words.js';
+import { when, far } from './words.js';
 import { say } from './ask.js';
 import { listen } from './live.js';
 import { newModel } from './model.js';
 import { useModel } from './attach.js';
+import { startModes } from './modes.js';
 import * as tabs from './tabs.js';
 
 let seen; // when the last view came
+setTimeout(() => { if ($('loading')) text($('loading').lastElementChild, 'Connecting…'); }, 2000);
 let firstLines = true;
 
 // Without the agent the page is out of date and cannot be used.
@@ -32,17 +34,21 @@ function finished(m) {
 }
 
 tabs.start();
+const showModes = startModes();
 listen({
   open() { firstLines = true; connected(true); },
   lost() { connected(false); },
   view(doc) {
     seen = new Date().toISOString();
+    $('loading')?.remove();
     const m = newModel(doc);
     finished(m);
     useModel(m);
+    showModes(m);
     tabs.update(m);
     const s = m.status;
-    text($('about'), `Starling ${s.version} · running since ${when(s.since)}`);
+    text($('host'), m.host.name ?? '');
+    text($('about'), `Starling ${s.version} · running for ${far((Date.now() - Date.parse(s.since)) / 1000)}`);
   },
   messages(lines) { tabs.messages(lines, firstLines); firstLines = false; },
 });

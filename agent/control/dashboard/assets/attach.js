@@ -1,6 +1,7 @@
 // Attaching a project: which one, what it needs, and by which account.
 
 import { make, text, show } from './dom.js';
+import { count } from './words.js';
 import { call, say } from './ask.js';
 
 let dialog, model;
@@ -8,15 +9,18 @@ let dialog, model;
 // useModel sets the model, which has the platforms that the computer can run.
 export function useModel(m) { model = m; }
 
-// openAttach opens the dialog at its first step.
-export async function openAttach() {
+// openAttach opens the dialog at its first step, or for the project of a URL. With "" a person is to
+// type the URL. on, if there is one, are the computers {address, title} to choose from.
+export async function openAttach(of, on) {
   if (!dialog) {
     dialog = build();
     document.body.append(dialog);
   }
   dialog.step('choose');
+  dialog.on(on);
   dialog.showModal();
   dialog.offer(await call('/api/known').catch(() => []));
+  if (of !== undefined) dialog.ask(of);
 }
 
 const field = (id, label, attributes) => {
@@ -44,7 +48,8 @@ function build() {
   const create = make('button', { type: 'button', id: 'attach-create-now', onclick: () => { kindIs('create'); fault.textContent = ''; name.input.focus(); } }, 'Create one');
   const send = make('button', { class: 'primary', type: 'submit' }, 'Attach');
   const back = make('button', { type: 'button', onclick: () => d.step('choose') }, 'Back');
-  const account = make('form', { id: 'attach-account', novalidate: true }, needs, kind, email.box, password.box, name.box, key.box, termsBox);
+  const boxes = make('div', { class: 'links' }), computers = make('fieldset', { id: 'attach-on', hidden: true }, make('legend', {}, 'On these computers'), boxes, make('p', { class: 'small' }, 'The password goes to the project only, not to other computers.'));
+  const account = make('form', { id: 'attach-account', novalidate: true }, needs, kind, email.box, password.box, name.box, key.box, termsBox, computers);
   const d = make('dialog', { id: 'attach', class: 'broad', 'aria-labelledby': 'attach-title' }, title, choose, account, fault);
   account.append(make('div', { class: 'actions' }, send, create, back, cancel()));
   let config;
@@ -69,6 +74,12 @@ function build() {
     show(account, step === 'account');
     text(fault, '');
     if (step === 'choose') text(title, 'Attach project');
+  };
+  let names = new Map(); // the titles of computers by address
+  d.on = (on) => {
+    names = new Map(on?.map((c) => [c.address, c.title]));
+    show(computers, !!on);
+    boxes.replaceChildren(...[...names].map(([address, title]) => make('label', { class: 'line' }, make('input', { type: 'checkbox', value: address, checked: true }), ` ${title}`)));
   };
   d.offer = (known) => {
     const there = new Set(model?.projects.map((p) => p.master_url));
@@ -97,23 +108,35 @@ function build() {
     choose.inert = false;
   }
 
+  d.ask = (of) => {
+    url.input.value = of;
+    if (of) ask();
+    else url.input.focus();
+  };
   choose.addEventListener('submit', (e) => { e.preventDefault(); ask(); });
   kind.addEventListener('change', () => { text(fault, ''); kindIs(chosen()); });
   account.addEventListener('submit', async (e) => {
     e.preventDefault();
     const making = chosen() === 'create';
-    const wrong = making && password.input.value.length < config.min_password ? `Choose a password of at least ${config.min_password} characters.`
+    const addresses = computers.hidden ? undefined : [...boxes.querySelectorAll('input:checked')].map((b) => b.value);
+    const wrong = addresses && !addresses.length ? 'Choose at least one computer.' : making && password.input.value.length < config.min_password ? `Choose a password of at least ${config.min_password} characters.`
       : making && config.terms && !accept.checked ? 'To create an account, accept the terms of use.' : '';
     text(fault, wrong);
     if (wrong) return;
     send.disabled = true;
     show(create, false);
     try {
-      await call('/api/attach', chosen() === 'key' ? { url: config.url, key: key.input.value.trim() }
-        : { url: config.url, email: email.input.value.trim(), password: password.input.value, create: making, name: name.input.value.trim(), accept: accept.checked });
-      for (const f of [url, password, key]) f.input.value = '';
-      d.close();
-      say('Attached. Contacting the project now.');
+      const request = chosen() === 'key' ? { url: config.url, key: key.input.value.trim() }
+        : { url: config.url, email: email.input.value.trim(), password: password.input.value, create: making, name: name.input.value.trim(), accept: accept.checked };
+      const failed = addresses ? (await call('/api/computers/attach', { ...request, addresses })).failed : (await call('/api/attach', request), {});
+      const bad = Object.entries(failed);
+      if (addresses && bad.length < addresses.length) say(`${count(addresses.length - bad.length, 'computer')} attached.`);
+      text(fault, bad.map(([a, why]) => `${names.get(a)}: ${why}`).join('\n'));
+      if (!bad.length) {
+        for (const f of [url, password, key]) f.input.value = '';
+        d.close();
+        if (!addresses) say('Attached. Contacting the project now.');
+      }
     } catch (err) {
       const none = err.code === 'no_account' && !config.closed;
       text(fault, none ? `${err.message} Create one?` : err.message);
@@ -124,6 +147,10 @@ function build() {
   });
   return d;
 }
+
+// fits reports whether the project has applications for one of some platforms. It returns undefined if
+// the project did not tell.
+export const fits = (config, platforms) => (config.platforms.length ? (platforms ?? []).some((p) => config.platforms.includes(p)) : undefined);
 
 // suits returns a sentence on whether the project has programs for this computer.
 function suits(config) {

@@ -22,9 +22,10 @@ export function attention(m) {
   }
   const late = m.tasks.filter((t) => t.late_seconds > 0).sort((a, b) => b.late_seconds - a.late_seconds);
   if (late.length) {
-    const worst = Date.parse(late[0].report_deadline) <= Date.now() ? `The deadline of ${late[0].name} has passed.` : `${late[0].name} will be about ${span(late[0].late_seconds)} late.`;
+    const project = m.projects.find((p) => p.master_url === late[0].project), one = `A task of ${project ? nameOf(project) : late[0].project}`;
+    const worst = Date.parse(late[0].report_deadline) <= Date.now() ? `${one} has missed its deadline.` : `${one} will be about ${span(late[0].late_seconds)} late.`;
     add('late', late.length === 1 ? worst : `${count(late.length, 'task')} are late or will be. ${worst}`, late[0].late_cure,
-      { href: late.length === 1 ? taskLink(late[0]) : '/tasks?sort=late', title: late.length === 1 ? late[0].name : 'Late tasks' });
+      late.length === 1 ? { href: taskLink(late[0]), title: 'task' } : { href: '/tasks?show=late', title: 'late tasks' });
   }
   for (const x of m.status.powers ?? []) if (x.wrong) add(`p${x.name}`, x.text, 'correct [[power]] in starling.toml, or repair the source.');
   for (const x of m.status.no_effect ?? []) add(x, x, '', { href: '/preferences', title: 'Preferences' });

@@ -1,11 +1,10 @@
-// The timeline as a drawing: a band for each day, with an axis of hours.
+// The timeline as a drawing: a band for each day, of one height, in which color alone is the state.
+// The line below it has one span in words.
 
-import { make } from './dom.js';
-import { percent } from './words.js';
-import { svg } from './chart.js';
-import { dayName, sentence } from './spans.js';
+import { make, text, show } from './dom.js';
+import { percent, span } from './words.js';
+import { dayName, kindOf, timesOf, whyOf, preferenceOf } from './spans.js';
 
-const width = 640, left = 110, right = 24, row = 30, thick = 20, axis = 24;
 const kinds = { computing: 'Computing', waiting: 'No task to run', suspended: 'Suspended', off: 'Off' };
 
 // midnights are the starts of the last days and of tomorrow, oldest first, in local time:
@@ -19,31 +18,95 @@ export function midnights(now, days) {
   return all;
 }
 
-// bands draws spans from the first of these midnights to the last, the latest day on top.
-export function bands(spans, edges) {
-  const days = edges.length - 1, height = days * row + axis;
-  const e = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img' });
-  const sums = {};
-  for (let hour = 0; hour <= 24; hour += 3) {
-    const x = left + ((width - left - right) * hour) / 24;
-    e.append(svg('path', { class: 'grid', d: `M${x} 0V${height - axis}` }), svg('text', { x, y: height - 6, class: 'middle' }, `${String(hour).padStart(2, '0')}:00`));
-  }
-  for (let day = days - 1, y = 0; day >= 0; day--, y += row) {
-    const [start, end] = [edges[day], edges[day + 1]];
-    const x = (t) => left + ((width - left - right) * (t - start)) / (end - start);
-    e.append(svg('text', { x: left - 8, y: y + row / 2 + 4, class: 'end' }, dayName(start)));
-    for (const s of spans) {
-      const from = Math.max(start, Date.parse(s.start)), to = Math.min(end, Date.parse(s.end));
-      if (to <= from) continue;
-      const kind = kinds[s.state] ? s.state : 'off';
-      sums[kind] = (sums[kind] ?? 0) + to - from;
-      e.append(svg('rect', { class: `span ${kind}`, x: x(from), y: y + (row - thick) / 2, width: Math.max(0.5, x(to) - x(from)), height: thick }, svg('title', {}, sentence(s))));
-    }
-  }
+const stateOf = (s) => (kinds[s.state] ? s.state : 'off');
+
+// shares are the parts of the states in whole percent, which add up to 100.
+export function shares(sums) {
   const all = Object.values(sums).reduce((a, b) => a + b, 0);
-  const part = (kind) => `${kinds[kind]} ${percent(all ? (sums[kind] ?? 0) / all : 0)}`;
-  e.setAttribute('aria-label', `What the computer did in the last ${days} days. ${Object.keys(kinds).map(part).join('; ')} of the time that is known.`);
-  const legend = make('ul', { class: 'legend' }, ...Object.keys(kinds).map((kind) => make('li', {},
-    svg('svg', { class: 'swatch', viewBox: '0 0 8 8', 'aria-hidden': 'true' }, svg('rect', { class: `span ${kind}`, width: 8, height: 8, rx: 2 })), part(kind))));
-  return make('figure', {}, e, legend);
+  const parts = Object.keys(kinds).map((kind) => {
+    const exact = all ? (100 * (sums[kind] ?? 0)) / all : 0;
+    return { kind, whole: Math.floor(exact), rest: exact % 1 };
+  });
+  let missing = all ? 100 - parts.reduce((n, p) => n + p.whole, 0) : 0;
+  for (const p of [...parts].sort((a, b) => b.rest - a.rest)) if (missing-- > 0) p.whole++;
+  return Object.fromEntries(parts.map((p) => [p.kind, p.whole / 100]));
+}
+
+// newBands makes the drawing {element, legend, set}. Its method set draws spans, the latest first, from
+// the first of some midnights to the last.
+export function newBands() {
+  const rows = make('div', { class: 'days' }), hours = make('div', { class: 'hours', 'aria-hidden': 'true' });
+  for (let hour = 0; hour <= 24; hour += 3) {
+    const e = make('span', {}, `${String(hour).padStart(2, '0')}:00`);
+    e.style.left = percent(hour / 24, 1).replace(' ', '');
+    hours.append(e);
+  }
+  const when = make('b'), what = make('span'), why = make('span', { class: 'soft' }), change = make('a', {}, 'Change');
+  const line = make('p', { class: 'chosen', id: 'chosen-span', 'aria-live': 'polite' }, when, what, why, change);
+  const drawing = make('div', { class: 'bands', tabindex: 0, role: 'group', 'aria-describedby': 'chosen-span' }, rows);
+  const legend = make('ul', { class: 'legend' });
+  const element = make('div', { id: 'bands', class: 'card' }, drawing, line);
+  let all = [], chosen; // chosen is the span that a person, or the page at first, selected
+
+  // say writes a span's line and marks it in the drawing.
+  function say(s) {
+    for (const e of drawing.querySelectorAll('.span')) e.classList.toggle('marked', e.span === s);
+    text(when, `${dayName(s.start)}, ${timesOf(s)}`);
+    text(what, `${kindOf(s)} for ${span(Math.max(0, Date.parse(s.end) - Date.parse(s.start)) / 1000)}`);
+    text(why, whyOf(s));
+    const to = preferenceOf(s);
+    show(change, !!to);
+    if (to) change.href = to;
+  }
+
+  function choose(s) {
+    chosen = s;
+    say(s);
+  }
+
+  // move chooses the span before or after in time, or at the same time of another day.
+  function move(key) {
+    const i = all.indexOf(chosen), middle = (Date.parse(chosen.start) + Date.parse(chosen.end)) / 2;
+    const at = (t) => all.find((s) => Date.parse(s.start) <= t && t < Date.parse(s.end));
+    const next = { ArrowLeft: () => all[i + 1], ArrowRight: () => all[i - 1], ArrowUp: () => at(middle + 86400e3), ArrowDown: () => at(middle - 86400e3), Home: () => all.at(-1), End: () => all[0] }[key];
+    if (next) choose(next() ?? chosen);
+    return !!next;
+  }
+
+  drawing.addEventListener('keydown', (e) => { if (chosen && !e.ctrlKey && !e.altKey && !e.metaKey && move(e.key)) e.preventDefault(); });
+  drawing.addEventListener('pointerover', (e) => { if (e.target.span) say(e.target.span); });
+  drawing.addEventListener('pointerleave', () => { if (chosen) say(chosen); });
+  drawing.addEventListener('click', (e) => { if (e.target.span) choose(e.target.span); });
+
+  function set(spans, edges) {
+    all = spans;
+    const days = edges.length - 1, sums = {};
+    rows.replaceChildren();
+    for (let day = days - 1; day >= 0; day--) {
+      const [start, end] = [edges[day], edges[day + 1]];
+      const band = make('div', { class: 'band' });
+      let computed = 0;
+      for (const s of spans) {
+        const from = Math.max(start, Date.parse(s.start)), to = Math.min(end, Date.parse(s.end));
+        if (to <= from) continue;
+        const kind = stateOf(s), e = make('i', { class: `span ${kind}` });
+        sums[kind] = (sums[kind] ?? 0) + to - from;
+        if (kind === 'computing') computed += to - from;
+        e.span = s;
+        e.style.left = `${(100 * (from - start)) / (end - start)}%`;
+        e.style.width = `${(100 * (to - from)) / (end - start)}%`;
+        band.append(e);
+      }
+      rows.append(make('span', {}, dayName(start)), band, make('span', { class: 'num' }, computed ? span(Math.round(computed / 60e3) * 60) : '–'));
+    }
+    rows.append(make('span'), hours, make('span', { class: 'num', 'aria-hidden': 'true' }, 'Computing'));
+    const parts = shares(sums);
+    drawing.setAttribute('aria-label', `What the computer did in the last ${days} days. ${Object.keys(kinds).map((kind) => `${kinds[kind]} ${percent(parts[kind])}`).join(', ')}. Arrow keys move from one time to the next.`);
+    legend.replaceChildren(...Object.keys(kinds).map((kind) => make('li', {}, make('i', { class: `swatch ${kind}` }), kinds[kind], ' ', make('b', {}, percent(parts[kind])))));
+    chosen = (chosen && all.find((s) => s.start === chosen.start)) ?? all.find((s) => s.state === 'suspended') ?? all[0];
+    show(line, !!chosen);
+    if (chosen) say(chosen);
+  }
+
+  return { element, legend, set };
 }

@@ -1,17 +1,9 @@
 // Charts with axes and values, drawn as SVG: lines over days, and bars that compare.
 
-import { make } from './dom.js';
+import { make, svg } from './dom.js';
 import { number, percent, when } from './words.js';
 
 const width = 640, height = 240, left = 64, right = 12, top = 12, bottom = 28;
-
-// svg makes an element of a drawing.
-export function svg(tag, attributes, ...children) {
-  const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, v] of Object.entries(attributes)) e.setAttribute(name, v);
-  e.append(...children);
-  return e;
-}
 
 // ticks are round numbers from 0 up to most or more.
 export function ticks(most, wanted = 4) {
@@ -73,7 +65,7 @@ function values(times, series, how) {
     make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, how.heading), ...series.map((s) => make('th', { scope: 'col', class: 'num' }, s.name)))),
     make('tbody', {}, ...times.toReversed().map((t) => make('tr', {}, make('th', { scope: 'row' }, how.long(t)),
       ...series.map((s) => make('td', { class: 'num' }, cell(s, t) === undefined ? '–' : number(cell(s, t))))))));
-  return make('details', {}, make('summary', {}, 'Values'), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Values: ${series.length === 1 ? series[0].name : 'all'}` }, table));
+  return make('details', {}, make('summary', {}, 'Show data'), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Data: ${series.length === 1 ? series[0].name : 'all'}` }, table));
 }
 
 // bars compares fractions: [{name, parts: [a, b]}]. names are the names of the parts.

@@ -1,45 +1,64 @@
-// The columns of the table of tasks, with their content and order.
+// The columns of the table of tasks, with their content and order. A row does not repeat what the
+// heading of its group says already: that is how.group. With how.two it has two lines.
 
 import { make, text } from './dom.js';
-import { span, when, percent } from './words.js';
+import { span, percent, relative, moment } from './words.js';
 import { states, stateRank } from './model.js';
 import { taskLink } from './attention.js';
 
 const plain = (of) => ({ fill: (td, t) => text(td, of(t)) });
 
-// A column has an id, a label, sort(t), whether it is shown at first and on a phone
-// (narrow), and either make(td, t) and fill(td, t), or fill alone.
+export const byProject = (how) => how.group === 'project' || how.group === 'both';
+export const byState = (how) => how.group === 'state' || how.group === 'both';
+
+const dot = (t) => `dot ${t.status}`;
+
+// A column has an id, a label, sort(t), whether it is shown at first, on a phone (narrow) and next
+// to the drawer (beside), and either make(td, t, how) and fill(td, t, how), or fill alone. A column
+// with fits(how) is no one's choice.
 export const columns = [
   {
-    id: 'name', label: 'Task', sort: (t) => t.rank, shown: true, always: true, narrow: true,
-    make: (td, t) => td.append(make('a', { href: taskLink(t), title: t.name }, t.name)), fill() {},
+    id: 'name', label: 'Task', sort: (t) => t.title.toLowerCase(), fits: () => true, narrow: true, beside: true,
+    make(td, t, how) {
+      const a = make('a', { href: taskLink(t), title: t.name });
+      td.append(a);
+      if (!byProject(how)) a.append(make('span', { class: `key ${t.color}` }), make('strong', {}, t.projectName), ' ');
+      a.append(make('span', {}, t.title));
+      if (how.two) td.append(make('small'));
+    },
+    fill(td, t, how) {
+      if (how.two) text(td.lastChild, byState(how) || !how.tight ? t.name : `${states[t.status]} · ${t.name}`);
+    },
   },
-  { id: 'project', label: 'Project', sort: (t) => t.projectName, shown: false, ...plain((t) => t.projectName) },
-  { id: 'app', label: 'Application', sort: (t) => t.app, shown: true, ...plain((t) => t.app) },
+  { id: 'id', label: 'ID', sort: (t) => t.rank, fits: (how) => !how.two, ...plain((t) => t.name) },
   {
-    id: 'state', label: 'State', sort: (t) => stateRank[t.status], shown: true, narrow: true,
-    make: (td) => td.append(make('span', { class: 'state' })),
-    fill: (td, t) => {
-      const state = td.firstChild;
-      text(state, states[t.status]);
-      state.className = t.status === 'running' ? 'state on' : t.status === 'finished' ? 'state done' : t.status === 'failed' ? 'state wrong' : 'state';
+    id: 'state', label: 'State', sort: (t) => stateRank[t.status], fits: (how) => !byState(how),
+    make: (td) => td.append(make('span'), make('span')),
+    fill(td, t) {
+      td.firstChild.className = dot(t);
+      text(td.lastChild, states[t.status]);
     },
   },
   {
-    id: 'progress', label: 'Progress', sort: (t) => t.fraction_done, shown: true, number: true, narrow: true,
+    id: 'progress', label: 'Progress', sort: (t) => t.fraction_done, shown: true, narrow: true, beside: true,
     make: (td, t) => td.append(make('progress', { max: 1, 'aria-label': `Progress of ${t.name}` }), make('span')),
-    fill: (td, t) => {
+    fill(td, t) {
+      const none = !t.fraction_done && !t.elapsed_seconds;
+      td.firstChild.hidden = none;
       if (td.firstChild.value !== t.fraction_done) td.firstChild.value = t.fraction_done;
-      text(td.lastChild, percent(t.fraction_done, 1));
+      text(td.lastChild, none ? 'Not started' : percent(t.fraction_done));
     },
   },
   { id: 'elapsed', label: 'Elapsed', sort: (t) => t.elapsed_seconds, shown: true, number: true, ...plain((t) => (t.elapsed_seconds ? span(t.elapsed_seconds) : '–')) },
-  { id: 'remaining', label: 'Remaining', sort: (t) => t.remaining_seconds, shown: true, number: true, ...plain((t) => (t.remaining_seconds && t.fraction_done < 1 ? span(t.remaining_seconds) : '–')) },
+  { id: 'remaining', label: 'Remaining', sort: (t) => t.remaining_seconds, shown: true, beside: true, number: true, ...plain((t) => (t.remaining_seconds && t.fraction_done < 1 ? span(t.remaining_seconds) : '–')) },
   {
-    id: 'deadline', label: 'Deadline', sort: (t) => (t.report_deadline ? Date.parse(t.report_deadline) : Infinity), shown: true, number: true,
-    fill: (td, t) => {
-      text(td, t.report_deadline ? when(t.report_deadline) : '–');
-      td.classList.toggle('bad', t.late_seconds > 0);
+    id: 'deadline', label: 'Deadline', sort: (t) => t.due, shown: true, narrow: true, beside: true, number: true,
+    fill(td, t) {
+      const over = t.due < Date.now();
+      text(td, t.report_deadline ? relative(t.due) : '–');
+      td.title = t.report_deadline ? moment(t.due) : '';
+      td.classList.toggle('bad', over);
+      td.classList.toggle('late', !over && t.late_seconds > 0);
     },
   },
   { id: 'late', label: 'Late by', sort: (t) => -(t.late_seconds ?? 0), shown: false, number: true, ...plain((t) => (t.late_seconds ? span(t.late_seconds) : '–')) },

@@ -19,7 +19,7 @@ export function build(section) {
   empty = make('p', { class: 'empty' }, 'Charts appear here once a project has granted credit.');
   cold = make('p', { class: 'empty', id: 'no-sensor' }, "No sensor of this computer reports the CPU's or a GPU's temperature, so there is no chart of it.");
   section.append(
-    make('div', { class: 'halves' }, make('div', {}, make('h2', {}, 'This computer'), about), make('div', {}, make('h2', {}, 'Disk'), diskText, diskBox)),
+    make('div', { class: 'halves' }, make('div', {}, make('h2', {}, 'This computer'), make('div', { class: 'card filled' }, about)), make('div', {}, make('h2', {}, 'Disk'), diskText, diskBox)),
     make('h2', {}, 'Charts'), empty, make('div', { class: 'charts' }, ...charts.map((c) => c.box)), cold, transfers);
 }
 

@@ -2,77 +2,49 @@
 // are first, and some actions apply to all of them. Each computer is asked separately, so that one
 // that does not answer does not delay the others.
 
-import { make, text, show, keep } from './dom.js';
-import { count, span } from './words.js';
+import { make, text, show, swap, keep } from './dom.js';
+import { icon } from './icons.js';
+import { count } from './words.js';
+import { newMenu } from './menu.js';
 import { act, call, complain, say, sure } from './ask.js';
 import { attention } from './attention.js';
-import { nameOf } from './model.js';
+import { openAttach } from './attach.js';
+import { openPair } from './pair.js';
 import { close } from './drawer.js';
 import { go } from './address.js';
 import { showElsewhere } from './elsewhere.js';
+import { whyOf } from './spans.js';
 
 const every = 5000; // ms between two looks at a computer
+const many = 12; // more computers than that are rows
 
 const here = ''; // the address of this computer
-let known = new Map(); // address → { address, answer, error }
+let known = new Map(); // address → { address, answer, error, away }
 let open = false, round = 0, wanted = null; // the computer whose history is shown
-let number, list, pauseAll, resumeAll, boxes, attachForm, fault;
+let total, list, pauseAll, resumeAll, another;
 
 export function build(section) {
-  number = make('span', { class: 'count', id: 'computers-count' });
-  pauseAll = make('button', { id: 'pause-all', onclick: () => mode([...known.keys()], 'never') }, 'Pause all');
-  resumeAll = make('button', { id: 'resume-all', onclick: () => mode([...known.keys()], 'auto') }, 'Resume all');
+  const everywhere = () => [...known.keys()];
+  total = make('span', { class: 'count', id: 'computers-count' });
+  pauseAll = make('button', { id: 'pause-all', onclick: () => mode(everywhere(), 'never') }, 'Pause all');
+  resumeAll = make('button', { id: 'resume-all', onclick: () => mode(everywhere(), 'auto') }, 'Resume all');
   list = make('ul', { id: 'computers-list', class: 'computers' });
-  section.append(make('div', { class: 'bar' }, make('h2', {}, 'Computers ', number), make('div', { class: 'tools' }, pauseAll, resumeAll)), list,
-    make('div', { class: 'halves' }, attachment(), pairing()));
+  another = make('button', { class: 'dashed', id: 'add-first', onclick: add }, icon('add'), 'Add a computer');
+  section.append(make('div', { class: 'bar' }, make('h2', {}, 'Computers ', total),
+    make('div', { class: 'tools' }, pauseAll, resumeAll, make('button', { id: 'attach-many', onclick: () => attach(everywhere()) }, 'Attach a project…'),
+      make('button', { class: 'primary', id: 'add-computer', onclick: add }, icon('add'), 'Add a computer'))),
+  make('div', { class: 'grown' }, list, another));
 }
 
-const field = (id, label, attributes) => make('div', {}, make('label', { for: id }, label), make('input', { id, ...attributes }));
-
-// pairing is the form that adds a computer.
-function pairing() {
-  const form = make('form', { id: 'pair', novalidate: true },
-    make('p', { class: 'small' }, 'On the other computer, set remote_port = 31419 in starling.toml, restart its agent, and run: starling remote pair. This page then controls it over an encrypted connection.'),
-    field('pair-address', 'Address (HOST or HOST:PORT)', { autocomplete: 'off', spellcheck: 'false' }),
-    field('pair-code', 'Code', { autocomplete: 'off', spellcheck: 'false', placeholder: 'XXXX-XXXX-XXXX-XXXX' }),
-    make('div', { class: 'actions' }, make('button', { class: 'primary' }, 'Add')));
-  form.addEventListener('submit', async (e) => {
-    e.preventDefault();
-    const [address, code] = [form.querySelector('#pair-address'), form.querySelector('#pair-code')];
-    if (!await act('/api/computers/pair', { address: address.value.trim(), code: code.value.trim() }, `${address.value.trim()} was added.`)) return;
-    address.value = code.value = '';
-    look();
+// add opens the dialog that adds a computer, whose card then gets the focus.
+function add() {
+  openPair(async (address) => {
+    await look();
+    [...list.children].find((e) => e.dataset.key === address)?.querySelector('summary').focus();
   });
-  return make('div', {}, make('h2', {}, 'Add a computer'), form);
 }
 
-// attachment is the form that attaches a project on several computers.
-function attachment() {
-  boxes = make('fieldset', { id: 'attach-on' }, make('legend', {}, 'On'), make('ul', { class: 'plainlist' }));
-  fault = make('p', { role: 'alert', class: 'bad', id: 'attach-many-fault' });
-  attachForm = make('form', { id: 'attach-many', novalidate: true },
-    make('p', { class: 'small' }, 'You need an account with the project. Its password goes to the project only, not to the other computers.'),
-    field('attach-many-url', 'Project, by its URL', { type: 'url', placeholder: 'https://', spellcheck: 'false' }),
-    field('attach-many-email', 'E-mail address', { autocomplete: 'username', spellcheck: 'false' }),
-    field('attach-many-password', 'Password', { type: 'password', autocomplete: 'current-password' }),
-    boxes, make('div', { class: 'actions' }, make('button', { class: 'primary' }, 'Attach')), fault);
-  attachForm.addEventListener('submit', async (e) => {
-    e.preventDefault();
-    const value = (id) => attachForm.querySelector(`#attach-many-${id}`).value.trim();
-    const addresses = [...boxes.querySelectorAll('input:checked')].map((b) => b.value);
-    text(fault, addresses.length ? '' : 'Choose at least one computer.');
-    if (!addresses.length) return;
-    try {
-      const v = await call('/api/computers/attach', { addresses, url: value('url'), email: value('email'), password: attachForm.querySelector('#attach-many-password').value });
-      const failed = report(v.failed, addresses, 'attached');
-      text(fault, failed);
-      if (!failed) attachForm.querySelector('#attach-many-password').value = '';
-    } catch (err) {
-      text(fault, err.message);
-    }
-  });
-  return make('div', {}, make('h2', {}, 'Attach a project on several computers'), attachForm);
-}
+const attach = (addresses) => openAttach(undefined, addresses.map((address) => ({ address, title: titleOf(known.get(address)) })));
 
 // report shows on how many computers an action succeeded, and returns the errors.
 function report(failed, addresses, done) {
@@ -116,22 +88,24 @@ async function follow(address, mine) {
 }
 
 async function ask(address, mine) {
-  let answer, error = '';
+  let answer, error = '', away = false;
   try {
     answer = await call(`/api/computers/status?address=${encodeURIComponent(address)}`);
   } catch (e) {
     error = e.message;
+    away = e.code === 'away';
   }
   const c = known.get(address);
   if (!c || mine !== round) return;
-  c.error = error;
+  Object.assign(c, { error, away });
   if (answer) c.answer = answer;
   draw();
 }
 
-// problems returns the problems of a computer that need attention.
+// problems returns the problems of a computer that need attention. One that is away has none: to switch
+// a computer off is normal.
 function problems(c) {
-  if (c.error) return [{ key: 'error', text: `It cannot be reached: ${c.error}` }];
+  if (c.error) return c.away ? [] : [{ key: 'error', text: c.error[0].toUpperCase() + c.error.slice(1) }];
   const s = c.answer?.status;
   return s ? attention({ status: s, projects: s.projects ?? [], tasks: s.tasks ?? [] }).filter((x) => x.key !== 'newer') : [];
 }
@@ -142,67 +116,68 @@ function draw() {
   const all = [...known.values()];
   const rank = (c) => (problems(c).length ? 0 : 1);
   all.sort((a, b) => rank(a) - rank(b) || (a.address === here ? -1 : b.address === here ? 1 : titleOf(a).localeCompare(titleOf(b))));
-  text(number, String(all.length));
+  text(total, String(all.length));
+  const modes = all.filter((c) => c.answer && !c.error).map((c) => c.answer.status.run_mode === 'never');
+  show(pauseAll, !modes.length || modes.includes(false));
+  show(resumeAll, modes.includes(true));
+  show(another, all.length === 1);
+  list.classList.toggle('many', all.length > many);
   keep(list, all, (c) => c.address, card);
-  keep(boxes.querySelector('ul'), all, (c) => c.address, (c) => {
-    const name = make('span');
-    const e = make('li', {}, make('label', { class: 'line' }, make('input', { type: 'checkbox', value: c.address, checked: true }), ' ', name));
-    e.update = (c) => text(name, titleOf(c));
-    return e;
-  });
 }
 
-// stateOf returns a computer's state in a word or two, and whether it is good.
-function stateOf(c) {
-  if (c.error) return ['no answer', false];
-  if (!c.answer) return ['asking', true];
-  const { running, status } = c.answer;
-  if (status.run_mode === 'never') return ['paused', false];
-  if (status.compute) return ['suspended', false];
-  return [running ? `${count(running, 'task')} running` : 'nothing to compute', true];
+// sentence returns a computer's state: a class for its mark, and what it does.
+function sentence(c) {
+  if (c.away) return ['', 'It does not answer. It may be switched off.'];
+  if (!c.answer && !c.error) return ['', 'Connecting…'];
+  const [worst, ...others] = problems(c);
+  if (worst) return ['need', `${worst.text}${worst.cure ? ` You can: ${worst.cure}` : ''}${others.length ? ` And ${others.length} more.` : ''}`];
+  const { running, status: s } = c.answer;
+  if (s.run_mode === 'never') return ['', 'Paused by you'];
+  if (s.compute) return ['', `Suspended. ${whyOf({ why: s.compute })}`];
+  return running ? ['running', `Computing for ${names(c.answer.for)}`] : ['', 'Nothing to compute'];
 }
+
+const names = (all) => new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(all);
 
 function card(c) {
-  const name = make('h3'), state = make('span', { class: 'state' }), where = make('p', { class: 'small' }), wrong = make('ul', { class: 'whys' });
-  const why = make('p', { class: 'why' }), about = make('p', { class: 'small' });
-  const pause = make('button', { onclick: () => mode([c.address], 'never') }, 'Pause');
-  const resume = make('button', { onclick: () => mode([c.address], 'auto') }, 'Resume');
-  const past = make('button', { onclick: () => go(c.address === here ? '/history' : `/computers?computer=${encodeURIComponent(c.address)}`) }, 'History');
-  const forget = make('button', {
-    onclick: async () => {
-      if (await sure(`Remove ${titleOf(known.get(c.address) ?? c)}?`, 'This page no longer shows or controls it. Its agent keeps running. To revoke its permission there: starling remote revoke NAME.', 'Remove') && await act('/api/computers/forget', { address: c.address }, 'Removed.')) look();
-    },
-  }, 'Remove');
-  const e = make('li', { class: 'card' }, make('div', { class: 'ends' }, name, state), where, wrong, why, about, make('div', { class: 'actions' }, pause, resume, past, c.address === here ? null : forget));
+  const current = () => known.get(c.address) ?? c;
+  const local = c.address === here;
+  const name = local ? make('a', { href: '/computer' }) : make('span'), about = make('span', { class: 'small' });
+  const mark = make('span'), what = make('span'), said = make('p', { class: 'sentence' }, mark, icon('warning'), what);
+  const number = make('span'), unit = make('span', { class: 'unit' }), running = make('dd', {}, number, ' ', unit), completed = make('dd'), days = make('dt');
+  const button = (label, onclick, ...parts) => make('button', { onclick }, ...parts, label);
+  const pause = button('Pause', () => mode([c.address], 'never'), icon('pause')), resume = button('Resume', () => mode([c.address], 'auto'), icon('resume'));
+  const past = button('History', () => go(local ? '/history' : `/computers?computer=${encodeURIComponent(c.address)}`));
+  const again = button('Try again', () => ask(c.address, round));
+  past.classList.add('plain');
+  const remove = button('Remove…', async () => {
+    if (await sure(`Remove ${titleOf(current())}?`, 'This page no longer shows or controls it. Its agent keeps running. To revoke its permission there: starling remote revoke NAME.', 'Remove') && await act('/api/computers/forget', { address: c.address }, 'Removed.')) look();
+  });
+  remove.classList.add('danger');
+  const menu = newMenu({ square: 'More' }, [icon('more')], make('div', {}, local ? make('a', { href: '/computer' }, 'Details') : make('p', { class: 'small' }, c.address),
+    button('Attach a project…', () => attach([c.address])), local ? null : remove));
+  const e = make('li', { class: 'card pc' }, make('header', {}, make('h3', {}, name), about, menu), said,
+    make('dl', {}, make('div', {}, make('dt', {}, 'Running'), running), make('div', {}, days, completed)), make('div', { class: 'actions' }, pause, resume, past, again));
   e.update = (c) => {
-    const [word, well] = stateOf(c);
+    const [kind, words] = sentence(c), s = c.error ? undefined : c.answer?.status;
     text(name, titleOf(c));
-    text(state, word);
-    state.classList.toggle('on', well);
-    text(where, c.address === here ? 'This computer' : c.address);
-    keep(wrong, problems(c), (x) => x.key, () => {
-      const li = make('li', { class: 'need' });
-      li.update = (x) => text(li, x.cure ? `${x.text} You can: ${x.cure}` : x.text);
-      return li;
-    });
-    const s = c.answer?.status;
-    text(why, s && !c.error && s.compute_code !== 'disk_full' ? s.compute ?? '' : '');
-    text(about, s ? facts(c.answer) : '');
-    const off = s?.run_mode === 'never';
-    show(pause, !!s && !off);
-    show(resume, !!off);
-    pause.setAttribute('aria-label', `Pause ${titleOf(c)}`);
-    past.setAttribute('aria-label', `History of ${titleOf(c)}`);
-    resume.setAttribute('aria-label', `Resume ${titleOf(c)}`);
-    forget.setAttribute('aria-label', `Remove ${titleOf(c)}`);
+    text(about, [local && 'This computer', s && count(s.cpus, 'CPU'), ...s?.coprocs ?? []].filter(Boolean).join(', '));
+    said.classList.toggle('wants', kind === 'need');
+    mark.className = `dot ${kind}`;
+    text(what, words);
+    what.title = c.error ?? '';
+    e.classList.toggle('away', !!c.away);
+    text(number, s ? c.answer.running.toLocaleString() : '–');
+    text(unit, s ? (c.answer.running === 1 ? 'task' : 'tasks') : '');
+    text(days, `Completed in ${count(s?.achieved?.days ?? 7, 'day')}`);
+    text(completed, s ? (s.achieved?.finished ?? 0).toLocaleString() : '–');
+    swap(resume, pause, s?.run_mode === 'never');
+    for (const b of [pause, resume, past]) if (!s) show(b, false);
+    show(past, !!s);
+    show(again, !!c.error);
+    for (const [b, verb] of [[pause, 'Pause'], [resume, 'Resume'], [past, 'History of'], [again, 'Try again:'], [remove, 'Remove'], [menu.firstElementChild, 'More for']]) b.setAttribute('aria-label', `${verb} ${titleOf(c)}`);
   };
   return e;
-}
-
-function facts({ tasks, status: s }) {
-  const projects = (s.projects ?? []).map(nameOf).join(', ') || 'no projects';
-  const done = s.achieved ? `; ${count(s.achieved.finished, 'task')} finished in ${count(s.achieved.days, 'day')}, ${span(s.achieved.cpu_seconds)} of CPU time` : '';
-  return `${projects}; ${count(tasks, 'task')} on ${count(s.cpus, 'CPU')}${done}`;
 }
 
 // drawer shows the history of the computer in the page's address.

@@ -14,6 +14,14 @@ export function make(tag, attributes = {}, ...children) {
   return e;
 }
 
+// svg makes an element of a drawing.
+export function svg(tag, attributes, ...children) {
+  const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, v] of Object.entries(attributes)) e.setAttribute(name, v);
+  e.append(...children);
+  return e;
+}
+
 // outside returns a link to a page outside of this computer, which does not learn the address of
 // this page. It returns undefined if url is not an address of the web.
 export function outside(url, label, title) {
@@ -66,12 +74,16 @@ export function keep(list, items, key, create) {
   if (focused?.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true }); // it was moved
 }
 
-// facts fills a list of terms with [term, value] pairs. It leaves out pairs without a value.
-export function facts(list, pairs) {
-  keep(list, pairs.filter(([, v]) => v), ([term]) => term, ([term]) => {
-    const dd = make('dd');
-    const e = make('div', {}, make('dt', {}, term), dd);
-    e.update = ([, v]) => text(dd, v);
+// facts fills a list of terms with [term, value, limit], of which the limit may be missing. It leaves
+// out terms without a value.
+export function facts(list, all) {
+  keep(list, all.filter(([, v]) => v), ([term]) => term, ([term]) => {
+    const value = make('span'), limit = make('span', { class: 'soft' });
+    const e = make('div', {}, make('dt', {}, term), make('dd', {}, value, limit));
+    e.update = ([, v, most]) => {
+      text(value, v);
+      text(limit, most ? ` ${most}` : '');
+    };
     return e;
   });
 }

@@ -1,16 +1,20 @@
 // The drawer at the side of the page, which shows one item in full.
 
 import { $, text, show } from './dom.js';
+import { icon } from './icons.js';
 
 let open, back, leave;
 
-// show opens the drawer for a key unless it is open for it already, and returns its body for the
+// openDrawer opens the drawer for a key unless it is open for it already, and returns its body for the
 // caller to fill, which is empty if the drawer was just opened. closed is called when a person
-// closes it.
-export function openDrawer(key, title, closed) {
+// closes it. of, if there is one, is the project {projectName, color} to which the item belongs.
+export function openDrawer(key, title, closed, of) {
   const body = $('drawer-body');
   leave = closed;
   text($('drawer-title'), title);
+  show($('drawer-of'), !!of);
+  text($('drawer-of').lastElementChild, of?.projectName ?? '');
+  $('drawer-of').firstElementChild.className = `key ${of?.color ?? ''}`;
   if (open === key) return { body, fresh: false };
   if (!open) back = document.activeElement;
   open = key;
@@ -25,7 +29,7 @@ export function openDrawer(key, title, closed) {
 // isOpen reports whether the drawer is open for a key.
 export const isOpen = (key) => open === key;
 
-// close closes the drawer and returns the focus to its previous place.
+// close closes the drawer and returns the focus to its previous place, which may have been made anew.
 export function close() {
   if (!open) return;
   open = undefined;
@@ -36,6 +40,7 @@ export function close() {
   if (had && back?.isConnected) back.focus({ preventScroll: true });
 }
 
+$('drawer-close').append(icon('close'));
 $('drawer-close').addEventListener('click', () => leave());
 document.addEventListener('keydown', (e) => {
   if (e.key === 'Escape' && open && !document.querySelector('dialog[open]')) leave();

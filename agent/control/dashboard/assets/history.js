@@ -3,64 +3,88 @@
 // scrolls to them.
 
 import { make, text, show } from './dom.js';
-import { span, when } from './words.js';
+import { icon } from './icons.js';
+import { span, relative, date, moment } from './words.js';
 import { call } from './ask.js';
 import { newTable } from './virtual.js';
 import { close } from './drawer.js';
 import { go } from './address.js';
 import { newList } from './spans.js';
-import { bands, midnights } from './bands.js';
-import { keyOf, fromKey, pastLink, projectOf, outcome, shade, showPast } from './past.js';
+import { newBands, midnights } from './bands.js';
+import { keyOf, isOf, fromKey, pastLink, projectOf, outcome, cause, shade, showPast } from './past.js';
 
 const days = 7, page = 200, often = 30e3; // milliseconds between questions
 
-let section, number, fault, drawing, list, timeEmpty, table, empty, box;
+let section, number, faultBox, fault, bands, list, timeEmpty, table, empty, box, model;
 let tasks = [], next = 0, asked = 0, loading = false, wanted = '', search = '', other; // other is a task that was looked for: {key, task, known}
 
 export function build(s) {
   section = s;
   number = make('span', { class: 'count', id: 'history-count' });
-  fault = make('p', { class: 'bad', role: 'status' });
-  drawing = make('div', { id: 'bands', class: 'card' });
+  fault = make('span');
+  faultBox = make('p', { class: 'bad', role: 'status', hidden: true }, 'The history could not be loaded. ', fault, ' ', make('button', { onclick: () => { asked = 0; load(); } }, 'Try again'));
+  bands = newBands();
   list = newList();
-  timeEmpty = make('p', { class: 'empty', hidden: true }, 'The timeline starts when the agent first runs.');
+  list.className = 'unseen';
+  timeEmpty = make('p', { class: 'empty', hidden: true }, 'The timeline starts today.');
   empty = make('p', { class: 'empty', hidden: true, id: 'history-empty' });
   box = make('input', { id: 'history-search', type: 'search', placeholder: 'Search', 'aria-label': 'Search completed tasks', autocomplete: 'off', oninput: look });
   table = newTable({ id: 'history-table', label: 'Completed tasks', key: keyOf, create, fill });
+  table.element.classList.add('two');
   table.head.append(...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)));
   table.element.addEventListener('scroll', older, { passive: true });
   section.append(
-    make('h2', {}, `Last ${days} days`), fault, timeEmpty, make('div', { class: 'halves times' }, drawing, list),
-    make('div', { class: 'bar' }, make('h2', {}, 'Completed tasks ', number), make('div', { class: 'tools' }, box, make('a', { href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, 'Export CSV'))),
-    empty, table.element);
+    make('div', { class: 'bar' }, make('h2', {}, `Last ${days} days`), bands.legend), faultBox, timeEmpty, bands.element, list,
+    make('div', { class: 'card' },
+      make('header', {}, make('h2', {}, 'Completed tasks ', number), make('div', { class: 'tools' }, make('label', { class: 'search' }, icon('search'), box),
+        make('a', { class: 'button', href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, 'Export CSV'))),
+      empty, table.element));
 }
 
-const heads = [['Task', 'c-name'], ['Project', 'c-project'], ['Outcome', 'c-outcome'], ['Finished', 'c-deadline num'], ['Elapsed', 'c-elapsed num'], ['CPU time', 'c-cpu num'], ['Reason', 'c-why']];
+// say shows why something could not be loaded, or nothing.
+function say(why) {
+  text(fault, why);
+  show(faultBox, why !== '');
+}
+
+const heads = [['Task', 'c-name'], ['Outcome', 'c-outcome'], ['Reason', 'c-why'], ['Finished', 'c-deadline num'], ['Elapsed', 'c-elapsed num'], ['CPU time', 'c-cpu num']];
 
 function create(t) {
   const cells = heads.map(([, c]) => make('td', { class: c }));
-  cells[0].append(make('a', { href: pastLink(t), title: t.name }, t.name));
-  cells[2].append(make('span'));
+  const color = model?.projects.find((p) => p.master_url === t.project)?.color ?? '';
+  cells[0].append(make('a', { href: pastLink(t), title: t.name }, make('span', { class: `key ${color}` }), make('strong', {}, projectOf(t)), ' ', make('span', {}, t.app_title || t.app || '')), make('small', {}, t.name));
+  cells[1].append(make('span'));
   return make('tr', {}, ...cells);
 }
 
+// finishedAt is "12 min ago", or from yesterday on the date.
+function finishedAt(t) {
+  const at = Date.parse(t.finished);
+  return new Date(at).toDateString() === new Date().toDateString() ? relative(at) : date(at);
+}
+
 function fill(row, t) {
-  const state = row.children[2].firstChild;
+  const state = row.children[1].firstChild;
   text(state, outcome(t));
   state.className = shade(t);
-  [projectOf(t), null, t.finished ? when(t.finished) : '–', t.elapsed_seconds ? span(t.elapsed_seconds) : '–', t.cpu_seconds ? span(t.cpu_seconds) : '–', t.exit ?? ''].forEach((v, i) => {
-    if (v !== null) text(row.children[i + 1], v);
-  });
-  row.lastChild.title = t.exit ?? '';
+  [cause(t), t.finished ? finishedAt(t) : '–', t.elapsed_seconds ? span(t.elapsed_seconds) : '–', t.cpu_seconds ? span(t.cpu_seconds) : '–'].forEach((v, i) => text(row.children[i + 2], v));
+  row.children[2].title = cause(t);
+  row.children[3].title = t.finished ? moment(t.finished) : '';
 }
 
 function draw() {
   text(number, next ? `${tasks.length.toLocaleString()}+` : tasks.length.toLocaleString());
-  text(empty, next ? 'Searching…' : search ? 'No completed task matches the search.' : 'No tasks have ended yet.');
+  text(empty, next ? 'Searching…' : search ? `No completed task matches “${search}”.` : `No tasks have ended yet.${firstOne()}`);
   show(empty, !tasks.length);
   show(table.element, tasks.length > 0);
   table.set(tasks);
   if (next) table.element.querySelector('table').setAttribute('aria-rowcount', -1); // not known
+}
+
+// firstOne returns the time that the first task still takes, if one runs.
+function firstOne() {
+  const left = Math.min(...(model?.running ?? []).map((t) => t.remaining_seconds).filter((s) => s > 0));
+  return left < Infinity ? ` The first one takes about ${span(left)}.` : '';
 }
 
 const query = (q) => new URLSearchParams(Object.entries(q).filter(([, v]) => v));
@@ -95,7 +119,7 @@ async function older() {
       draw();
     }
   } catch (e) {
-    text(fault, e.message);
+    say(e.message);
     return;
   } finally {
     loading = false;
@@ -110,9 +134,9 @@ async function look() {
   next = 0;
   try {
     await newest();
-    text(fault, '');
+    say('');
   } catch (e) {
-    text(fault, e.message);
+    say(e.message);
   }
   older();
 }
@@ -127,8 +151,8 @@ async function timeline() {
     before = t.spans.length ? t.next : 0; // an empty page: the others are older still
   } while (before);
   show(timeEmpty, !spans.length);
-  show(drawing.parentElement, spans.length > 0);
-  drawing.replaceChildren(bands(spans, edges));
+  for (const e of [bands.element, bands.legend]) show(e, spans.length > 0);
+  bands.set(spans, edges);
   list.set(spans);
 }
 
@@ -138,9 +162,9 @@ async function load() {
   asked = Date.now();
   try {
     await Promise.all([newest(), timeline()]);
-    text(fault, '');
+    say('');
   } catch (e) {
-    text(fault, e.message);
+    say(e.message);
   } finally {
     loading = false;
   }
@@ -155,7 +179,7 @@ function drawer() {
     close();
     return;
   }
-  const t = tasks.find((t) => keyOf(t) === wanted) ?? (other?.key === wanted ? other.task : undefined);
+  const t = tasks.find((t) => isOf(t, wanted)) ?? (other?.key === wanted ? other.task : undefined);
   if (!t && other?.key !== wanted) find(wanted);
   else if (t || other.known) showPast(wanted, t, () => go('/history'));
 }
@@ -168,17 +192,18 @@ async function find(key) {
     let before = 0;
     do {
       const h = await call(`/api/history?${query({ project, task, before })}`);
-      mine.task = h.tasks.find((t) => keyOf(t) === key);
+      mine.task = h.tasks.find((t) => isOf(t, key));
       before = h.next;
     } while (before && !mine.task);
     mine.known = true;
     drawer();
   } catch (e) {
-    text(fault, e.message);
+    say(e.message);
   }
 }
 
 export function update(m, params) {
+  model = m;
   wanted = params.get('task') ?? '';
   load();
   drawer();

@@ -21,10 +21,13 @@ export function stateOf(t) {
   return t.elapsed_seconds > 0 ? 'paused' : 'waiting';
 }
 
+const others = 5; // from this place on, projects share a color
+
 let known = new Set(); // keys of tasks that have their rank
 
-// newModel makes a model of a document. Each task gets its key, its rank in natural order,
-// its state and its project's name.
+// newModel makes a model of a document. Each task gets its key, its rank in natural order, its state,
+// the title of its application, its deadline in milliseconds, and its project's name and color. A
+// project has the color of its place in the list on all pages.
 export function newModel(doc) {
   const m = { ...doc.page, tasks: Object.values(doc.tasks), projects: Object.values(doc.projects), transfers: Object.values(doc.transfers) };
   const names = new Map(m.projects.map((p) => [p.master_url, nameOf(p)]));
@@ -35,11 +38,16 @@ export function newModel(doc) {
     // Sorting by names is slow with ten thousand tasks, so it is only done when the tasks change.
     m.tasks.sort((a, b) => natural(a.name, b.name)).forEach((t, i) => { t.rank = i; });
   }
+  m.projects.sort((a, b) => natural(nameOf(a), nameOf(b)));
+  m.projects.forEach((p, i) => { p.color = `c${Math.min(i + 1, others)}`; });
+  const colors = new Map(m.projects.map((p) => [p.master_url, p.color]));
   for (const t of m.tasks) {
     t.status = stateOf(t);
+    t.title = t.app_title || t.app || t.name;
+    t.due = t.report_deadline ? Date.parse(t.report_deadline) : Infinity;
     t.projectName = names.get(t.project) ?? t.project;
+    t.color = colors.get(t.project) ?? `c${others}`;
   }
-  m.projects.sort((a, b) => natural(nameOf(a), nameOf(b)));
   m.transfers.sort((a, b) => b.active - a.active || natural(a.name, b.name));
   m.running = m.tasks.filter((t) => t.running).sort((a, b) => a.rank - b.rank);
   const sum = (of) => m.projects.reduce((s, p) => s + of(p), 0);

@@ -1,24 +1,14 @@
 // What a person chooses in one row: to pause for a while or after the tasks that run, and the
 // modes of computing, of GPUs and of the network, each with a duration.
 
-import { make, text, show, swap } from './dom.js';
+import { $, make, text, show, swap } from './dom.js';
 import { when } from './words.js';
 import { act } from './ask.js';
+import { newMenu } from './menu.js';
+import { icon } from './icons.js';
 
 const modes = { always: 'Always', auto: 'Auto', never: 'Never' };
 const terms = { 0: 'Until I change it', 15: '15 minutes', 60: '1 hour', 240: '4 hours', 480: '8 hours', 1440: '1 day' };
-
-// menu is a button that unfolds something. It folds it again when a person looks elsewhere.
-function menu(attributes, label, content) {
-  const e = make('details', { class: 'menu', name: 'menu', ...attributes }, make('summary', { class: 'button' }, ...label), content);
-  document.addEventListener('click', (click) => { if (!e.contains(click.target)) e.open = false; });
-  e.addEventListener('keydown', (key) => {
-    if (key.key !== 'Escape' || !e.open) return;
-    e.open = false;
-    e.firstElementChild.focus();
-  });
-  return e;
-}
 
 function mode(id, what, activity) {
   const now = make('b'), until = make('span');
@@ -32,7 +22,7 @@ function mode(id, what, activity) {
       act('/api/mode', { activity, mode: e.target.value, minutes }, `${what}: ${modes[e.target.value].toLowerCase()}${long}.`);
     },
   }, make('fieldset', {}, make('legend', { class: 'unseen' }, what), ...choices), make('label', {}, 'For how long ', term));
-  const e = menu({ id }, [make('span', {}, what), now, until], form);
+  const e = newMenu({ id }, [make('span', {}, what), now, until], form);
   e.update = (mode, end) => {
     for (const i of form.querySelectorAll('input')) if (i.checked !== (i.value === mode)) i.checked = i.value === mode;
     text(now, modes[mode] ?? '');
@@ -41,8 +31,11 @@ function mode(id, what, activity) {
   return e;
 }
 
-// buildModes returns an element with a method update.
-export function buildModes() {
+const phone = matchMedia('(max-width: 40rem)');
+
+// startModes puts the buttons into the row of the overview, or on a phone into the page's head and its
+// menu More. It returns a function that shows a model.
+export function startModes() {
   const suspend = (minutes, said) => act('/api/mode', { activity: '', mode: 'never', minutes }, said);
   const morning = () => {
     const d = new Date();
@@ -51,17 +44,24 @@ export function buildModes() {
     return Math.round((d - Date.now()) / 60e3);
   };
   let unpause;
-  const pause = make('button', { id: 'pause', onclick: () => suspend(60, 'Paused for 1 hour.') }, 'Pause for 1 h');
+  const pause = make('button', { id: 'pause', onclick: () => suspend(60, 'Paused for 1 hour.') }, icon('pause'), 'Pause for 1 h');
   const resume = make('button', { id: 'resume', class: 'primary', hidden: true, onclick: () => unpause() }, 'Resume');
-  const others = menu({ id: 'pause-for' }, [make('span', { class: 'unseen' }, 'Pause for longer')], make('div', {},
+  const others = newMenu({ id: 'pause-for' }, [make('span', { class: 'unseen' }, 'Pause for longer')], make('div', {},
     make('button', { onclick: () => suspend(240, 'Paused for 4 hours.') }, 'For 4 hours'),
     make('button', { onclick: () => suspend(morning(), 'Paused until tomorrow, 08:00.') }, 'Until tomorrow, 08:00'),
     make('button', { onclick: () => suspend(0, 'Paused until you resume.') }, 'Until I resume'),
     make('button', { id: 'drain', onclick: () => act('/api/drain', { scope: 'running' }, 'Running tasks finish. No others start.') }, 'When running tasks are finished')));
-  others.addEventListener('click', (e) => { if (e.target.closest('div > button')) others.open = false; });
   const run = mode('mode-run', 'Computing', ''), gpu = mode('mode-gpu', 'GPUs', 'gpu'), net = mode('mode-net', 'Network', 'network');
-  const all = make('div', { class: 'tools', id: 'modes' }, pause, resume, others, run, gpu, net);
-  all.update = (m) => {
+  const pausing = make('div', { class: 'tools', id: 'pausing' }, pause, resume, others);
+  const place = () => {
+    if (phone.matches) document.querySelector('.top h1').after(pausing);
+    else $('modes').append(pausing);
+    (phone.matches ? $('more').lastElementChild : $('modes')).append(run, gpu, net);
+  };
+  phone.addEventListener('change', place);
+  place();
+  return (m) => {
+    show(pausing, m.projects.length > 0);
     const never = m.status.run_mode === 'never', paused = never || !!m.status.drain;
     unpause = () => (never ? act('/api/mode', { activity: '', mode: 'auto', minutes: 0 }, 'Resumed.') : act('/api/drain', { scope: '' }, 'Resumed.'));
     swap(resume, pause, paused);
@@ -71,5 +71,4 @@ export function buildModes() {
     gpu.update(m.gpu_mode, m.gpu_until);
     net.update(m.status.network_mode, m.network_until);
   };
-  return all;
 }

@@ -17,6 +17,7 @@ export function build(section) {
 // The stream has only the headlines. The texts are fetched when the headlines change.
 export async function update(m) {
   const heads = m.status.notices ?? [];
+  keepSeen(heads);
   const key = JSON.stringify(heads.map((n) => [n.seqno, n.time]));
   if (key !== shown) {
     shown = key;
@@ -43,6 +44,18 @@ function notice(n) {
   const link = outside(n.link, 'Read it on the project’s site', n.link);
   if (link) e.append(make('p', {}, link));
   return e;
+}
+
+// unread is the number of notices that came after the last visit of the tab, which the browser keeps.
+export function unread(m) {
+  return (m.status.notices ?? []).filter((n) => n.seqno > seen()).length;
+}
+
+const seen = () => { try { return Number(localStorage.getItem('notices') ?? 0); } catch { return 0; } };
+
+function keepSeen(heads) {
+  const last = Math.max(seen(), ...heads.map((n) => n.seqno));
+  try { localStorage.setItem('notices', String(last)); } catch { /* a browser that keeps nothing */ }
 }
 
 // headlines are the latest news for the overview.

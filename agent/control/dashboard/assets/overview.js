@@ -1,28 +1,28 @@
 // The first tab: what the agent is doing, what needs a person, and what it contributed.
 
-import { make, text, show, keep } from './dom.js';
-import { span, bytes, number, percent, count } from './words.js';
+import { make, svg, text, show, keep } from './dom.js';
+import { span, when, bytes, number, percent, count, relative } from './words.js';
+import { causeOf } from './spans.js';
+import { stacked, creditOf } from './stack.js';
 import { attention, notes, taskLink, projectLink } from './attention.js';
-import { buildModes } from './modes.js';
-import { openAttach } from './attach.js';
+import { buildWelcome } from './welcome.js';
 import { headlines, titleOf } from './notices.js';
 import { nameOf } from './model.js';
+import { icon } from './icons.js';
 
 const shown = 8; // running tasks
 const narrow = matchMedia('(max-width: 40rem)');
 
-const heads = ['Project', 'Total credit', 'Per day', 'This computer', 'CPU time'];
+const days = 14; // of the chart
+const heads = ['Project account', 'Share / actual', 'Per day', 'Total credit'];
 
-let title, recent, wrong, figures, why, whyBox, opened, modes, running, all, idle, achieved, table, news, newsBox, welcome, work;
+let bar, status, others, title, recent, wrong, figures, chart, why, whyBox, opened, running, all, idle, achieved, table, news, newsBox, welcome, work;
 
 export function build(section) {
-  title = make('h2', { id: 'now-title', class: 'status' }, '…');
-  modes = buildModes();
+  title = make('h2', { id: 'now-title' }, '…');
   wrong = make('ul', { id: 'attention', class: 'whys', 'aria-label': 'Needs you' });
-  welcome = make('div', { class: 'card welcome', hidden: true },
-    make('p', {}, 'Your computer can work for science while you do not need it. Choose a project to start.'),
-    make('p', {}, make('button', { class: 'primary large', id: 'first-attach', onclick: openAttach }, 'Attach project')),
-    make('p', { class: 'small' }, 'It costs electricity, and the computer gets warm. You can pause it at any time.'));
+  others = make('button', { class: 'link', id: 'attention-more', onclick: () => { wrong.classList.add('all'); show(others, false); } });
+  welcome = buildWelcome();
   figures = make('dl', { id: 'figures', class: 'figures' });
   why = make('ul', { id: 'whys', class: 'whys' });
   whyBox = make('details', { id: 'whys-box', class: 'card' }, make('summary', { onclick: () => { opened = true; } }, 'Why the agent is not doing more'), why);
@@ -31,26 +31,31 @@ export function build(section) {
   idle = make('p', { class: 'empty none' }, 'No task is running.');
   recent = make('span', { class: 'small', id: 'recent' });
   table = make('tbody', { id: 'achieved' });
+  chart = make('div', { id: 'credit-chart' });
   achieved = make('div', { class: 'scroll' }, make('table', { class: 'plain stack' },
     make('thead', {}, make('tr', {}, ...heads.map((h, i) => make('th', { scope: 'col', class: i ? 'num' : undefined }, h)))), table));
   news = make('ul', { id: 'news', class: 'rows' });
   newsBox = make('div', { id: 'news-box', class: 'card', hidden: true }, make('header', {}, make('h2', {}, 'News'), make('a', { class: 'small', href: '/notices' }, 'All notices')), news);
   section.append(
-    make('div', { class: 'bar' }, title, modes), wrong, welcome, figures, whyBox,
-    work = make('div', { class: 'halves' },
+    bar = make('div', { class: 'bar' }, status = make('div', { class: 'status' }, icon('check'), title), make('div', { class: 'tools', id: 'modes' })), wrong, others, welcome.element, figures, whyBox,
+    work = make('div', { class: 'halves work' },
       make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Running tasks'), all), idle, running),
-      make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Contribution'), recent), achieved), newsBox));
+      make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Contribution'), recent), chart, achieved), newsBox));
 }
+
+export function gone() { document.body.classList.remove('first'); }
 
 export function update(m) {
   text(title, headline(m));
-  title.classList.toggle('still', !m.running.length);
-  show(welcome, !m.projects.length);
+  status.classList.toggle('still', !m.running.length);
+  welcome.update(m);
+  show(bar, m.projects.length > 0);
   show(figures, m.projects.length > 0);
   show(work, m.projects.length > 0);
-  modes.update(m);
   keep(wrong, attention(m), (x) => x.key, problem);
   show(wrong, wrong.children.length > 0);
+  text(others, `And ${wrong.children.length - 1} more`);
+  show(others, wrong.children.length > 1 && !wrong.classList.contains('all'));
   keep(figures, figuresOf(m), ([name]) => name, figure);
   const reasons = notes(m);
   keep(why, reasons, (x) => x.key, () => {
@@ -58,13 +63,15 @@ export function update(m) {
     e.update = (x) => text(e, x.text);
     return e;
   });
-  show(whyBox, reasons.length > 0);
+  show(whyBox, reasons.length > 0 && (m.running.length < m.cpus || !!m.network.why));
   if (!opened) whyBox.open = m.running.length < (narrow.matches ? 1 : m.cpus); // until a person has chosen
-  const color = new Map(m.projects.map((p, i) => [p.master_url, `c${i + 1}`]));
-  keep(running, m.running.slice(0, shown), (t) => t.key, (t) => row(t, color.get(t.project)));
+  keep(running, m.running.slice(0, shown), (t) => t.key, row);
+  text(idle, m.tasks.length ? 'No task is running.' : awaited(m));
   show(idle, !m.running.length);
-  show(all, m.tasks.length > 0);
-  text(all, `All ${count(m.tasks.length, 'task')}`);
+  show(all, m.tasks.length > m.running.length || m.running.length > shown);
+  text(all, m.running.length > shown ? `All ${count(m.running.length, 'running task')}` : `All ${count(m.tasks.length, 'task')}`);
+  all.href = m.running.length > shown ? '/tasks?show=running' : '/tasks';
+  draw(m);
   text(recent, lately(m.status.achieved));
   keep(table, m.projects, (p) => p.master_url, credit);
   show(achieved, m.projects.length > 0);
@@ -73,17 +80,36 @@ export function update(m) {
   show(newsBox, latest.length > 0);
 }
 
-// figuresOf are the numbers at the top, as [name, number, note].
+// awaited names the projects whose first tasks are awaited.
+function awaited(m) {
+  const next = Math.min(...m.projects.map((p) => Date.parse(p.next_contact ?? '')).filter((t) => t > Date.now()));
+  return `Waiting for the first tasks from ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(m.projects.map(nameOf))}.${next < Infinity ? ` Next request ${relative(next)}.` : ''}`;
+}
+
+let drawn;
+
+// draw draws the credit of the last days, if any was granted in them.
+function draw(m) {
+  const series = creditOf(m.projects, m.credit ?? {}, days, new Date());
+  show(chart, series.length > 0);
+  const now = JSON.stringify(series);
+  if (series.length && now !== drawn) chart.replaceChildren(stacked('Credit per day on this computer', series));
+  drawn = now;
+}
+
+// figuresOf are the numbers at the top, as [name, number, unit, note].
 function figuresOf(m) {
   const waiting = m.tasks.filter((t) => t.status === 'paused' || t.status === 'waiting').length;
-  const memory = m.memory ? `${bytes(m.memory)} of memory` : '';
+  const memory = m.memory ? `${bytes(m.memory)} of ${m.host.memory ? `${bytes(m.host.memory)} of ` : ''}memory` : '';
   const hottest = Math.max(0, ...(m.status.gpus ?? []).map((g) => g.celsius ?? 0));
-  const lost = m.status.unsaved_seconds;
+  const lost = m.status.unsaved_seconds, least = Math.ceil(lost / 60) * 60; // in full minutes
+  const limit = m.max_cpu_temperature;
   return [
-    ['Running', count(m.running.length, 'task'), waiting ? `${waiting.toLocaleString()} more ${waiting === 1 ? 'is' : 'are'} waiting` : 'No other is waiting'],
-    ['CPUs', `${m.cpus} of ${m.all_cpus}`, [...m.status.coprocs ?? [], m.cpu_temperature && memory].filter(Boolean).join(', ') || 'for tasks'],
-    m.cpu_temperature ? ['Temperature', `${Math.round(m.cpu_temperature)} °C`, hottest ? `of the CPU. Hottest GPU: ${Math.round(hottest)} °C` : 'of the CPU'] : memory && ['Memory', bytes(m.memory), 'for tasks'],
-    ['Shutting down now', lost >= 1 ? `Loses ${span(lost)}` : 'Loses nothing', lost >= 1 ? 'of computing, at most' + safe(m.status.drain) : 'Every task is saved'],
+    ['Running', m.running.length.toLocaleString(), m.running.length === 1 ? 'task' : 'tasks', waiting ? `${waiting.toLocaleString()} more ${waiting === 1 ? 'is' : 'are'} waiting` : 'No other is waiting'],
+    ['CPUs', String(m.cpus), `of ${m.all_cpus}`, [...m.status.coprocs ?? [], m.cpu_temperature && memory].filter(Boolean).join(', ') || 'for tasks'],
+    m.cpu_temperature ? [narrow.matches ? 'Temperature' : 'CPU temperature', String(Math.round(m.cpu_temperature)), '°C', [limit && `Pauses at ${Math.round(limit)} °C`, hottest && `GPU: ${Math.round(hottest)} °C`].filter(Boolean).join('. '), m.cpu_temperatures]
+      : memory && ['Memory', bytes(m.memory), m.host.memory ? `of ${bytes(m.host.memory)}` : '', 'for tasks'],
+    ['Shutting down now', lost >= 1 ? `Loses ${span(lost < 60 ? lost : least)}` : 'Loses nothing', '', lost >= 1 ? 'of computing, at most' + safe(m.status.drain) : 'Every task is saved'],
   ].filter(Boolean);
 }
 
@@ -91,10 +117,24 @@ function figuresOf(m) {
 const safe = (drain) => (drain?.remaining_seconds ? `. Safe to shut down in about ${span(drain.remaining_seconds)}` : '');
 
 function figure() {
-  const name = make('dt'), number = make('dd'), note = make('dd', { class: 'note' });
-  const e = make('div', { class: 'card figure' }, name, number, note);
-  e.update = (f) => [name, number, note].forEach((part, i) => text(part, f[i]));
+  const name = make('dt'), number = make('span'), unit = make('span', { class: 'unit' }), note = make('span'), course = make('span');
+  const e = make('div', { class: 'card figure' }, name, make('dd', {}, number, ' ', unit), make('dd', { class: 'note' }, note, course));
+  let drawn;
+  e.update = ([, ...parts]) => {
+    text(name, e.dataset.key);
+    [number, unit, note].forEach((part, i) => text(part, parts[i]));
+    const values = (parts[3] ?? []).slice(-24).map((x) => x.celsius), now = values.join();
+    if (now !== drawn) course.replaceChildren(...(values.length > 1 ? [spark(values)] : []));
+    drawn = now;
+  };
   return e;
+}
+
+// spark is the recent course of a value. It has no axis.
+function spark(values) {
+  const low = Math.min(...values), high = Math.max(...values);
+  const points = values.map((v, i) => `${(96 * i) / (values.length - 1)} ${high > low ? 36 - (32 * (v - low)) / (high - low) : 20}`);
+  return svg('svg', { class: 'spark', viewBox: '0 0 96 40', 'aria-hidden': 'true' }, svg('path', { d: `M${points.join('L')}` }));
 }
 
 // lately summarizes the tasks of the last days.
@@ -108,7 +148,8 @@ function headline(m) {
   if (!m.projects.length) return 'Not attached to any project';
   const drain = m.status.drain;
   if (drain?.done) return 'Paused: everything is finished and reported';
-  if (m.compute.why) return 'Computing is suspended';
+  if (m.status.run_mode === 'never') return `Paused by you${m.run_until ? ` until ${when(m.run_until)}` : ''}`;
+  if (m.compute.why) return `Suspended: ${causeOf(m.status.compute_code)}`;
   if (drain) return `Finishing: ${drain.left}`;
   return m.running.length ? `Computing ${count(m.running.length, 'task')}` : 'Nothing to compute';
 }
@@ -128,14 +169,14 @@ function problem() {
   return e;
 }
 
-function row(t, color) {
+function row(t) {
   const project = make('strong'), app = make('span'), done = make('span', { class: 'number' }), left = make('span', { class: 'number small left' });
   const bar = make('progress', { max: 1, 'aria-label': `Progress of ${t.name}` });
-  const e = make('li', { class: 'task' }, make('span', { class: `key ${color}` }), make('div', {}, make('a', { href: taskLink(t) }, project, ' ', app), make('small', {}, t.name)), bar, done, left);
+  const e = make('li', { class: 'task' }, make('span', { class: `key ${t.color}` }), make('div', {}, make('a', { href: taskLink(t) }, project, ' ', app), make('small', {}, t.resources ? `${t.name} · GPU` : t.name)), bar, done, left);
   e.update = (t) => {
     bar.value = t.fraction_done;
     text(project, t.projectName);
-    text(app, t.app ?? '');
+    text(app, t.title);
     text(done, percent(t.fraction_done));
     text(left, t.remaining_seconds > 0 ? `${span(t.remaining_seconds)} left` : '');
   };
@@ -143,12 +184,18 @@ function row(t, color) {
 }
 
 function credit(p) {
-  const name = make('a', { href: projectLink(p) });
+  const key = make('span'), name = make('a', { href: projectLink(p) });
+  const actual = make('span', { class: 'soft' }), share = make('span');
   const cells = heads.slice(1).map((h) => make('td', { class: 'num', 'data-label': h }));
-  const e = make('tr', {}, make('th', { scope: 'row' }, name), ...cells);
+  cells[0].append(share, actual);
+  const e = make('tr', {}, make('th', { scope: 'row' }, key, name), ...cells);
   e.update = (p) => {
+    key.className = `key ${p.color}`;
     text(name, nameOf(p));
-    [number(p.user_total_credit), number(p.user_expavg_credit), number(p.host_total_credit), span(p.cpu_seconds)].forEach((t, i) => text(cells[i], t));
+    text(share, String(Math.round(100 * p.share)));
+    text(actual, ` / ${percent(p.got)}`);
+    text(cells[1], number(p.user_expavg_credit));
+    text(cells[2], number(p.user_total_credit));
   };
   return e;
 }

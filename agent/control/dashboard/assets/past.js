@@ -1,7 +1,7 @@
 // A task that has ended, in words, and its drawer.
 
 import { make, text, show, facts } from './dom.js';
-import { span, when, bytes } from './words.js';
+import { span, when, bytes, far, moment } from './words.js';
 import { openDrawer } from './drawer.js';
 
 const outcomes = { finished: 'Finished', failed: 'Failed', aborted: 'Aborted' };
@@ -13,17 +13,24 @@ export const keyOf = (t) => `${t.project} ${t.name} ${t.finished ?? ''}`;
 // fromKey returns the task of a key, as [project, name].
 export const fromKey = (key) => key.split(' ').slice(0, 2);
 
+// isOf reports whether a task is the one of a key, which may leave out when it finished.
+export const isOf = (t, key) => key === keyOf(t) || key === `${t.project} ${t.name}`;
+
 export const pastLink = (t) => `/history?task=${encodeURIComponent(keyOf(t))}`;
 export const projectOf = (t) => t.project_name || t.project;
 
-// outcome describes how a task ended: "Aborted by you, late".
+// outcome describes how a task ended: "Finished, 2 h late", "Aborted by you".
 export function outcome(t) {
   const by = actors[t.by] ? ` by ${actors[t.by]}` : '';
-  return `${outcomes[t.outcome] ?? t.outcome}${by}${t.late_seconds > 0 ? ', late' : ''}`;
+  const late = t.late_seconds > 0 ? `, ${far(t.late_seconds)} late` : '';
+  return `${outcomes[t.outcome] ?? t.outcome}${by}${late}`;
 }
 
-// shade returns the style of a task's outcome.
-export const shade = (t) => (t.outcome === 'failed' ? 'state wrong' : t.outcome === 'finished' && !t.late_seconds ? 'state done' : 'state');
+// cause returns why a task ended in another way than it should have.
+export const cause = (t) => t.exit || (t.late_seconds > 0 && t.deadline ? `The deadline was ${moment(t.deadline)}.` : '');
+
+// shade returns the style of a task's outcome. Only a failure has a color.
+export const shade = (t) => (t.outcome === 'failed' ? 'state wrong' : 'state done');
 
 // showPast opens the drawer for a task of the history. t is undefined if the task is missing.
 export function showPast(key, t, closed) {
@@ -44,8 +51,8 @@ function build() {
     text(state, outcome(t));
     state.className = shade(t);
     const version = t.app_version ? `${Math.floor(t.app_version / 100)}.${String(t.app_version % 100).padStart(2, '0')}` : '';
-    text(where, [[t.app, version, t.plan_class && `(${t.plan_class})`].filter(Boolean).join(' '), projectOf(t)].filter(Boolean).join(' · '));
-    text(why, t.exit ?? '');
+    text(where, [t.app_title, [t.app, version, t.plan_class && `(${t.plan_class})`].filter(Boolean).join(' '), projectOf(t)].filter(Boolean).join(' · '));
+    text(why, cause(t));
     facts(list, [
       ['Received', t.received && when(t.received)],
       ['Started', t.started ? when(t.started) : 'never'],

@@ -1,6 +1,7 @@
 // The form of the preferences. It shows the new file before it writes it.
 
-import { $, make, text } from './dom.js';
+import { $, make, text, facts } from './dom.js';
+import { moment } from './words.js';
 import { say, call } from './ask.js';
 
 let written = {}; // what is set here, by name, as it stands in the file
@@ -108,23 +109,38 @@ export function build(section) {
         make('pre', { id: 'prefs-toml', tabindex: 0, 'aria-labelledby': 'preview-title' }),
         make('p', { id: 'prefs-fault', role: 'alert', class: 'bad' }),
         make('div', { class: 'actions' }, make('button', { class: 'primary', id: 'prefs-save', type: 'submit', disabled: true }, 'Save'),
-          make('button', { id: 'prefs-undo', type: 'button', disabled: true, onclick: reload }, 'Discard changes')))));
+          make('button', { id: 'prefs-undo', type: 'button', disabled: true, onclick: reload }, 'Discard changes')))),
+    make('h2', {}, 'About'), about = make('dl', { id: 'about-facts' }));
 }
 
-let loaded = false;
+let about;
+let loaded = false, pointed; // pointed is the preference of the address that got the focus
 
 // update fills the form when the tab is shown. A person's input stays.
-export function update() {
-  if (loaded) return;
+export function update(m) {
+  facts(about, [['Version', m.status.version], ['Running since', moment(m.status.since)], ['Data directory', m.status.data_dir]]);
+  if (loaded) {
+    point();
+    return;
+  }
   loaded = true;
   reload();
 }
 
+// point moves the focus to the preference of the address, once.
+function point() {
+  const key = new URLSearchParams(location.search).get('key');
+  if (key === pointed || !$(`pref-${key}`)) return;
+  pointed = key;
+  $(`pref-${key}`).focus();
+}
+
 export function gone() {
+  pointed = undefined;
   if ($('prefs-undo').disabled) loaded = false; // nothing is typed: what others set is shown next time
 }
 
-function reload() { loadPrefs().catch((e) => text($('prefs-fault'), e.message)); }
+function reload() { loadPrefs().then(point, (e) => text($('prefs-fault'), e.message)); }
 
 async function save(e) {
   e.preventDefault();

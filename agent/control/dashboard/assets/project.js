@@ -36,20 +36,22 @@ function build(body, u) {
   x.finish = button('No more work', to('nomorework', 'no new work will be fetched'));
   x.more = button('Allow more work', to('allowmorework', 'new work is allowed again'));
   x.undo = button('Undo', to('undo', 'its tasks are kept'));
-  x.reset = button('Reset', async () => {
+  x.reset = button('Reset…', async () => {
     if (await sure(`Reset ${x.name}?`, 'Its tasks on this computer are dropped and its files are downloaded again. You can undo this for 5 minutes.', 'Reset')) to('reset', 'resetting. You can undo this for 5 minutes')();
   });
-  x.detach = button('Detach', async () => {
+  x.detach = button('Detach…', async () => {
     if (await sure(`Detach ${x.name}?`, 'Its tasks and files on this computer are removed. Your account with the project is kept. You can undo this for 5 minutes.', 'Detach')) act('/api/detach', { project: u }, `${x.name}: detaching. You can undo this for 5 minutes.`);
   });
-  x.buttons = make('div', { class: 'actions', id: 'project-actions' }, x.update, x.suspend, x.resume, x.finish, x.more, x.reset, x.detach, x.undo);
+  x.buttons = make('div', { class: 'actions', id: 'project-actions' }, x.update, x.suspend, x.resume, x.finish, x.more, x.undo);
+  for (const b of [x.reset, x.detach]) b.classList.add('danger');
+  x.end = make('div', { class: 'end' }, x.reset, x.detach, make('p', { class: 'small' }, 'A reset drops its tasks here and downloads its files again. Detaching removes them. You can undo both for 5 minutes.'));
   x.noticesBox = make('div', {}, make('h3', {}, 'Messages from the project'), x.notices);
   x.storedBox = make('div', {}, make('h3', {}, 'Stored files'), x.stored);
   x.links = make('ul', { class: 'links', id: 'project-links' });
   x.own = make('ul', { class: 'whys small', id: 'project-own' });
   x.ownBox = make('div', {}, make('h3', {}, 'Your own programs'), make('p', { class: 'small' }, 'This project’s tasks are computed with programs of yours, which app_info.xml in its folder describes.'), x.own);
   x.linksBox = make('div', {}, make('h3', {}, 'On the project’s site'), x.links);
-  x.there.append(make('p', {}, x.state), make('p', { class: 'small' }, make('a', { href: u, target: '_blank', rel: 'noopener noreferrer' }, u)), x.trouble, x.stderr, x.why, x.contact, x.buttons, x.facts, x.ownBox, x.linksBox, x.storedBox, x.noticesBox);
+  x.there.append(make('p', {}, x.state), make('p', { class: 'small' }, make('a', { href: u, target: '_blank', rel: 'noopener noreferrer' }, u)), x.trouble, x.stderr, x.why, x.contact, x.buttons, x.facts, x.ownBox, x.linksBox, x.storedBox, x.noticesBox, x.end);
   body.append(x.missing, x.there);
   return x;
 }
@@ -71,7 +73,7 @@ function draw(p, m) {
   const leaving = !!p.ending;
   swap(x.resume, x.suspend, !!p.suspended);
   swap(x.more, x.finish, !!p.no_more_work);
-  for (const b of [x.update, x.reset, x.detach]) show(b, !leaving);
+  for (const e of [x.update, x.end]) show(e, !leaving);
   if (leaving) for (const b of [x.suspend, x.resume, x.finish, x.more]) show(b, false);
   show(x.undo, leaving);
   const owed = p.debt_cpu_seconds;

@@ -19,7 +19,7 @@ export function build(section) {
   body = make('tbody', { id: 'projects-list' });
   box = make('div', { class: 'scroll card', tabindex: 0, role: 'region', 'aria-label': 'List of projects' }, make('table', { class: 'plain wide stack' },
     make('thead', {}, make('tr', {}, ...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)))), body));
-  section.append(make('div', { class: 'bar' }, make('h2', {}, 'Projects ', counted), make('button', { class: 'primary', id: 'attach-open', onclick: openAttach }, 'Attach project')), empty, box,
+  section.append(make('div', { class: 'bar' }, make('h2', {}, 'Projects ', counted), make('button', { class: 'primary', id: 'attach-open', onclick: () => openAttach() }, 'Attach project')), empty, box,
     make('p', { class: 'small' }, 'Share is what you chose for a project, Actual is its part of the CPU time that all projects got on this computer. Balance is the CPU time that is owed to it by its share.'));
 }
 

@@ -1,7 +1,8 @@
 // The selected tasks, and the actions for all of them.
 
 import { make, text, show } from './dom.js';
-import { count } from './words.js';
+import { icon } from './icons.js';
+import { count, span } from './words.js';
 import { act, sure } from './ask.js';
 
 // newSelection makes a selection. It calls changed after a change. tasks returns all tasks.
@@ -10,9 +11,11 @@ export function newSelection(changed, tasks) {
   let from; // the key that was toggled last
   const number = make('span', { role: 'status' });
   const button = (label, action) => make('button', { onclick: () => steerTasks(tasks().filter((t) => keys.has(t.key)), action) }, label);
-  const element = make('div', { id: 'selection', class: 'bar picked', role: 'group', 'aria-label': 'Selected tasks', hidden: true }, number,
-    make('div', { class: 'tools' }, button('Suspend', 'suspend'), button('Resume', 'resume'), button('Abort', 'abort soon'),
-      make('button', { onclick: () => { keys.clear(); draw(); } }, 'Clear selection')));
+  const abort = button('Abort…', 'abort soon');
+  abort.classList.add('danger');
+  const element = make('div', { id: 'selection', role: 'group', 'aria-label': 'Selected tasks', hidden: true }, number,
+    button('Suspend', 'suspend'), button('Resume', 'resume'), abort,
+    make('button', { class: 'square', 'aria-label': 'Clear selection', onclick: () => { keys.clear(); draw(); } }, icon('close')));
 
   function draw() {
     text(number, `${count(keys.size, 'task')} selected`);
@@ -51,10 +54,17 @@ const done = { suspend: 'suspended', resume: 'resumed', 'abort soon': 'will be a
 // steerTasks suspends, resumes or aborts tasks, and asks before an abort.
 export async function steerTasks(tasks, action) {
   if (!tasks.length) return;
-  const what = tasks.length === 1 ? tasks[0].name : count(tasks.length, 'task');
-  if (action === 'abort soon' && !(await sure(`Abort ${what}?`, 'Aborted tasks lose their progress, and the project is notified. They are suspended now and aborted in 5 minutes; until then you can resume them.', tasks.length === 1 ? 'Abort task' : 'Abort tasks'))) return;
+  const one = tasks.length === 1;
+  if (action === 'abort soon' && !(await sure(one ? 'Abort this task?' : `Abort ${count(tasks.length, 'task')}?`, `${lost(tasks)} You can undo this for 5 minutes: resume ${one ? 'it' : 'a task'} to keep it.`, one ? 'Abort task' : `Abort ${count(tasks.length, 'task')}`))) return;
   await act('/api/tasks', { tasks: tasks.map((t) => ({ project: t.project, task: t.name })), action }, (v) => {
-    const n = tasks.length === 1 ? (v.tasks ? tasks[0].name : 'No task') : count(v.tasks, 'task');
+    const n = one ? (v.tasks ? tasks[0].name : 'No task') : count(v.tasks, 'task');
     return `${n} ${done[action]}${action === 'abort soon' ? (v.tasks === 1 ? ' it.' : ' them.') : '.'}`;
   });
+}
+
+// lost returns the consequence of aborting tasks.
+function lost(tasks) {
+  const [their, them, others] = tasks.length === 1 ? ['Its', 'it', 'another computer'] : ['Their', 'them', 'other computers'];
+  const elapsed = tasks.reduce((sum, t) => sum + t.elapsed_seconds, 0);
+  return elapsed ? `${their} ${span(elapsed)} of computing are discarded, and the project gives ${them} to ${others}.` : `The project gives ${them} to ${others}.`;
 }

@@ -4,11 +4,14 @@
 //	update(model, params)  shows the model; params are those of the address
 //	messages(lines)   optional: further lines of the log
 //	gone()            optional: another tab is shown
+//	unread(model)     optional: the number next to its name
 //
-// Another tab needs only a line here, with more if a phone shows it under More. The server serves
+// Another tab needs only a line here: with an icon if a phone has it in its bar and not under More, with
+// more if a broad window has it at the right, and with of if another tab leads to it. The server serves
 // index.html for its address.
 
-import { $, make, show } from './dom.js';
+import { $, make, text, show } from './dom.js';
+import { icon } from './icons.js';
 import { go } from './address.js';
 import * as overview from './overview.js';
 import * as tasks from './tasks.js';
@@ -21,12 +24,12 @@ import * as preferences from './preferences.js';
 import * as log from './log.js';
 
 const tabs = [
-  { path: '/', title: 'Overview', tab: overview },
-  { path: '/tasks', title: 'Tasks', tab: tasks },
-  { path: '/projects', title: 'Projects', tab: projects },
-  { path: '/history', title: 'History', tab: past },
-  { path: '/computers', title: 'Computers', tab: computers, more: true },
-  { path: '/computer', title: 'This computer', tab: computer, more: true },
+  { path: '/', title: 'Overview', tab: overview, icon: 'overview' },
+  { path: '/tasks', title: 'Tasks', tab: tasks, icon: 'tasks' },
+  { path: '/projects', title: 'Projects', tab: projects, icon: 'projects' },
+  { path: '/history', title: 'History', tab: past, icon: 'history' },
+  { path: '/computers', title: 'Computers', tab: computers },
+  { path: '/computer', title: 'This computer', tab: computer, of: '/computers' },
   { path: '/notices', title: 'Notices', tab: notices, more: true },
   { path: '/preferences', title: 'Preferences', tab: preferences, more: true },
   { path: '/log', title: 'Log', tab: log, more: true },
@@ -38,17 +41,21 @@ const anchors = { '#tasks': '/tasks', '#projects': '/projects', '#transfers': '/
 let model, current;
 
 export function start() {
-  const others = make('div'), more = make('details', { id: 'more' }, make('summary', {}, 'More'), others);
+  const others = make('div'), more = make('details', { id: 'more' }, make('summary', {}, icon('more'), 'More'), others);
   const broad = matchMedia('(min-width: 40.01rem)'); // a phone has room for a few
   const unfold = () => { more.open = broad.matches; };
   broad.addEventListener('change', unfold);
-  others.addEventListener('click', unfold);
+  others.addEventListener('click', (e) => { if (e.target.closest('a')) unfold(); });
   unfold();
   for (const t of tabs) {
     const id = t.path.slice(1) || 'overview';
-    t.link = make('a', { href: t.path }, t.title);
+    t.links = t.of ? [] : [make('a', { href: t.path, class: t.icon || t.more ? undefined : 'wide' }, t.icon && icon(t.icon), t.title, t.count = t.tab.unread && make('span', { class: 'count' }))];
+    if (!t.of) (t.more ? others : $('tabs')).append(t.links[0]);
+    if (!t.of && !t.icon && !t.more) {
+      t.links.push(make('a', { href: t.path, class: 'narrow' }, t.title));
+      others.append(t.links[1]);
+    }
     t.section = make('section', { id, 'aria-label': t.title, hidden: true });
-    (t.more ? others : $('tabs')).append(t.link);
     $('main').append(t.section);
     t.tab.build(t.section);
   }
@@ -84,8 +91,10 @@ function draw() {
     current = next;
     for (const t of tabs) {
       show(t.section, t === next);
-      if (t === next) t.link.setAttribute('aria-current', 'page');
-      else t.link.removeAttribute('aria-current');
+      for (const link of t.links) {
+        if (t.path === (next.of ?? next.path)) link.setAttribute('aria-current', 'page');
+        else link.removeAttribute('aria-current');
+      }
     }
     if (!first) window.scrollTo(0, 0);
   }
@@ -99,6 +108,7 @@ export function update(m) {
   const n = m.running.length;
   document.title = `${current.path === '/' ? '' : `${current.title} · `}${n ? `${n} running · ` : ''}Starling`;
   current.tab.update(m, new URLSearchParams(location.search));
+  for (const t of tabs) if (t.count) text(t.count, t.tab.unread(m) ? ` ${t.tab.unread(m).toLocaleString()}` : '');
 }
 
 // messages passes on lines of the log. first is true for the first lines of a stream.

@@ -27,6 +27,25 @@ export function date(t) {
   return `${d.getFullYear()}-${String(d.getMonth() + 1).padStart(2, '0')}-${String(d.getDate()).padStart(2, '0')}`;
 }
 
+// far is a duration in one unit, from seconds: "26 h", "2 days".
+export function far(s) {
+  if (s < 3600) return `${Math.max(1, Math.round(s / 60))} min`;
+  return s < 36 * 3600 ? `${Math.round(s / 3600)} h` : count(Math.round(s / 86400), 'day');
+}
+
+// relative is the distance of a time: "in 26 h", "2 days ago".
+export function relative(t) {
+  const s = (t - Date.now()) / 1000;
+  return s >= 0 ? `in ${far(s)}` : `${far(-s)} ago`;
+}
+
+// moment is a time with its day: "today at 21:43", "Wed 25 Nov at 21:43".
+export function moment(t) {
+  const d = new Date(t), now = new Date(), year = d.getFullYear() === now.getFullYear() ? undefined : 'numeric';
+  const day = d.toDateString() === now.toDateString() ? 'today' : d.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short', year }).replace(',', '');
+  return `${day} at ${d.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`;
+}
+
 // reason returns a sentence with the time until which it is true, if the time is known and not in
 // the sentence.
 export function reason(sentence, until) {
