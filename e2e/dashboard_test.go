@@ -66,6 +66,7 @@ func TestDashboard(t *testing.T) {
 	b.See("the refusal", `document.getElementById('attach-fault').textContent.length > 10`)
 	b.Do("attach", testbrowser.Empty("attach-email"), testbrowser.Empty("attach-password"), chromedp.SendKeys("#attach-email", testhost.Email), chromedp.SendKeys("#attach-password", testhost.Password+kb.Enter))
 	b.See("the dialog is closed", `!document.getElementById('attach').open`)
+	b.See("the newcomer's page has given way", `document.getElementById('welcome').hidden`)
 	b.Do("look at the projects", follow("Projects"))
 	b.See("the project is attached", `document.querySelector('#projects-list .state')?.textContent === 'attached'`)
 	b.Do("look at the tasks", follow("Tasks"))
