@@ -34,6 +34,7 @@ func TestPostgres(t *testing.T) {
 		{"pages", TestPages},
 		{"versions", TestVersions},
 		{"adaptive replication", TestAdaptiveReplication},
+		{"suspicious", TestATrustedAccountDecides},
 		{"infeasible", TestNobodyCanComputeIt},
 		{"retry", TestRetry},
 		{"withdrawal", TestAVersionIsWithdrawn},

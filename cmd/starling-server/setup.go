@@ -75,7 +75,7 @@ func userCmd() *cobra.Command {
 	add.Flags().StringVar(&password, "password", "", "password, needed to attach with the e-mail address")
 	add.Flags().StringVar(&name, "name", "", "public name (default: the part of the address before the @)")
 	require(add, "email")
-	return group("user", "Accounts", add, renewCmd(), listCmd(view.Users), showUserCmd(), passwdCmd(), banUserCmd(true), banUserCmd(false), deleteUserCmd())
+	return group("user", "Accounts", add, renewCmd(), listCmd(view.Users), showUserCmd(), passwdCmd(), banUserCmd(true), banUserCmd(false), trustUserCmd(true), trustUserCmd(false), deleteUserCmd())
 }
 
 func renewCmd() *cobra.Command {

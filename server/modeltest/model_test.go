@@ -42,10 +42,10 @@ func TestModel(t *testing.T) {
 		seed, steps := *seedFlag+uint64(i), min(whole, *stepsFlag)
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, seed)
+			w := newDoubtfulWorld(t, seed)
 			defer w.close()
 			w.live(steps)
-			t.Logf("%d workunits were revived, %d of them after they had been canceled; %d of %d results went to GPUs, %d to programs of volunteers' own", w.retried, w.undone, w.onGPUs, w.sends, w.own)
+			t.Logf("%d workunits were suspicious; %d were revived, %d of them after they had been canceled; %d of %d results went to GPUs, %d to programs of volunteers' own", w.doubted, w.retried, w.undone, w.onGPUs, w.sends, w.own)
 			if w.failed {
 				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
 			}
@@ -69,7 +69,7 @@ func TestReplay(t *testing.T) {
 	for seed := range uint64(1 + *stepsFlag/20_000) {
 		var stories [2]string
 		for i := range stories {
-			w := newWorld(t, seed)
+			w := newDoubtfulWorld(t, seed)
 			w.live(length / 2)
 			w.view(func(tx *store.View) error {
 				for _, name := range w.names {
@@ -112,6 +112,10 @@ func (w *world) event() {
 	}
 	if w.chance(0.3) {
 		w.now = w.now.Add(time.Duration(w.rng.IntN(60)) * time.Second)
+	}
+	if w.doubts != nil && w.doubts.Float64() < 0.005 {
+		u := w.users[w.doubts.IntN(len(w.users))]
+		w.trust(u, !u.trusted)
 	}
 	x := w.rng.IntN(1000)
 	switch {
@@ -263,6 +267,7 @@ func (w *world) insert(x spec) {
 	}
 	wu.XMLDoc += row.XML()
 	k := &truth{quorum: x.m, app: x.app, target: x.target, need: x.need}
+	k.doubtful = w.doubts != nil && w.doubts.Float64() < 0.1 && !x.target.Alone()
 	if x.target != (store.Target{}) {
 		w.targets[x.target] = true
 	}

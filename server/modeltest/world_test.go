@@ -57,6 +57,8 @@ type world struct {
 	once    [2]*sync.Once // a process's transitioner lets time pass once a pass
 	drain   bool          // chance is over: no more failures of the server
 
+	doubts *rand.Rand // draws doubtful work and trusted accounts, if there are any
+
 	eventful, crashes, troubled float64 // chances, within each act of a daemon
 
 	plain   bool // every computer is of one kind and can do everything
@@ -84,6 +86,7 @@ type world struct {
 	strays  map[string]bool // uploaded by hosts that were not to report any more
 	gone    []string        // inputs that were deleted in this pass
 	steps   int
+	doubted int // workunits that ended with a suspicious result
 	retried int // workunits that were revived
 	undone  int // of these, those that had been canceled
 	failed  bool
@@ -100,18 +103,29 @@ type user struct {
 	id   int64
 	key  protocol.Authenticator
 	team bool // a member of the only one there is
+	// trusted accounts decide about suspicious results.
+	trusted bool
 }
 
 // truth is the model's record of a workunit.
 type truth struct {
-	id      int64
-	app     *app
-	target  store.Target
-	need    need
-	quorum  int
-	outcome string // that was handed over
-	calls   int
-	lost    int // calls after which the assimilator died
+	id     int64
+	app    *app
+	target store.Target
+	need   need
+	quorum int
+	// doubtful work has results that the validator finds suspicious.
+	doubtful bool
+	outcome  string // that was handed over
+	calls    int
+	lost     int // calls after which the assimilator died
+}
+
+// newDoubtfulWorld is newWorld with work whose results the validator finds suspicious.
+func newDoubtfulWorld(t testing.TB, seed uint64) *world {
+	w := newWorld(t, seed)
+	w.doubts = rand.New(rand.NewPCG(seed, 0x646f_7562))
+	return w
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
@@ -242,6 +256,13 @@ func (w *world) addUser() *user {
 	return u
 }
 
+// trust makes a user trusted, or ends that.
+func (w *world) trust(u *user, trust bool) *user {
+	w.update(func(tx *store.Tx) error { return tx.TrustUser(u.id, trust) })
+	u.trusted = trust
+	return u
+}
+
 // join makes a user a member of the team.
 func (w *world) join(u *user) *user {
 	w.update(func(tx *store.Tx) (err error) {
@@ -358,6 +379,9 @@ func (c comparator) Load(_ context.Context, r store.Result) (any, error) {
 	out, ok := c.w.files[output(r.Name)]
 	if !ok {
 		return nil, fmt.Errorf("%w: never arrived", validator.ErrOutput)
+	}
+	if k := c.w.wus[r.Name[:strings.LastIndex(r.Name, "_")]]; k != nil && k.doubtful {
+		return out, validator.ErrSuspicious
 	}
 	return out, nil
 }

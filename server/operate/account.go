@@ -94,6 +94,16 @@ func Ban(ctx context.Context, p *project.Project, who string, ban bool, reason s
 	})
 }
 
+// Trust makes an account trusted, or ends that.
+func Trust(ctx context.Context, p *project.Project, who string, trust bool) (u store.User, err error) {
+	return u, p.Store.Update(ctx, func(tx *store.Tx) error {
+		if u, err = existing(tx.View, who); err != nil {
+			return err
+		}
+		return tx.TrustUser(u.ID, trust)
+	})
+}
+
 // ExcludeHosts ends the sending of work to hosts, or resumes it. One that does not exist is an
 // error, and nothing is changed.
 func ExcludeHosts(ctx context.Context, p *project.Project, ids []int64, exclude bool) error {

@@ -142,6 +142,7 @@ type Workunit struct {
 	TargetType        string    `json:"target_type,omitempty"` // host, user or team ("": any)
 	TargetID          int64     `json:"target_id,omitempty"`
 	LastChance        bool      `json:"last_chance,omitempty"` // one more failure gives it up
+	Suspicious        bool      `json:"suspicious,omitempty"`  // only trusted accounts get further results
 	Awaiting          bool      `json:"awaiting,omitempty"`
 	AwaitedFiles      []string  `json:"awaited_files,omitempty"`
 	History           []Event   `json:"history"`
@@ -164,7 +165,7 @@ func WorkunitBy(tx *store.View, id string) (*Workunit, error) {
 		RscFpopsBound: wu.RscFpopsBound, RscMemoryBound: wu.RscMemoryBound, RscDiskBound: wu.RscDiskBound,
 		RscBandwidthBound: wu.RscBandwidthBound, Credit: wu.Credit, ResultTemplate: wu.ResultTemplateFile, HRClass: wu.HRClass,
 		AppVersionID: wu.AppVersionID, Retries: wu.Retries,
-		App: wu.AppID, Predecessor: wu.Predecessor, Awaiting: wu.Awaiting, LastChance: wu.LastChance,
+		App: wu.AppID, Predecessor: wu.Predecessor, Awaiting: wu.Awaiting, LastChance: wu.LastChance, Suspicious: wu.Suspicious,
 	}
 	c, err := readCatalog(tx)
 	if err != nil {
