@@ -34,6 +34,8 @@ func TestPostgres(t *testing.T) {
 		{"pages", TestPages},
 		{"versions", TestVersions},
 		{"adaptive replication", TestAdaptiveReplication},
+		{"jobs after others", TestAPIAfter},
+		{"a failed job before others", TestAPIAfterAFailure},
 		{"suspicious", TestATrustedAccountDecides},
 		{"infeasible", TestNobodyCanComputeIt},
 		{"retry", TestRetry},

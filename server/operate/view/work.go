@@ -145,6 +145,7 @@ type Workunit struct {
 	Suspicious        bool      `json:"suspicious,omitempty"`  // only trusted accounts get further results
 	Awaiting          bool      `json:"awaiting,omitempty"`
 	AwaitedFiles      []string  `json:"awaited_files,omitempty"`
+	After             []int64   `json:"after,omitempty"` // workunits that it waits for
 	History           []Event   `json:"history"`
 }
 
@@ -188,6 +189,15 @@ func WorkunitBy(tx *store.View, id string) (*Workunit, error) {
 	v.History = viewHistory("", history)
 	if v.AwaitedFiles, err = tx.AwaitedFilesOf(wu.ID); err != nil {
 		return nil, err
+	}
+	outputs, err := tx.AwaitedOutputsOf(wu.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range outputs {
+		if !slices.Contains(v.After, o.Predecessor) {
+			v.After = append(v.After, o.Predecessor)
+		}
 	}
 	results, err := tx.ResultsOf(wu.ID)
 	if err != nil {
