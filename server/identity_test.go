@@ -209,7 +209,7 @@ func forget(t *testing.T, w *world) {
 		"ALTER TABLE app DROP COLUMN credit", "DROP TABLE catalog", "ALTER TABLE workunit DROP COLUMN credit",
 		"DELETE FROM goose_db_version WHERE version_id >= 17",
 	)
-	queries = append(queries, "DROP TRIGGER workunit_moves", "ALTER TABLE workunit DROP COLUMN retries", "ALTER TABLE workunit DROP COLUMN retried_resultid")
+	queries = append(queries, "DROP TRIGGER workunit_moves", "DROP INDEX workunit_suspicious", "ALTER TABLE workunit DROP COLUMN retries", "ALTER TABLE workunit DROP COLUMN retried_resultid")
 	for _, column := range []string{"last_chance", "suspicious", "target_type", "target_id"} {
 		queries = append(queries, "ALTER TABLE workunit DROP COLUMN "+column)
 	}

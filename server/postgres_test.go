@@ -37,6 +37,7 @@ func TestPostgres(t *testing.T) {
 		{"jobs after others", TestAPIAfter},
 		{"a failed job before others", TestAPIAfterAFailure},
 		{"suspicious", TestATrustedAccountDecides},
+		{"trusted later", TestAnAccountIsTrustedLater},
 		{"infeasible", TestNobodyCanComputeIt},
 		{"retry", TestRetry},
 		{"withdrawal", TestAVersionIsWithdrawn},

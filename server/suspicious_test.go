@@ -39,7 +39,7 @@ func TestATrustedAccountDecides(t *testing.T) {
 	if f := w.untaken(); len(f) != 1 || f[0].Cause != unsendable.Trusted || f[0].Results != 1 || !strings.Contains(f[0].Cure, "starling-server user trust") {
 		t.Errorf("nobody is trusted: %+v", f)
 	}
-	_, err := operate.Trust(t.Context(), w.p, "bob@example.org", true)
+	_, err := operate.Trust(t.Context(), w.p, "bob@example.org", true, w.now())
 	w.must(err)
 	if f := w.untaken(); len(f) != 0 {
 		t.Errorf("bob is trusted: %+v", f)
@@ -55,5 +55,26 @@ func TestATrustedAccountDecides(t *testing.T) {
 	}
 	if st := w.status(); !st.Done || st.Results.ByValidateState["valid"] != 1 || st.Results.ByValidateState["invalid"] != 1 {
 		t.Errorf("in the end: %+v", st.Results)
+	}
+}
+
+// If the account is trusted after it has returned a result, that result decides.
+func TestAnAccountIsTrustedLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must(os.WriteFile(filepath.Join(w.dir, "suspect.sh"), []byte(suspecting), 0o700))
+	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "exec:sh ./suspect.sh", Assimilator: "copy"}, w.now()))
+	w.version("1.00")
+	w.create(workgen.Params{Name: "wu"}, "hello")
+	ada := &client{w: w, key: w.user("ada@example.org"), name: "a"}
+	ada.compute(ada.fetch())
+	if st := w.status(); st.Done {
+		t.Fatalf("a suspicious result is taken: %+v", st)
+	}
+	_, err := operate.Trust(t.Context(), w.p, "ada@example.org", true, w.now())
+	w.must(err)
+	w.step()
+	if st := w.status(); !st.Done || st.Results.ByValidateState["valid"] != 1 {
+		t.Errorf("its account is trusted: %+v", st.Results)
 	}
 }

@@ -95,7 +95,7 @@ func trustUserCmd(trust bool) *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			u, err := operate.Trust(ctx, p, args[1], trust)
+			u, err := operate.Trust(ctx, p, args[1], trust, time.Now())
 			if err == nil {
 				fmt.Printf("account %d (%s) is %s\n", u.ID, view.Cell(u.EmailAddr), state)
 			}

@@ -13,7 +13,7 @@ type ActiveHost struct {
 }
 
 // trustedHost is 1 for a host of a trusted account.
-const trustedHost = `CASE WHEN userid IN (SELECT id FROM "user" WHERE trusted = 1) THEN 1 ELSE 0 END`
+const trustedHost = `CASE WHEN userid IN (SELECT id FROM "user" WHERE trusted = 1 AND banned_time = 0) THEN 1 ELSE 0 END`
 
 const activeHosts = `
 SELECT platforms, m_nbytes, m_usable, d_usable, n_bwdown, p_fpops, on_frac, active_frac,

@@ -387,7 +387,7 @@ func trustUser(trust bool) func(context.Context, *Console, form) (string, error)
 		if !trust {
 			said = "The account is no longer trusted."
 		}
-		_, err := operate.Trust(ctx, c.project, f.id, trust)
+		_, err := operate.Trust(ctx, c.project, f.id, trust, time.Now())
 		return said, err
 	}
 }
