@@ -208,6 +208,7 @@ func (w *world) create() {
 			}
 		}
 	}
+	x.needs = w.doubts != nil && len(w.names) > 0 && w.doubts.Float64() < 0.1
 	w.insert(x)
 }
 
@@ -221,6 +222,7 @@ type spec struct {
 	need          need
 	target        store.Target
 	after         string // the workunit that it comes after, "" for none
+	needs         bool   // another workunit must succeed first
 }
 
 // A need has the resources that a workunit needs on a computer.
@@ -282,14 +284,33 @@ func (w *world) insert(x spec) {
 				return err
 			}
 		}
-		k.id, err = tx.InsertWorkunit(wu, inputsOf(name))
-		return err
+		needed := int64(0)
+		if x.needs {
+			needed = w.needed(tx.View)
+		}
+		wu.Awaiting = wu.Awaiting || needed != 0
+		if k.id, err = tx.InsertWorkunit(wu, inputsOf(name)); err != nil || needed == 0 {
+			return err
+		}
+		if err := tx.AwaitOutput(store.AwaitedOutput{WorkunitID: k.id, Predecessor: needed}); err != nil {
+			return err
+		}
+		return tx.Chain(needed, w.now)
 	})
 	w.wus[name] = k
 	w.names = append(w.names, name)
 	for _, f := range inputsOf(name) {
 		w.owners[f] = append(w.owners[f], name)
 	}
+}
+
+// needed draws a workunit that must succeed before another one, or 0.
+func (w *world) needed(tx *store.View) int64 {
+	wu, err := tx.WorkunitByName(w.names[max(0, len(w.names)-1-w.doubts.IntN(20))])
+	if err != nil {
+		return 0 // just purged
+	}
+	return wu.ID
 }
 
 // finished counts the workunits whose outcome was handed over.

@@ -222,7 +222,16 @@ func (w *world) start(i int) {
 		}
 		d := &filedeleter.Deleter{Store: w.st, Log: log, Download: inputs{w}, Upload: outputs{w: w}}
 		p := &purger.Purger{Store: w.st, Log: log, Dir: w.archive, Upload: outputs{w: w}, Settings: purger.Settings{PurgeAfter: w.keep}}
-		w.daemons[i] = []func(context.Context, time.Time) (int, error){t.Pass, v.Pass, a.Pass, d.Pass, p.Pass}
+		courier := &transitioner.Courier{Store: w.st, Log: log} // of outcomes alone, without files
+		transit := func(ctx context.Context, now time.Time) (int, error) {
+			n, err := courier.Pass(ctx, now)
+			if err != nil {
+				return n, err
+			}
+			m, err := t.Pass(ctx, now)
+			return n + m, err
+		}
+		w.daemons[i] = []func(context.Context, time.Time) (int, error){transit, v.Pass, a.Pass, d.Pass, p.Pass}
 	}
 }
 
