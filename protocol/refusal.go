@@ -36,6 +36,7 @@ const (
 	RefusedReserved      RefusalCode = "reserved"          // reserved for now for the computer that has their files
 	RefusedChain         RefusalCode = "chain"             // the next job of a chain waits for the outcome of a job that this computer has reported
 	RefusedUnreliable    RefusalCode = "unreliable"        // reserved for computers with a good record
+	RefusedTrusted       RefusalCode = "trusted"           // reserved for accounts that the project trusts, to check doubtful results
 	RefusedStopped       RefusalCode = "app_stopped"       // the project currently sends no tasks of the application
 	RefusedGPU           RefusalCode = "gpu"               // work was wanted only for coprocessors that the project does not have a program for
 	RefusedProcessor     RefusalCode = "processor"         // the only tasks left are for a kind of processor for which none were wanted
@@ -132,7 +133,7 @@ const (
 var RefusalCodes = []RefusalCode{
 	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedVirtualBox, RefusedContainers, RefusedImages, RefusedClientVersion, RefusedMemory, RefusedDisk,
 	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
-	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedChain, RefusedUnreliable, RefusedStopped, RefusedGPU, RefusedProcessor,
+	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedChain, RefusedUnreliable, RefusedTrusted, RefusedStopped, RefusedGPU, RefusedProcessor,
 	RefusedPreferences, RefusedUnconfirmed, RefusedAppInfo, RefusedOther,
 }
 

@@ -50,6 +50,7 @@ func (s *Server) daemons(wake func()) []daemon {
 	}
 	rel := &transitioner.Releaser{Store: st, Log: s.Log.With("part", "releaser"), Files: s.Download}
 	pub := &transitioner.Publisher{Store: s.Store, Log: s.Log.With("part", "publisher"), Uploads: s.Upload, Download: s.Download}
+	courier := &transitioner.Courier{Store: s.Store, Log: s.Log.With("part", "courier"), Uploads: s.Upload, Download: s.Download}
 	w := webhook.New(s.Store, s.Log.With("part", "webhooks"), s.Config.WebhookURLs, api.Status)
 	programs := s.api()
 	all := []daemon{
@@ -62,8 +63,12 @@ func (s *Server) daemons(wake func()) []daemon {
 			if err != nil {
 				return n + k, err
 			}
+			l, err := courier.Pass(ctx, now)
+			if err != nil {
+				return n + k + l, err
+			}
 			m, err := t.Pass(ctx, now)
-			return n + k + m, err
+			return n + k + l + m, err
 		}},
 		{"validator", v.Pass},
 		{"assimilator", a.Pass},

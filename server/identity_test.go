@@ -209,13 +209,13 @@ func forget(t *testing.T, w *world) {
 		"ALTER TABLE app DROP COLUMN credit", "DROP TABLE catalog", "ALTER TABLE workunit DROP COLUMN credit",
 		"DELETE FROM goose_db_version WHERE version_id >= 17",
 	)
-	queries = append(queries, "DROP TRIGGER workunit_moves", "ALTER TABLE workunit DROP COLUMN retries", "ALTER TABLE workunit DROP COLUMN retried_resultid")
-	for _, column := range []string{"last_chance", "target_type", "target_id"} {
+	queries = append(queries, "DROP TRIGGER workunit_moves", "DROP INDEX workunit_suspicious", "ALTER TABLE workunit DROP COLUMN retries", "ALTER TABLE workunit DROP COLUMN retried_resultid")
+	for _, column := range []string{"last_chance", "suspicious", "target_type", "target_id"} {
 		queries = append(queries, "ALTER TABLE workunit DROP COLUMN "+column)
 	}
-	queries = append(queries, "DROP TABLE team", `DROP INDEX user_teamid`, "DROP TABLE forgotten", "DROP TABLE token", "DROP TABLE api_batch", "DROP TABLE front", "DROP TABLE clock", "DROP INDEX workunit_open", "DROP INDEX result_open", "DROP TABLE operator_session", "DROP TABLE operator_link", "DROP INDEX result_failed", "DROP INDEX result_not_valid", "DROP INDEX workunit_given_up", "DROP TABLE made_copy", "DROP INDEX result_over_hostid",
+	queries = append(queries, "DROP TABLE team", `DROP INDEX user_teamid`, "DROP TABLE forgotten", "DROP TABLE token", "DROP TABLE api_batch", "DROP TABLE front", "DROP TABLE clock", "DROP INDEX workunit_open", "DROP INDEX user_trusted", "DROP TABLE awaited_output", "DROP INDEX result_open", "DROP TABLE operator_session", "DROP TABLE operator_link", "DROP INDEX result_failed", "DROP INDEX result_not_valid", "DROP INDEX workunit_given_up", "DROP TABLE made_copy", "DROP INDEX result_over_hostid",
 		"ALTER TABLE app DROP COLUMN task_time")
-	for _, column := range []string{"banned_time", "ban_reason", "deleted_time", "hide_hosts", "no_export", "confirmed_time"} {
+	for _, column := range []string{"banned_time", "ban_reason", "deleted_time", "hide_hosts", "no_export", "confirmed_time", "trusted"} {
 		queries = append(queries, `ALTER TABLE "user" DROP COLUMN `+column)
 	}
 	for _, column := range []string{"platforms", "m_usable", "d_usable", "unsuited", "coprocs", "client_version", "label", "hidden"} {

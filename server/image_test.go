@@ -100,6 +100,10 @@ func TestImageVersions(t *testing.T) {
 		t.Errorf("removed %+v, want the layers that no other version needs", list)
 	}
 	for name, change := range map[string]func(v *operate.NewVersion){
+		"only the Python of a container image": func(v *operate.NewVersion) {
+			v.Python, v.Main, v.Image = []byte("x"), w.file("x", "y"), nil
+		},
+		"needs no job.xml":                  func(v *operate.NewVersion) { v.Python, v.Job.File = []byte("x"), w.file("job.xml", "") },
 		"either a main program or an image": func(v *operate.NewVersion) { v.Main = w.file("x", "y") },
 		"no images for platform":            func(v *operate.NewVersion) { v.Platform = "windows_x86_64" },
 		"needs the wrapper":                 func(v *operate.NewVersion) { v.Wrapper, v.Plain = "", false },
@@ -108,6 +112,41 @@ func TestImageVersions(t *testing.T) {
 		change(&v)
 		if err := operate.AddVersion(t.Context(), w.p, v, w.now()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("got %v, want %q", err, name)
+		}
+	}
+}
+
+// An image with Python gets the program that runs functions, as a file of the version.
+func TestPythonImages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp()
+	v := w.imageVersion("2.00", "python")
+	v.Python, v.Job.Env = []byte("a program"), []string{"A=c"}
+	w.must(operate.AddVersion(t.Context(), w.p, v, w.now()))
+	w.create(workgen.Params{Name: "wu"}, "hello")
+	agent := &client{w: w, key: w.user("a@example.org"), name: "a", others: []string{"x86_64-linux-image"}}
+	reply := agent.fetch()
+	if len(reply.AppVersions) != 1 {
+		t.Fatalf("got %+v", reply.AppVersions)
+	}
+	content := make(map[string]string)
+	for _, ref := range reply.AppVersions[0].FileRefs {
+		for _, f := range reply.Files {
+			if f.Name == ref.FileName {
+				content[ref.OpenName] = agent.download(f)
+			}
+		}
+		if ref.OpenName == "run_python.py" && !ref.CopyFile {
+			t.Error("Python finds a link, and not its program")
+		}
+	}
+	if content["run_python.py"] != "a program" {
+		t.Error("the program is missing")
+	}
+	for _, part := range []string{"<application>python3</application>", "<command_line>run_python.py --image</command_line>", "<setenv>A=c</setenv>"} {
+		if !strings.Contains(content["job.xml"], part) {
+			t.Errorf("job.xml lacks %s: %s", part, content["job.xml"])
 		}
 	}
 }

@@ -73,6 +73,7 @@ var refusals = map[RefusedCode]refusal{
 	"reserved":          {text: "{left} are reserved for the computers that have their files.", cure: itEnds},
 	"chain":             {text: "The next task of a chain follows once the result that this computer reported is validated.", cure: itEnds},
 	"unreliable":        {text: "{left} are reserved for computers with a good record.", cure: "Wait: each valid result improves this computer's record."},
+	"trusted":           {text: "{left} check doubtful results, and are reserved for accounts that the project trusts.", cure: itEnds},
 	"app_stopped":       {text: "The project has stopped sending tasks for now.", cure: itEnds},
 	"gpu":               {text: "Its tasks do not use this computer's GPUs."},
 	"processor":         {text: "{left} compute on processors for which no work was requested.", cure: itEnds},

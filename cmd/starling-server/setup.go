@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/python"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/operate/image"
 	"github.com/starling-grid/starling/server/operate/view"
@@ -75,7 +76,7 @@ func userCmd() *cobra.Command {
 	add.Flags().StringVar(&password, "password", "", "password, needed to attach with the e-mail address")
 	add.Flags().StringVar(&name, "name", "", "public name (default: the part of the address before the @)")
 	require(add, "email")
-	return group("user", "Accounts", add, renewCmd(), listCmd(view.Users), showUserCmd(), passwdCmd(), banUserCmd(true), banUserCmd(false), deleteUserCmd())
+	return group("user", "Accounts", add, renewCmd(), listCmd(view.Users), showUserCmd(), passwdCmd(), banUserCmd(true), banUserCmd(false), trustUserCmd(true), trustUserCmd(false), deleteUserCmd())
 }
 
 func renewCmd() *cobra.Command {
@@ -199,6 +200,7 @@ func versionCmd() *cobra.Command {
 	var v operate.NewVersion
 	var files []string
 	var container string
+	var functions bool
 	add := &cobra.Command{
 		Use:   "add DIR APP --platform P --version N.NN {--main FILE | --image IMAGE}",
 		Short: "Sign and publish an application version",
@@ -206,6 +208,7 @@ func versionCmd() *cobra.Command {
 			"With --image, the program is in a container image. Starling's agents on Linux run it in their sandbox, without\n" +
 			"Docker. BOINC's clients do not get the version. IMAGE is an archive that docker save or podman save has written,\n" +
 			"oci:DIR for a folder in OCI's format, or a name in a registry, such as docker.io/library/python@sha256:….\n\n" +
+			"With --python, the image's python3 runs Python functions, which scientists send with the package starling_grid.\n\n" +
 			"The key may be kept on another computer: where keys/code_sign_private is missing, each file needs a\n" +
 			"signature beside it (FILE.sig), which version sign makes, as BOINC's sign_executable does.",
 		Args: cobra.ExactArgs(2),
@@ -213,6 +216,9 @@ func versionCmd() *cobra.Command {
 			v.App = args[1]
 			for _, f := range files {
 				v.Files = append(v.Files, given(f))
+			}
+			if functions {
+				v.Python = python.Runner
 			}
 			if container != "" {
 				var err error
@@ -241,6 +247,7 @@ func versionCmd() *cobra.Command {
 	f.StringVar(&v.Number, "version", "", "major and minor number, for example 1.00")
 	f.StringVar(&v.Main, "main", "", "main program")
 	f.StringVar(&container, "image", "", "a container image instead of a main program: FILE.tar, oci:DIR or REGISTRY/NAME[@DIGEST]")
+	f.BoolVar(&functions, "python", false, "with --image: run the Python functions that starling_grid sends, by the image's python3")
 	f.StringArrayVar(&files, "file", nil, "an additional file, FILE[=LOGICAL]; may be repeated")
 	f.StringVar(&v.PlanClass, "plan-class", "", "restrict it to computers of a [plan_class.NAME] in server.toml (default: all)")
 	f.StringVar(&v.MinCore, "min-core-version", "", "oldest version of BOINC's client that can run it, for example 7.4")

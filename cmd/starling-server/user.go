@@ -80,6 +80,31 @@ func banUserCmd(ban bool) *cobra.Command {
 	return cmd
 }
 
+func trustUserCmd(trust bool) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trust DIR ACCOUNT",
+		Short: "Let an account's results decide about suspicious ones",
+		Long: "Trust an account, by number or e-mail address. If a validator finds a result suspicious, further results of the\n" +
+			"workunit are sent to computers of trusted accounts only, and the first that is returned decides.",
+		Args: cobra.ExactArgs(2),
+	}
+	state := "trusted"
+	if !trust {
+		cmd.Use, cmd.Short, cmd.Long = "untrust DIR ACCOUNT", "End the trust in an account", ""
+		state = "no longer trusted"
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+			u, err := operate.Trust(ctx, p, args[1], trust, time.Now())
+			if err == nil {
+				fmt.Printf("account %d (%s) is %s\n", u.ID, view.Cell(u.EmailAddr), state)
+			}
+			return err
+		})
+	}
+	return cmd
+}
+
 func deleteUserCmd() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{

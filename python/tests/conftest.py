@@ -110,6 +110,11 @@ class Project:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def doctor(self) -> str:
+        """Returns what the agent finds out about its computer."""
+        doctor = [str(self._programs / "starling"), "--data", str(self._agent), "doctor"]
+        return subprocess.run(doctor, capture_output=True, text=True).stdout
+
     def kill_server(self) -> None:
         assert self._server is not None
         self._server.kill()

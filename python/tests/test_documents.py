@@ -33,8 +33,9 @@ def test_the_handbook(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
         printed.append(capsys.readouterr().out)
     assert printed[0].splitlines() == [f"{i} LINE {i}" for i in range(40)]
     assert printed[2] == "HELLO\n"
-    assert printed[5] == "HELLO\n"
-    assert [text[:15] for text in printed[6:]] == ["pi is about 3.1"] * (len(blocks) - 6)
+    assert printed[3] == "SOME TEXT\n"
+    assert printed[6] == "HELLO\n"
+    assert [text[:15] for text in printed[7:]] == ["pi is about 3.1"] * (len(blocks) - 7)
     assert (tmp_path / "results" / "one-thread" / "out").read_text() == "SOME TEXT"
 
 

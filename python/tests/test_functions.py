@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
 import pytest
-from conftest import RUNNER
+import images
+from conftest import PLATFORM, RUNNER, Project
 
 from starling_grid import FunctionError, Grid, functions, runner
-from starling_grid.jobs import Encoder, make_jobs
+from starling_grid.jobs import Content, Encoder, make_jobs
 from starling_grid.results import Result
 
 LONG = 240
@@ -68,6 +69,36 @@ def test_functions(grid: Grid) -> None:
     assert "in square_root_of" in str(caught.value.__cause__)
 
 
+def test_functions_in_an_image(project: Project, grid: Grid, tmp_path: Path) -> None:
+    if "run in the sandbox" not in project.doctor():
+        pytest.skip("agents cannot run container images here, so Python functions in them are NOT tested")
+    images.write(tmp_path / "python.tar")
+    directory = str(project.directory)
+    project.command("starling-server", "app", "add", directory, "pyimage")
+    project.command(
+        "starling-server", "version", "add", directory, "pyimage",
+        "--platform", PLATFORM, "--version", "1.00", "--image", str(tmp_path / "python.tar"), "--python",
+    )  # fmt: skip
+    with grid.python("pyimage") as executor:
+        mean = executor.submit(average, values=[1.0, 2.0])
+        hostname = executor.submit(os.path.exists, "/etc/hostname")
+        wrong = executor.submit(square_root_of, -1)
+        assert mean.result(LONG) == 1.5
+        assert not hostname.result(LONG)  # it sees the image, and not the computer
+        with pytest.raises(Exception, match="math"):
+            wrong.result(LONG)
+    inputs: Dict[str, Content] = dict(of_another_python(functions.encode(average, ([1.0],), {})))
+    refused = grid.run("pyimage", inputs, quorum=1, timeout=LONG)
+    with pytest.raises(FunctionError, match=r"image has Python 3\.\d+, and the function was sent by Python 4\.\d+: use that"):
+        functions.decode(refused, False)
+
+
+def of_another_python(inputs: Dict[str, bytes]) -> Dict[str, bytes]:
+    """Returns the inputs of a call as another version of Python sends them."""
+    header, arguments = inputs["in"].split(b"\n", 1)
+    return {**inputs, "in": header.replace(b"3.", b"4.") + b"\n" + arguments}
+
+
 def run(inputs: Dict[str, bytes], folder: Path) -> "subprocess.CompletedProcess[str]":
     for name, content in inputs.items():
         (folder / name).write_bytes(content)
@@ -89,9 +120,7 @@ def test_installed_modules_are_not_sent() -> None:
 
 
 def test_another_version_of_python_is_refused(tmp_path: Path) -> None:
-    inputs = functions.encode(average, ([1.0],), {})
-    header, arguments = inputs["in"].split(b"\n", 1)
-    done = run({**inputs, "in": header.replace(b"3.", b"4.") + b"\n" + arguments}, tmp_path)
+    done = run(of_another_python(functions.encode(average, ([1.0],), {})), tmp_path)
     version = "%d.%d" % sys.version_info[:2]
     assert done.returncode == 1
     assert done.stderr == f"this computer has Python {version}, and the function was sent by Python 4.{sys.version_info[1]}\n"

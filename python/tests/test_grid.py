@@ -12,7 +12,7 @@ from typing import List, Sequence
 import pytest
 from conftest import Project
 
-from starling_grid import Batch, Grid, GridError, GridExecutor, Job, JobCanceled, JobError, Refused, Unreachable, progress
+from starling_grid import Batch, Grid, GridError, GridExecutor, Job, JobCanceled, JobError, Output, Refused, Unreachable, progress
 from starling_grid.jobs import Item
 
 # A job takes seconds. After this many a test has failed.
@@ -90,6 +90,21 @@ def test_a_failing_job(grid: Grid) -> None:
     assert str(batch.failures()["1"]) == str(caught.value)
     with pytest.raises(JobError):
         list(batch)
+
+
+def test_jobs_after_others(grid: Grid) -> None:
+    chain = [
+        Job("spring", name="a"),
+        Job(Output("a"), name="b"),
+        Job("autumn", args="fail", name="c"),
+        Job(Output("c", "out"), name="d", after=["b"]),
+    ]
+    batch = grid.map("shout", chain, quorum=1)
+    assert batch.futures[1].result(LONG).text() == "SPRING"
+    with pytest.raises(JobError, match="job d failed: predecessor failed"):
+        batch.futures[3].result(LONG)
+    with pytest.raises(Refused, match='"a" comes after "b", which is not listed before it'):
+        grid.map("shout", [Job("x", name="a", after=["b"]), Job("y", name="b")])
 
 
 def test_cancel(grid: Grid) -> None:

@@ -8,7 +8,7 @@ from typing import Dict, List
 
 import pytest
 
-from starling_grid import Job, Staged, Web
+from starling_grid import Job, Output, Staged, Web
 from starling_grid.jobs import Content, Encoder, Item, make_jobs
 
 
@@ -34,6 +34,15 @@ def test_inputs_by_kind() -> None:
         ],
     }
     assert encoder.uploads == {}
+
+
+def test_jobs_after_others() -> None:
+    jobs = make_jobs([Job("x", name="a"), Job(Output("a"), name="b"), Job({"in": Output("a", "out")}, name="c", after=["a", "b"])])
+    workunits = Encoder("run-1", "in").encode(jobs)
+    assert workunits[1]["inputs"] == [{"name": "in", "output_of": "a"}] and "after" not in workunits[1]
+    assert workunits[2]["inputs"] == [{"name": "in", "output_of": "a", "file": "out"}] and workunits[2]["after"] == ["a", "b"]
+    with pytest.raises(TypeError, match='job 0 comes after the text "ab": give a list of names'):
+        make_jobs([Job("x", after="ab")])
 
 
 def test_jobs_without_inputs() -> None:

@@ -31,6 +31,9 @@ func decode(r io.Reader) (s wire.Submission, err error) {
 			wu.Inputs = append(wu.Inputs, in)
 			return err
 		})
+		if inputs += len(wu.After); err == nil && inputs > maxInputs {
+			err = tooManyInputs()
+		}
 		s.Workunits = append(s.Workunits, wu)
 		return err
 	})
@@ -48,8 +51,11 @@ func decode(r io.Reader) (s wire.Submission, err error) {
 }
 
 func tooManyInputs() error {
-	return faultf(http.StatusUnprocessableEntity, "send it in several batches", "the batch has more than %d input files", maxInputs)
+	return faultf(http.StatusUnprocessableEntity, "send it in several batches", "the batch has more than %d input files and predecessors", maxInputs)
 }
+
+// maxMember is the maximum size of a member that is read as a whole, in bytes.
+const maxMember = 1 << 20
 
 // object reads an object into v: of the member called list one element after the other, each by
 // element, and the others as a whole.
@@ -68,6 +74,9 @@ func object(dec *json.Decoder, list string, v any, element func() error) error {
 			var one json.RawMessage
 			if err := dec.Decode(&one); err != nil {
 				return err
+			}
+			if len(one) > maxMember {
+				return faultf(http.StatusUnprocessableEntity, "shorten it", "%q has %d bytes, and at most %d are read", name, len(one), maxMember)
 			}
 			key, _ := json.Marshal(name) // a string always can be
 			if err := strictly(json.NewDecoder(io.MultiReader(strings.NewReader("{"), bytes.NewReader(key), strings.NewReader(":"), bytes.NewReader(one), strings.NewReader("}"))), v); err != nil {

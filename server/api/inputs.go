@@ -21,6 +21,9 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 	wu := &s.Workunits[i]
 	spec.Params = paramsOf(s, wu)
 	spec.Name, spec.Batch = unique(b, wu.Name), b.Number()
+	for _, name := range wu.After {
+		spec.After = append(spec.After, unique(b, name))
+	}
 	if len(wu.Inputs) > 0 {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return spec, err
@@ -28,6 +31,9 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 	}
 	for k, in := range wu.Inputs {
 		in.MD5 = strings.ToLower(in.MD5)
+		if in.OutputOf != "" {
+			in.OutputOf = unique(b, in.OutputOf)
+		}
 		given, err := a.given(ctx, in, filepath.Join(dir, fmt.Sprintf("in%d", k)), files)
 		if wrong, is := errors.AsType[*inputError](err); is {
 			f := faultf(http.StatusUnprocessableEntity, wrong.cure, "input %q of workunit %q %s", in.Name, wu.Name, wrong.text)
@@ -47,7 +53,7 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 func (a *API) nameless(s *wire.Submission) error {
 	for i, wu := range s.Workunits {
 		for _, in := range wu.Inputs {
-			if in.Name != "" || in.Staged != "" || in.URL != "" {
+			if in.Name != "" || in.Staged != "" || in.URL != "" || in.OutputOf != "" {
 				continue
 			}
 			if _, err := os.Stat(filepath.Join(a.Dir, "templates", s.App+"_in")); err == nil && names.MatchString(s.App) {
@@ -79,13 +85,19 @@ type inputError struct{ text, cure string }
 func (e *inputError) Error() string { return e.text }
 
 func wrongInput(text string) error {
-	return &inputError{text, "give its content as text or as base64, its url, with copy or with nbytes and md5, or the name of a staged file"}
+	return &inputError{text, "give its content as text or as base64, its url, with copy or with nbytes and md5, the name of a staged file, or the workunit whose output it is"}
 }
 
 // given returns an input file for workgen. Content that is part of the request is written to path.
 func (a *API) given(ctx context.Context, in wire.Input, path string, files *fetcher) (g workgen.Given, err error) {
 	var content []byte
 	switch {
+	case in.OutputOf != "" && (in.Staged != "" || in.URL != "" || in.Text != nil || in.Base64 != nil):
+		return g, wrongInput("is the output of another workunit, and has other content")
+	case in.OutputOf != "":
+		return workgen.Given{Kind: workgen.OutputOf, Of: in.OutputOf, Path: in.File, Logical: in.Name}, nil
+	case in.File != "":
+		return g, wrongInput("names a file, and no workunit that makes it")
 	case in.Staged != "" && (in.URL != "" || in.Text != nil || in.Base64 != nil):
 		return g, wrongInput("names a staged file, and has a URL or content")
 	case in.Staged != "":

@@ -128,10 +128,32 @@ func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) 
 		if seen[wu.Name] {
 			return faultf(http.StatusUnprocessableEntity, "give each a name of its own", "two workunits are called %q", wu.Name)
 		}
+		if err := follows(wu, seen, i); err != nil {
+			return err
+		}
 		seen[wu.Name] = true
 	}
 	if s.Webhook != "" && !webhook.Allowed(s.Webhook, a.WebhookURLs) {
 		return faultf(http.StatusUnprocessableEntity, "ask the project's operator to add its address to webhook_urls in server.toml, or follow the batch with GET batches/ID?wait=60", "the project sends no webhooks to %s", s.Webhook)
+	}
+	return nil
+}
+
+// follows returns an error if a workunit comes after one that is not listed before it, so that
+// circles are impossible.
+func follows(wu *wire.Workunit, before map[string]bool, i int) error {
+	names := slices.Clone(wu.After)
+	for _, in := range wu.Inputs {
+		if in.OutputOf != "" {
+			names = append(names, in.OutputOf)
+		}
+	}
+	for _, name := range names {
+		if !before[name] {
+			f := faultf(http.StatusUnprocessableEntity, "list a workunit after all that it needs, in the same batch", "workunit %q comes after %q, which is not listed before it", wu.Name, name)
+			f.Workunit = &i
+			return f
+		}
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ type Facts struct {
 	Request *protocol.SchedulerRequest
 	Host    store.Host         // as the request describes it (its ID is 0 if it has not been created)
 	Team    int64              // the volunteer's team (0: none)
+	Trusted bool               // its volunteer's account is
 	Wishes  projectprefs.Prefs // of its volunteer, for this project
 	// Volunteer has the facts about the volunteer that plan classes may use.
 	Volunteer Volunteer

@@ -146,6 +146,9 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 	if !m.targeted(c) {
 		return nil, &Lack{Code: protocol.RefusedOther}
 	}
+	if c.Suspicious && !m.facts.Trusted {
+		return nil, &Lack{Code: protocol.RefusedTrusted}
+	}
 	if m.hadOne(c) || m.tookOne(c) {
 		return nil, &Lack{Code: protocol.RefusedHasOne}
 	}
@@ -235,6 +238,12 @@ func (m *Match) Kind(head []store.Candidate) bool {
 func (m *Match) suits(head []store.Candidate) bool {
 	c := &head[0]
 	if !m.targeted(c) {
+		return false
+	}
+	if c.Suspicious && !m.facts.Trusted { // and so are all of the kind
+		for range head {
+			m.skip(c.AppID, Lack{Code: protocol.RefusedTrusted})
+		}
 		return false
 	}
 	list, why := m.versionsFor(c)

@@ -196,6 +196,12 @@ func TestRefusals(t *testing.T) {
 			}, protocol.Refusal{Code: protocol.RefusedUnreliable}, []int64{2}, false,
 		},
 		{
+			"only trusted accounts get results of a suspicious workunit", func(w *world) {
+				w.add(func(c *store.Candidate) { c.Suspicious = true })
+				w.add()
+			}, protocol.Refusal{Code: protocol.RefusedTrusted}, []int64{2}, false,
+		},
+		{
 			"it has too few valid results for an urgent one", func(w *world) {
 				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5}
 				w.standing.Earned[11] = store.HostAppVersion{TurnaroundN: 9}
@@ -486,6 +492,7 @@ func TestKindsOfNoUse(t *testing.T) {
 	for name, change := range map[string]func(c *store.Candidate){
 		"":             func(*store.Candidate) {},
 		"last chance":  func(c *store.Candidate) { c.LastChance = true },
+		"suspicious":   func(c *store.Candidate) { c.Suspicious = true },
 		"another host": func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 6} },
 	} {
 		w := newWorld()

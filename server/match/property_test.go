@@ -63,6 +63,7 @@ func draw(t *rapid.T) *world {
 		}
 	}
 	req.TimeStats.OnFrac, req.TimeStats.ActiveFrac = pick("on", 0, 0.5, 1), pick("active", 0, 0.01, 1)
+	w.facts.Trusted = rapid.Bool().Draw(t, "trusted")
 	w.facts.Turn = int64(rapid.IntRange(0, 10).Draw(t, "turn"))
 	if rapid.Bool().Draw(t, "an unknown processor") {
 		w.facts.Host.Vendor = "?"
@@ -96,6 +97,7 @@ func draw(t *rapid.T) *world {
 			{Type: store.TargetTeam, ID: 5},
 			{Type: store.TargetTeam, ID: 0},
 		}).Draw(t, "target")
+		c.Suspicious = rapid.IntRange(0, 4).Draw(t, "suspicious") == 0
 		c.LastChance = rapid.IntRange(0, 2).Draw(t, "last chance") == 0
 		if rapid.IntRange(0, 5).Draw(t, "reserved") == 0 {
 			c.ReservedUntil = t0.Add(time.Hour)
@@ -193,6 +195,9 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 				t.Fatalf("results of workunit %d are computed with versions %d and %d", a.WorkunitID, other.ID, v.ID)
 			}
 			pinned[a.WorkunitID] = v
+		}
+		if a.Suspicious && !w.facts.Trusted {
+			t.Fatalf("a result of a suspicious workunit goes to an account that is not trusted")
 		}
 		e, u := w.standing.Earned[v.ID], &r.Urgent
 		anybody, urgent := !a.Target.Alone(), u.OnPriority > 0 && a.Priority >= u.OnPriority

@@ -72,7 +72,7 @@ func (m *Match) Refusals() []protocol.Refusal {
 var ranks = []protocol.RefusalCode{
 	protocol.RefusedPlatform, protocol.RefusedAppInfo, protocol.RefusedClientVersion, protocol.RefusedVirtualBox, protocol.RefusedContainers, protocol.RefusedImages, protocol.RefusedPlanClass, protocol.RefusedPreferences, protocol.RefusedProcessor, protocol.RefusedQuota,
 	protocol.RefusedInProgress, protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth,
-	protocol.RefusedDeadline, protocol.RefusedUnreliable, protocol.RefusedChain, protocol.RefusedHasOne, protocol.RefusedReserved,
+	protocol.RefusedDeadline, protocol.RefusedUnreliable, protocol.RefusedTrusted, protocol.RefusedChain, protocol.RefusedHasOne, protocol.RefusedReserved,
 	protocol.RefusedCommitted, protocol.RefusedStopped, protocol.RefusedNoTasks,
 }
 

@@ -42,10 +42,10 @@ func TestModel(t *testing.T) {
 		seed, steps := *seedFlag+uint64(i), min(whole, *stepsFlag)
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, seed)
+			w := newDoubtfulWorld(t, seed)
 			defer w.close()
 			w.live(steps)
-			t.Logf("%d workunits were revived, %d of them after they had been canceled; %d of %d results went to GPUs, %d to programs of volunteers' own", w.retried, w.undone, w.onGPUs, w.sends, w.own)
+			t.Logf("%d workunits were suspicious; %d were revived, %d of them after they had been canceled; %d of %d results went to GPUs, %d to programs of volunteers' own", w.doubted, w.retried, w.undone, w.onGPUs, w.sends, w.own)
 			if w.failed {
 				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
 			}
@@ -69,7 +69,7 @@ func TestReplay(t *testing.T) {
 	for seed := range uint64(1 + *stepsFlag/20_000) {
 		var stories [2]string
 		for i := range stories {
-			w := newWorld(t, seed)
+			w := newDoubtfulWorld(t, seed)
 			w.live(length / 2)
 			w.view(func(tx *store.View) error {
 				for _, name := range w.names {
@@ -112,6 +112,10 @@ func (w *world) event() {
 	}
 	if w.chance(0.3) {
 		w.now = w.now.Add(time.Duration(w.rng.IntN(60)) * time.Second)
+	}
+	if w.doubts != nil && w.doubts.Float64() < 0.005 {
+		u := w.users[w.doubts.IntN(len(w.users))]
+		w.trust(u, !u.trusted)
 	}
 	x := w.rng.IntN(1000)
 	switch {
@@ -204,6 +208,7 @@ func (w *world) create() {
 			}
 		}
 	}
+	x.needs = w.doubts != nil && len(w.names) > 0 && w.doubts.Float64() < 0.1
 	w.insert(x)
 }
 
@@ -217,6 +222,7 @@ type spec struct {
 	need          need
 	target        store.Target
 	after         string // the workunit that it comes after, "" for none
+	needs         bool   // another workunit must succeed first
 }
 
 // A need has the resources that a workunit needs on a computer.
@@ -263,6 +269,7 @@ func (w *world) insert(x spec) {
 	}
 	wu.XMLDoc += row.XML()
 	k := &truth{quorum: x.m, app: x.app, target: x.target, need: x.need}
+	k.doubtful = w.doubts != nil && w.doubts.Float64() < 0.1 && !x.target.Alone()
 	if x.target != (store.Target{}) {
 		w.targets[x.target] = true
 	}
@@ -277,14 +284,33 @@ func (w *world) insert(x spec) {
 				return err
 			}
 		}
-		k.id, err = tx.InsertWorkunit(wu, inputsOf(name))
-		return err
+		needed := int64(0)
+		if x.needs {
+			needed = w.needed(tx.View)
+		}
+		wu.Awaiting = wu.Awaiting || needed != 0
+		if k.id, err = tx.InsertWorkunit(wu, inputsOf(name)); err != nil || needed == 0 {
+			return err
+		}
+		if err := tx.AwaitOutput(store.AwaitedOutput{WorkunitID: k.id, Predecessor: needed}); err != nil {
+			return err
+		}
+		return tx.Chain(needed, w.now)
 	})
 	w.wus[name] = k
 	w.names = append(w.names, name)
 	for _, f := range inputsOf(name) {
 		w.owners[f] = append(w.owners[f], name)
 	}
+}
+
+// needed draws a workunit that must succeed before another one, or 0.
+func (w *world) needed(tx *store.View) int64 {
+	wu, err := tx.WorkunitByName(w.names[max(0, len(w.names)-1-w.doubts.IntN(20))])
+	if err != nil {
+		return 0 // just purged
+	}
+	return wu.ID
 }
 
 // finished counts the workunits whose outcome was handed over.

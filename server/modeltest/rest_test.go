@@ -59,9 +59,11 @@ func (w *world) help(list []store.Candidate) bool {
 			i := slices.IndexFunc(w.users, func(u *user) bool { return u.id == c.Target.ID })
 			w.byNew(w.users[i], m)
 		case store.TargetTeam:
-			w.byNew(w.join(w.addUser()), m)
+			w.byNew(w.trust(w.join(w.addUser()), c.Suspicious), m)
 		default:
-			if !slices.Contains(asked, m) {
+			if c.Suspicious {
+				w.byNew(w.trust(w.addUser(), true), m)
+			} else if !slices.Contains(asked, m) {
 				w.byNew(w.addUser(), m)
 				asked = append(asked, m)
 			}

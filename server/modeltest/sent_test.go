@@ -107,6 +107,9 @@ func (w *world) mayHave(req *protocol.SchedulerRequest, h store.Host, a match.As
 	if k == nil {
 		return // purged since it was found, so that it cannot be sent
 	}
+	if a.Suspicious && !slices.ContainsFunc(w.users, func(u *user) bool { return u.id == h.UserID && u.trusted }) {
+		w.failf("host %d of user %d, who is not trusted, is given %s", h.ID, h.UserID, a.Name)
+	}
 	switch t := k.target; {
 	case t.Type == store.TargetHost && t.ID != h.ID, t.Type == store.TargetUser && t.ID != h.UserID,
 		t.Type == store.TargetTeam && !slices.ContainsFunc(w.users, func(u *user) bool { return u.id == h.UserID && u.team }):

@@ -57,6 +57,8 @@ type world struct {
 	once    [2]*sync.Once // a process's transitioner lets time pass once a pass
 	drain   bool          // chance is over: no more failures of the server
 
+	doubts *rand.Rand // draws doubtful work and trusted accounts, if there are any
+
 	eventful, crashes, troubled float64 // chances, within each act of a daemon
 
 	plain   bool // every computer is of one kind and can do everything
@@ -84,6 +86,7 @@ type world struct {
 	strays  map[string]bool // uploaded by hosts that were not to report any more
 	gone    []string        // inputs that were deleted in this pass
 	steps   int
+	doubted int // workunits that ended with a suspicious result
 	retried int // workunits that were revived
 	undone  int // of these, those that had been canceled
 	failed  bool
@@ -100,18 +103,29 @@ type user struct {
 	id   int64
 	key  protocol.Authenticator
 	team bool // a member of the only one there is
+	// trusted accounts decide about suspicious results.
+	trusted bool
 }
 
 // truth is the model's record of a workunit.
 type truth struct {
-	id      int64
-	app     *app
-	target  store.Target
-	need    need
-	quorum  int
-	outcome string // that was handed over
-	calls   int
-	lost    int // calls after which the assimilator died
+	id     int64
+	app    *app
+	target store.Target
+	need   need
+	quorum int
+	// doubtful work has results that the validator finds suspicious.
+	doubtful bool
+	outcome  string // that was handed over
+	calls    int
+	lost     int // calls after which the assimilator died
+}
+
+// newDoubtfulWorld is newWorld with work whose results the validator finds suspicious.
+func newDoubtfulWorld(t testing.TB, seed uint64) *world {
+	w := newWorld(t, seed)
+	w.doubts = rand.New(rand.NewPCG(seed, 0x646f_7562))
+	return w
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
@@ -208,7 +222,16 @@ func (w *world) start(i int) {
 		}
 		d := &filedeleter.Deleter{Store: w.st, Log: log, Download: inputs{w}, Upload: outputs{w: w}}
 		p := &purger.Purger{Store: w.st, Log: log, Dir: w.archive, Upload: outputs{w: w}, Settings: purger.Settings{PurgeAfter: w.keep}}
-		w.daemons[i] = []func(context.Context, time.Time) (int, error){t.Pass, v.Pass, a.Pass, d.Pass, p.Pass}
+		courier := &transitioner.Courier{Store: w.st, Log: log} // of outcomes alone, without files
+		transit := func(ctx context.Context, now time.Time) (int, error) {
+			n, err := courier.Pass(ctx, now)
+			if err != nil {
+				return n, err
+			}
+			m, err := t.Pass(ctx, now)
+			return n + m, err
+		}
+		w.daemons[i] = []func(context.Context, time.Time) (int, error){transit, v.Pass, a.Pass, d.Pass, p.Pass}
 	}
 }
 
@@ -239,6 +262,13 @@ func (w *world) addUser() *user {
 	if w.chance(0.3) {
 		w.join(u)
 	}
+	return u
+}
+
+// trust makes a user trusted, or ends that.
+func (w *world) trust(u *user, trust bool) *user {
+	w.update(func(tx *store.Tx) error { return tx.TrustUser(u.id, trust) })
+	u.trusted = trust
 	return u
 }
 
@@ -358,6 +388,9 @@ func (c comparator) Load(_ context.Context, r store.Result) (any, error) {
 	out, ok := c.w.files[output(r.Name)]
 	if !ok {
 		return nil, fmt.Errorf("%w: never arrived", validator.ErrOutput)
+	}
+	if k := c.w.wus[r.Name[:strings.LastIndex(r.Name, "_")]]; k != nil && k.doubtful {
+		return out, validator.ErrSuspicious
 	}
 	return out, nil
 }

@@ -94,6 +94,36 @@ func Ban(ctx context.Context, p *project.Project, who string, ban bool, reason s
 	})
 }
 
+// Trust makes an account trusted, or ends that. A result of a trusted account that is already there
+// decides about its workunit.
+func Trust(ctx context.Context, p *project.Project, who string, trust bool, now time.Time) (u store.User, err error) {
+	return u, p.Store.Update(ctx, func(tx *store.Tx) error {
+		if u, err = existing(tx.View, who); err != nil {
+			return err
+		}
+		if err := tx.TrustUser(u.ID, trust); err != nil || !trust {
+			return err
+		}
+		ids, err := tx.SuspicionsOf(u.ID)
+		if err != nil {
+			return err
+		}
+		tx.SetCause(now, "operator", "an account is trusted, which has returned a result")
+		for _, id := range ids {
+			old, err := tx.Workunit(id)
+			if err != nil {
+				return err
+			}
+			wu := old
+			wu.NeedValidate = true
+			if err := tx.SaveWorkunit(old, wu); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // ExcludeHosts ends the sending of work to hosts, or resumes it. One that does not exist is an
 // error, and nothing is changed.
 func ExcludeHosts(ctx context.Context, p *project.Project, ids []int64, exclude bool) error {

@@ -30,10 +30,12 @@ type PlainJob struct {
 	Progress    string   // file whose last number is the fraction done ("": none)
 	Pattern     string   // regular expression for its output, see docs/plain-programs.md ("": none)
 	Env         []string // NAME=VALUE
+
+	command []string // the program and its first arguments, instead of the version's
 }
 
 func (j PlainJob) described() bool {
-	return len(j.Checkpoints) > 0 || j.Progress != "" || j.Pattern != "" || len(j.Env) > 0
+	return len(j.Checkpoints) > 0 || j.Progress != "" || j.Pattern != "" || len(j.Env) > 0 || len(j.command) > 0
 }
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
@@ -73,6 +75,7 @@ func (j PlainJob) check(plain bool) error {
 func (j *PlainJob) write(dir string) error {
 	type task struct {
 		Application string   `xml:"application"`
+		CommandLine string   `xml:"command_line,omitempty"`
 		Stdout      string   `xml:"stdout_filename"`
 		Checkpoints []string `xml:"checkpoint_filename"`
 		Progress    string   `xml:"fraction_done_filename,omitempty"`
@@ -80,10 +83,14 @@ func (j *PlainJob) write(dir string) error {
 		Env         []string `xml:"setenv"`
 		Append      int      `xml:"append_cmdline_args"`
 	}
+	program, args := programName, ""
+	if len(j.command) > 0 {
+		program, args = j.command[0], strings.Join(j.command[1:], " ")
+	}
 	text, err := xml.MarshalIndent(struct {
 		XMLName xml.Name `xml:"job_desc"`
 		Task    task     `xml:"task"`
-	}{Task: task{programName, "stdout.txt", j.Checkpoints, j.Progress, j.Pattern, j.Env, 1}}, "", "    ")
+	}{Task: task{program, args, "stdout.txt", j.Checkpoints, j.Progress, j.Pattern, j.Env, 1}}, "", "    ")
 	if err != nil {
 		return err
 	}

@@ -131,9 +131,10 @@ func ParseErrors(s string) (mask store.ErrorMask, err error) {
 }
 
 // ErrorNames are the names that ParseErrors accepts.
-const ErrorNames = "couldnt_send,too_many_errors,too_many_successes,too_many_total,no_canonical"
+const ErrorNames = "couldnt_send,too_many_errors,too_many_successes,too_many_total,no_canonical,predecessor"
 
 var errorNames = map[string]store.ErrorMask{
 	"couldnt_send": store.ErrorCouldntSend, "too_many_errors": store.ErrorTooManyErrors,
 	"too_many_successes": store.ErrorTooManySuccesses, "too_many_total": store.ErrorTooManyTotal, "no_canonical": store.ErrorNoCanonical,
+	"predecessor": store.ErrorPredecessor,
 }

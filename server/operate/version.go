@@ -28,6 +28,7 @@ type NewVersion struct {
 	PlanClass string
 	Main      string          // path of the program
 	Image     *image.Image    // the image with the program, instead of Main. It is Plain, and Platform is the program's.
+	Python    []byte          // a program that the image's python3 runs, instead of the image's command (nil: none)
 	Files     []workgen.Given // further files
 	Plain     bool            // the program does not use BOINC's API
 	Wrapper   string          // path of our wrapper for that platform, if Plain
@@ -111,6 +112,11 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	if v.Python != nil {
+		if err := v.addPython(dir); err != nil {
+			return err
+		}
+	}
 	if v.Job.described() {
 		if key.private == nil {
 			return errors.New("checkpoints, progress and environment are in a job.xml, which must be signed like all files: write it, sign it where the private key is, and use --job")
@@ -203,6 +209,12 @@ func (v *NewVersion) check() (int, error) {
 		errs = append(errs, errors.New("the program of an image needs the wrapper"))
 	case v.Image != nil && protocol.ImagePlatform(v.Platform) == "":
 		errs = append(errs, fmt.Errorf("there are no images for platform %s", v.Platform))
+	}
+	if v.Python != nil && v.Image == nil {
+		errs = append(errs, errors.New("only the Python of a container image runs functions this way; for the Python of the computers, publish the program that python3 -m starling_grid prints"))
+	}
+	if v.Python != nil && v.Job.File != "" {
+		errs = append(errs, errors.New("a version that runs Python functions needs no job.xml"))
 	}
 	errs = append(errs, v.Job.check(v.Plain))
 	return number, errors.Join(errs...)

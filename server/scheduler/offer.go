@@ -80,7 +80,7 @@ func (r *rpc) ability() *match.Host {
 		return r.can
 	}
 	f := match.Facts{
-		Now: r.now, Rules: r.s.Config.Rules, Catalog: &r.catalog.Catalog, Request: r.req, Host: r.host, Team: r.user.TeamID, Speeds: r.look.speeds.Speeds, Wishes: wishesOf(r.user, r.host), Volunteer: match.Volunteer{ID: r.user.ID, Prefs: venue.Split(r.user.ProjectPrefs).For(r.host.Venue)},
+		Now: r.now, Rules: r.s.Config.Rules, Catalog: &r.catalog.Catalog, Request: r.req, Host: r.host, Team: r.user.TeamID, Trusted: r.user.Trusted, Speeds: r.look.speeds.Speeds, Wishes: wishesOf(r.user, r.host), Volunteer: match.Volunteer{ID: r.user.ID, Prefs: venue.Split(r.user.ProjectPrefs).For(r.host.Venue)},
 		Turn: r.look.id.host.ID + r.req.RPCSeqno + 1, Learnt: r.look.earned,
 	}
 	r.can = match.NewHost(f)

@@ -73,6 +73,8 @@ func sentence(f protocol.Refusal) string {
 			both(func(v float64) string { return protocol.Seconds(v).Round(time.Second).String() })
 	case protocol.RefusedUnreliable:
 		return "The remaining tasks are reserved for computers with a good record"
+	case protocol.RefusedTrusted:
+		return "The remaining tasks check doubtful results, and are reserved for accounts that the project trusts"
 	case protocol.RefusedHasOne:
 		return "The only tasks left belong to workunits of which you already have a task"
 	case protocol.RefusedReserved:

@@ -42,7 +42,7 @@ func (r *rpc) commitments(list []store.Candidate) (commitments, error) {
 		if !ok {
 			return nil, fmt.Errorf("workunit %d has been purged: %w", c.WorkunitID, store.ErrLost)
 		}
-		c.HRClass, c.AppVersionID, c.LastChance = wu.HRClass, wu.AppVersionID, wu.LastChance
+		c.HRClass, c.AppVersionID, c.LastChance, c.Suspicious = wu.HRClass, wu.AppVersionID, wu.LastChance, wu.Suspicious
 		out[wu.ID] = &commitment{old: wu, now: wu}
 	}
 	return out, nil

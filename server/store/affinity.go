@@ -13,7 +13,7 @@ var (
 	waitingSuccessors = `SELECT id FROM workunit WHERE predecessor = $1 AND predecessor_pending = 1 ORDER BY id`
 	noSuccessors      = db.Update("workunit", "has_successor = 0")
 	releaseSuccessor  = db.UpdateReading("workunit", `predecessor_pending = 0, reserved_until = $2,
-       awaiting = CASE WHEN EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = $1) THEN 1 ELSE 0 END`, "predecessor_pending = 1")
+       awaiting = CASE WHEN EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = $1) OR EXISTS (SELECT 1 FROM awaited_output o WHERE o.workunitid = $1) THEN 1 ELSE 0 END`, "predecessor_pending = 1")
 	insertAffinity = db.InsertIfMissing("affinity", "host_id, workunitid, resultid")
 	deleteAffinity = db.Change(`DELETE FROM affinity WHERE host_id = $1 AND workunitid = $2`)
 	endReservation = db.UpdateReading("workunit", "reserved_until = 0", "NOT EXISTS (SELECT 1 FROM affinity a WHERE a.workunitid = $1)")

@@ -13,7 +13,8 @@ var (
 	awaitedOf     = `SELECT name FROM awaited_file WHERE workunitid = $1 ORDER BY name`
 	arrivedFile   = db.Change(`DELETE FROM awaited_file WHERE workunitid = $1 AND name = $2`)
 	countAwaited  = `
-SELECT count(*) + (SELECT predecessor_pending FROM workunit WHERE id = $1) FROM awaited_file WHERE workunitid = $1`
+SELECT count(*) + (SELECT predecessor_pending FROM workunit WHERE id = $1) + (SELECT count(*) FROM awaited_output WHERE workunitid = $1)
+FROM   awaited_file WHERE workunitid = $1`
 	describeInput = db.Update("workunit", "xml_doc = $2, awaiting = $3", "xml_doc = $4 AND awaiting = 1")
 )
 
@@ -46,6 +47,11 @@ func (t *Tx) FileArrived(old Workunit, name, xmlDoc string) (last bool, err erro
 	if err := t.execOne(arrivedFile, old.ID, name); err != nil {
 		return false, fmt.Errorf("workunit %s: file %s: %w", old.Name, name, err)
 	}
+	return t.cameIn(old, xmlDoc)
+}
+
+// cameIn stores a workunit's description, and whether the workunit still waits for something.
+func (t *Tx) cameIn(old Workunit, xmlDoc string) (last bool, err error) {
 	n, err := one(t.View, scanID, countAwaited, old.ID)
 	if err != nil {
 		return false, err

@@ -38,7 +38,7 @@ func (t *Tx) ExcludeHost(id int64, exclude bool) error {
 var (
 	eraseUser = db.Update(`"user"`, `email_addr = $2, name = $3, authenticator = $4, passwd_hash = '', cross_project_id = $5, venue = '',
        global_prefs = '', project_prefs = '', banned_time = 0, ban_reason = '', deleted_time = $6,
-       teamid = 0, hide_hosts = 1, no_export = 1, confirmed_time = 0`, "deleted_time = 0")
+       teamid = 0, hide_hosts = 1, no_export = 1, confirmed_time = 0, trusted = 0`, "deleted_time = 0")
 	eraseHosts = db.Change(`
 UPDATE host SET host_cpid = '', domain_name = '', last_ip_addr = '', external_ip_addr = '', timezone = 0, venue = '',
        max_results_day = -1, label = '', hidden = 1
@@ -79,9 +79,9 @@ func (t *View) InProgressOfUser(userID int64, limit int) ([]Result, error) {
 
 // A UserFilter selects the accounts to list. Fields that are zero match all.
 type UserFilter struct {
-	Banned bool
-	Search string // a part of the name or of the address, in lower case
-	Limit  int    // at least 1
+	Banned, Trusted bool
+	Search          string // a part of the name or of the address, in lower case
+	Limit           int    // at least 1
 }
 
 // ListUsers returns the newest accounts that a filter lets through, newest first. It may read
@@ -90,6 +90,9 @@ func (t *View) ListUsers(f UserFilter) ([]User, error) {
 	var w where
 	if f.Banned {
 		w.rest.WriteString(" AND banned_time <> 0")
+	}
+	if f.Trusted {
+		w.rest.WriteString(" AND trusted = 1")
 	}
 	if f.Search != "" {
 		// Not LIKE, in which an address may hold a pattern.

@@ -23,6 +23,7 @@ func TestColumns(t *testing.T) {
 	check(t, resultColumns, "Kind") // it is stored and not read
 	check(t, candidateColumns)
 	check(t, msgFromHostColumns)
+	check(t, awaitedOutputColumns)
 }
 
 func check[T any](t *testing.T, c columns[T], except ...string) {

@@ -95,9 +95,10 @@ var invariants = append(countsHold(), []invariant{
 		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
 		 WHERE r.server_state = 1 AND w.awaiting = 0`, byOwner,
 	}, {
-		"a workunit waits only for known files or its predecessor",
+		"a workunit waits only for known files, outputs or its predecessor",
 		`SELECT name, id FROM workunit w
-		 WHERE awaiting = 1 AND predecessor_pending = 0 AND NOT EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = w.id)`, byOwner,
+		 WHERE awaiting = 1 AND predecessor_pending = 0 AND NOT EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = w.id)
+		   AND NOT EXISTS (SELECT 1 FROM awaited_output o WHERE o.workunitid = w.id)`, byOwner,
 	}, {
 		"credit is granted for valid results only",
 		`SELECT name, workunitid FROM result WHERE granted_credit > 0 AND validate_state <> 1`, byHand,

@@ -129,6 +129,7 @@ func (c cause) workunit(old, w Workunit) string {
 	changed(&m, "file_delete_state", old.FileDeleteState, w.FileDeleteState)
 	m.number("target_nresults", int64(old.TargetNResults), int64(w.TargetNResults))
 	m.number("min_quorum", int64(old.MinQuorum), int64(w.MinQuorum))
+	m.number("suspicious", flag(old.Suspicious).Int(), flag(w.Suspicious).Int())
 	m.number("hr_class", old.HRClass, w.HRClass)
 	m.number("app_version_id", old.AppVersionID, w.AppVersionID)
 	m.number("retries", int64(old.Retries), int64(w.Retries))

@@ -280,7 +280,12 @@ func (t *View) CountInProgress(hostID int64) (map[string]int, error) {
 	return n, err
 }
 
-const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
+// An output for which another workunit waits is kept until it is passed on.
+const resultsToDelete = `
+SELECT id FROM result
+WHERE  file_delete_state = 1 AND id > $3 AND id % $1 = $2
+  AND  NOT EXISTS (SELECT 1 FROM awaited_output WHERE predecessor = result.workunitid AND ` + stillAwaited + `)
+ORDER  BY id LIMIT 0 + $4`
 
 // ResultsToDelete returns results whose output files may be deleted.
 func (t *View) ResultsToDelete(after int64, limit int) ([]int64, error) {

@@ -95,11 +95,12 @@ const (
 	ErrorTooManyTotal     ErrorMask = 8
 	ErrorCancelled        ErrorMask = 16
 	ErrorNoCanonical      ErrorMask = 32
+	ErrorPredecessor      ErrorMask = 64
 )
 
 var errorNames = []string{
 	"could not send", "too many error results", "too many success results",
-	"too many total results", "cancelled", "no canonical result",
+	"too many total results", "cancelled", "no canonical result", "predecessor failed",
 }
 
 // Reasons lists the meanings of the bits, in the order of the bits.

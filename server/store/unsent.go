@@ -28,6 +28,7 @@ type Candidate struct {
 	AppVersionID   int64
 	Target         Target
 	LastChance     bool // one more failure gives the workunit up
+	Suspicious     bool // only computers of trusted accounts may have it
 
 	Batch             int64 // of the workunit
 	RscBandwidthBound float64
@@ -53,6 +54,7 @@ var candidateColumns = columns[Candidate]{
 	{"w.batch", func(c *Candidate) any { return &c.Batch }},
 	{"w.rsc_bandwidth_bound", func(c *Candidate) any { return &c.RscBandwidthBound }},
 	{"w.last_chance", func(c *Candidate) any { return (*flag)(&c.LastChance) }},
+	{"w.suspicious", func(c *Candidate) any { return (*flag)(&c.Suspicious) }},
 	{"w.target_type", func(c *Candidate) any { return &c.Target.Type }},
 	{"w.target_id", func(c *Candidate) any { return &c.Target.ID }},
 	{"w.reserved_until", func(c *Candidate) any { return (*unix)(&c.ReservedUntil) }},
@@ -63,7 +65,7 @@ var candidateColumns = columns[Candidate]{
 const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transitioner_flags = 0`
 
 // Kind returns a number for the properties that decide which hosts may have a result of the
-// workunit: its application, its commitment, whether it is on its last chance, and its needs.
+// workunit: its application, its commitment, whether it is on its last chance or suspicious, and its needs.
 // Workunits with different properties have different kinds. Memory, disk and bandwidth count to two
 // digits, so that the numbers that most projects write are met exactly, and hosts just too small
 // for all of a kind are rare. Operations and time differ from workunit to workunit, so they count
@@ -78,6 +80,9 @@ func (w Workunit) Kind() int64 {
 	}
 	if w.LastChance { // other workunits keep the kinds that they had before there was LastChance
 		facts = append(facts, 1)
+	}
+	if w.Suspicious { // likewise
+		facts = append(facts, 2)
 	}
 	for _, x := range facts {
 		binary.LittleEndian.PutUint64(b[:], uint64(x)) //nolint:gosec // any bits will do

@@ -30,6 +30,7 @@ type User struct {
 	HideHosts      bool      // others may not see which computers are his
 	NoExport       bool      // its credit is not exported to sites of statistics
 	ConfirmedTime  time.Time // when the e-mail address was confirmed (zero: not yet)
+	Trusted        bool      // its results decide about suspicious ones
 }
 
 // Banned reports whether an account is banned or deleted, and so excluded from the project.
@@ -56,6 +57,7 @@ var userColumns = columns[User]{
 	{"hide_hosts", func(u *User) any { return (*flag)(&u.HideHosts) }},
 	{"no_export", func(u *User) any { return (*flag)(&u.NoExport) }},
 	{"confirmed_time", func(u *User) any { return (*unix)(&u.ConfirmedTime) }},
+	{"trusted", func(u *User) any { return (*flag)(&u.Trusted) }},
 }
 
 var insertUser = userColumns.InsertInto(`"user"`, `create_time, email_addr, name, authenticator, passwd_hash,

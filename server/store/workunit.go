@@ -51,6 +51,7 @@ type Workunit struct {
 	RetriedResultID    int64     // its newest result at that time, up to which failures do not count any more
 	Target             Target    // the hosts that may have its results, which does not change
 	LastChance         bool      // one more failure gives it up
+	Suspicious         bool      // the validator doubts a result: only trusted accounts get further ones
 	ModTime            time.Time // when it was assimilated or, later, its files were deleted (read only)
 }
 
@@ -92,6 +93,7 @@ var workunitColumns = columns[Workunit]{
 	{"retries", func(w *Workunit) any { return &w.Retries }},
 	{"retried_resultid", func(w *Workunit) any { return &w.RetriedResultID }},
 	{"last_chance", func(w *Workunit) any { return (*flag)(&w.LastChance) }},
+	{"suspicious", func(w *Workunit) any { return (*flag)(&w.Suspicious) }},
 	{"target_type", func(w *Workunit) any { return &w.Target.Type }},
 	{"target_id", func(w *Workunit) any { return &w.Target.ID }},
 	{"mod_time", func(w *Workunit) any { return (*unix)(&w.ModTime) }},
@@ -149,7 +151,7 @@ func (t *View) WorkunitByName(name string) (Workunit, error) {
 // in all queries.
 var saveWorkunit = workunitColumns.Save("workunit", `canonical_credit, hr_class, app_version_id, retried_resultid`,
 	`need_validate, canonical_resultid, transition_time, error_mask, file_delete_state, assimilate_state, target_nresults, min_quorum,
-	retries, last_chance, mod_time`,
+	retries, last_chance, suspicious, mod_time`,
 	`+need_validate, canonical_resultid, +transition_time, error_mask, +file_delete_state, +assimilate_state,
 	target_nresults, hr_class, app_version_id, retries`,
 	"history = history || ?")

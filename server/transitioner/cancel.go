@@ -18,6 +18,12 @@ func Cancel(tx *store.Tx, id int64, now time.Time) (bool, error) {
 
 // CancelBecause is like Cancel, with the reason for the history.
 func CancelBecause(tx *store.Tx, id int64, now time.Time, why string) (bool, error) {
+	tx.SetCause(now, "operator", why)
+	return giveUp(tx, id, store.ErrorCancelled, now)
+}
+
+// giveUp gives a workunit up for one reason, and reports whether it was unfinished.
+func giveUp(tx *store.Tx, id int64, reason store.ErrorMask, now time.Time) (bool, error) {
 	old, err := tx.Workunit(id)
 	if err != nil {
 		return false, err
@@ -25,7 +31,6 @@ func CancelBecause(tx *store.Tx, id int64, now time.Time, why string) (bool, err
 	if old.CanonicalResultID != 0 || old.ErrorMask != 0 {
 		return false, nil
 	}
-	tx.SetCause(now, "operator", why)
 	results, err := tx.ResultsOf(id)
 	if err != nil {
 		return false, err
@@ -41,7 +46,7 @@ func CancelBecause(tx *store.Tx, id int64, now time.Time, why string) (bool, err
 		}
 	}
 	wu := old
-	wu.ErrorMask |= store.ErrorCancelled
+	wu.ErrorMask |= reason
 	wu.TransitionTime = now
 	return true, tx.SaveWorkunit(old, wu)
 }

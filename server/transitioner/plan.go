@@ -186,7 +186,8 @@ func (d *decision) judge() {
 	switch {
 	case d.canonicalGone:
 		d.plan.NeedValidate = false // nothing is left to compare with
-	case d.toValidate && d.success >= d.wu.MinQuorum:
+	case d.toValidate && (d.success >= d.wu.MinQuorum || d.wu.Suspicious):
+		// A single result decides about a suspicious workunit, and the others are compared with it.
 		d.plan.NeedValidate = true
 	}
 	if d.wu.CanonicalResultID != 0 || d.wu.ErrorMask != 0 {

@@ -97,6 +97,16 @@ func TestDecide(t *testing.T) {
 		},
 		{"a quorum is sent to validation", nil, []store.Result{fresh, fresh}, plan{NeedValidate: true, TransitionTime: far}},
 		{
+			"one result is enough to decide about a suspicious workunit", func(w *store.Workunit) { w.Suspicious = true },
+			[]store.Result{broken, inProgress, fresh},
+			plan{NeedValidate: true, TransitionTime: due.Add(time.Second)},
+		},
+		{
+			"and the others are compared with it", func(w *store.Workunit) { w.Suspicious, w.CanonicalResultID, w.MinQuorum = true, 1, 3 },
+			[]store.Result{valid, inconclusive},
+			plan{NeedValidate: true, TransitionTime: store.Never},
+		},
+		{
 			"successes without agreement count as results", nil,
 			[]store.Result{inconclusive, inconclusive},
 			plan{TransitionTime: far},

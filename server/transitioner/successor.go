@@ -13,6 +13,9 @@ import (
 // files. If there are no such hosts, or wu was given up, they are not reserved.
 func freeSuccessors(tx *store.Tx, wu store.Workunit, results []store.Result, now, until time.Time) error {
 	tx.SetCause(now, "transitioner", "workunit "+wu.Name+" has its outcome")
+	if err := tx.ReadyOutputs(wu.ID, true); err != nil { // the Courier passes them on
+		return err
+	}
 	ids, err := tx.WaitingSuccessors(wu.ID)
 	if err != nil {
 		return err

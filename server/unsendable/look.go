@@ -47,11 +47,13 @@ func Look(tx *store.View, once match.Once, now time.Time) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	suspicious := false
 	for _, k := range kinds {
 		head, err := tx.Unsent(k, store.First, 1, store.Slice{})
 		if err != nil {
 			return nil, err
 		}
+		suspicious = suspicious || len(head) > 0 && head[0].Suspicious
 		if len(head) == 0 || k != 0 && (stopped[head[0].AppID] || j.all(head[0])) { // stopped work waits on purpose
 			continue
 		}
@@ -59,10 +61,16 @@ func Look(tx *store.View, once match.Once, now time.Time) ([]Finding, error) {
 			return nil, err
 		}
 	}
-	if j.hosts > 0 && j.hosts <= few && once.OneResult() {
-		err = tx.HadByAll(now.Add(-Window), once.OneResultPerUserPerWU, func(n store.Need) {
+	countable := j.hosts > 0 && j.hosts <= few
+	suspicious = suspicious && j.trusted > 0 && j.trusted <= few
+	if (countable || suspicious) && once.OneResult() {
+		err = tx.HadByAll(now.Add(-Window), once.OneResultPerUserPerWU, !countable, func(n store.Need) {
+			cause := Had
+			if n.Suspicious {
+				cause = Trusted
+			}
 			if !stopped[n.AppID] {
-				j.note(n, Had, 0, 0)
+				j.note(n, cause, 0, 0)
 			}
 		})
 		if err != nil {
@@ -76,7 +84,7 @@ func Look(tx *store.View, once match.Once, now time.Time) ([]Finding, error) {
 // may need.
 func (j *Judge) all(c store.Candidate) bool {
 	_, _, _, ok := j.Lack(store.Need{
-		AppID: c.AppID, AppVersionID: c.AppVersionID, HRClass: c.HRClass, Memory: 2 * store.AtLeast(c.RscMemoryBound),
+		AppID: c.AppID, AppVersionID: c.AppVersionID, HRClass: c.HRClass, Suspicious: c.Suspicious, Memory: 2 * store.AtLeast(c.RscMemoryBound),
 		Disk: 2 * store.AtLeast(c.RscDiskBound), Bandwidth: 2 * store.AtLeast(c.RscBandwidthBound),
 		FpopsEst: 2 * store.AtLeastHalf(c.RscFpopsEst), DelayBound: time.Duration(store.AtLeastHalf(c.DelayBound.Seconds()) * float64(time.Second)),
 	})
@@ -122,7 +130,7 @@ func judge(tx *store.View, redundancy map[int64]int, own map[string]int64, now t
 
 // host returns the abilities of a computer on record, as the scheduler computes them.
 func host(h store.ActiveHost) Host {
-	x := Host{Platforms: strings.Fields(h.Platforms), Memory: h.UsableMemory, Disk: h.UsableDisk, Bandwidth: h.BwDown, Flops: h.Fpops, Unsuited: strings.Fields(h.Unsuited)}
+	x := Host{Platforms: strings.Fields(h.Platforms), Memory: h.UsableMemory, Disk: h.UsableDisk, Bandwidth: h.BwDown, Flops: h.Fpops, Unsuited: strings.Fields(h.Unsuited), Trusted: h.Trusted}
 	if len(x.Platforms) == 0 { // the resources that it may use are unknown too
 		x.Memory, x.Disk = math.Inf(1), math.Inf(1)
 		if h.MemBytes > 0 {

@@ -43,6 +43,8 @@ func (f *Finding) text(now time.Time) string {
 		why = active + "that can run it is of the class that homogeneous redundancy requires"
 	case Had:
 		why = "every computer active in the last 7 days, or its volunteer, has had a result of the same workunit"
+	case Trusted:
+		why = "the validator found a result suspicious, and " + active + "that can run it is of a trusted account and has had no result of the same workunit"
 	case Memory:
 		why = active + "that can run it has enough memory" + amounts("")
 	case Disk:
@@ -79,6 +81,8 @@ func (f *Finding) cure() string {
 		return "wait for such a computer, or cancel them (starling-server work cancel) and create them again: the first computer that gets a result decides the class"
 	case Had:
 		return "wait for another volunteer; if a version fails everywhere, withdraw it with starling-server version deprecate; if results need not come from different computers, set one_result_per_host_per_wu = false in server.toml"
+	case Trusted:
+		return "trust an account whose computers you can rely on with starling-server user trust, or attach another computer to it"
 	case Memory:
 		return again("--rsc-memory-bound")
 	case Disk:

@@ -33,6 +33,7 @@ const (
 	Platform  Cause = "platform"   // no active computer is of a platform with a version
 	PlanClass Cause = "plan_class" // none of those suits the plan class of one
 	HRClass   Cause = "hr_class"   // none of those is of the class that homogeneous redundancy asks for
+	Trusted   Cause = "trusted"    // a result is suspicious, and none of those is of a trusted account, or each has had a result
 	Memory    Cause = "memory"     // bytes
 	Disk      Cause = "disk"       // bytes
 	Bandwidth Cause = "bandwidth"  // bytes a second
@@ -80,6 +81,7 @@ type Host struct {
 	// matter.
 	Fine, Coarse int64
 	Unsuited     []string // plan classes that do not suit it
+	Trusted      bool     // its account is
 }
 
 // class returns its class for a type of homogeneous redundancy.
@@ -111,6 +113,7 @@ type Judge struct {
 	redundancy map[int64]int       // homogeneous redundancy, by application (absent: none)
 	known      map[string]bool     // platforms and plan classes of versions
 	hosts      int
+	trusted    int              // hosts of trusted accounts
 	best       map[group][]Host // those that no other of the group surpasses
 	first      map[string]int   // hosts, by the platform they prefer
 	found      map[reason]*Finding
@@ -121,6 +124,7 @@ type group struct {
 	platforms    string // that are known, or anyPlatform
 	unsuited     string
 	fine, coarse int64
+	trusted      bool
 }
 
 type reason struct {
@@ -160,7 +164,10 @@ func (j *Judge) Own(appID int64, platform string) {
 // Host adds an active computer.
 func (j *Judge) Host(h Host) {
 	j.hosts++
-	key := group{platforms: anyPlatform, fine: h.Fine, coarse: h.Coarse}
+	if h.Trusted {
+		j.trusted++
+	}
+	key := group{platforms: anyPlatform, fine: h.Fine, coarse: h.Coarse, trusted: h.Trusted}
 	if len(h.Platforms) > 0 {
 		if p := h.Platforms[0]; len(j.first) < maxFirst || j.first[p] > 0 {
 			j.first[p]++
@@ -208,6 +215,10 @@ func (j *Judge) Lack(n store.Need) (cause Cause, need, most float64, ok bool) {
 			return slices.ContainsFunc(runs, func(v Version) bool { return h.runs(&v, classes) })
 		}
 	}
+	suited := func(h *Host) bool {
+		class := h.class(redundancy)
+		return able(true)(h) && (redundancy == match.HRNone || class != 0 && (n.HRClass == 0 || n.HRClass == class))
+	}
 	var lists [][]Host
 	for _, step := range []struct {
 		cause Cause
@@ -215,10 +226,8 @@ func (j *Judge) Lack(n store.Need) (cause Cause, need, most float64, ok bool) {
 	}{
 		{Platform, able(false)},
 		{PlanClass, able(true)},
-		{HRClass, func(h *Host) bool {
-			class := h.class(redundancy)
-			return able(true)(h) && (redundancy == match.HRNone || class != 0 && (n.HRClass == 0 || n.HRClass == class))
-		}},
+		{HRClass, suited},
+		{Trusted, func(h *Host) bool { return suited(h) && (h.Trusted || !n.Suspicious) }},
 	} {
 		lists = nil
 		for _, list := range j.best {

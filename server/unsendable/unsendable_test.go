@@ -29,6 +29,11 @@ func unsuited(h unsendable.Host, classes ...string) unsendable.Host {
 	return h
 }
 
+func trusted(h unsendable.Host) unsendable.Host {
+	h.Trusted = true
+	return h
+}
+
 func classed(h unsendable.Host, fine, coarse int64) unsendable.Host {
 	h.Fine, h.Coarse = fine, coarse
 	return h
@@ -105,6 +110,19 @@ func TestCauses(t *testing.T) {
 		},
 		{"the class that it is committed to", []unsendable.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID, n.HRClass = 6, 271 }, "", ""},
 		{"the coarse class that it is committed to", []unsendable.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID, n.HRClass = 7, 257 }, "", ""},
+		{
+			"suspicious, and nobody who can run it is trusted",
+			[]unsendable.Host{small, trusted(host("windows_x86_64", 4*gb, 8*gb))},
+			func(n *store.Need) { n.Suspicious = true }, unsendable.Trusted,
+			"1 result of upper has waited since 2026-03-03 12:00: the validator found a result suspicious, and no computer active in the last 7 days that can run it is of a trusted account and has had no result of the same workunit.",
+		},
+		{"suspicious, and somebody is trusted", []unsendable.Host{small, trusted(big)}, func(n *store.Need) { n.Suspicious = true; n.Disk = gb }, "", ""},
+		{
+			"suspicious, and only computers of others have enough memory",
+			[]unsendable.Host{big, trusted(small)},
+			func(n *store.Need) { n.Suspicious, n.Memory = true, 5*gb }, unsendable.Memory,
+			"1 result of upper has waited since 2026-03-03 12:00: no computer active in the last 7 days that can run it has enough memory (it needs 5 GB, the most is 4 GB).",
+		},
 		{"any class", []unsendable.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID = 6 }, "", ""},
 		{
 			"no class",

@@ -9,8 +9,9 @@ const (
 	undecided verdict = iota // no quorum agrees yet
 	valid
 	invalid
-	broken // its output cannot be looked at, now or later
-	retry  // its output could not be looked at this time
+	broken     // its output cannot be looked at, now or later
+	retry      // its output could not be looked at this time
+	suspicious // only a result of a trusted account decides whether it is right
 )
 
 // A sample is one result with its output as read by its comparator.
@@ -18,7 +19,7 @@ type sample struct {
 	result  store.Result
 	output  any
 	err     error   // why output is not there
-	verdict verdict // broken, retry or undecided to begin with
+	verdict verdict // broken, retry, suspicious or undecided to begin with
 }
 
 // checkSet looks for a quorum of results that agree. The canonical result is the first that matches

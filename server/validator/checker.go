@@ -36,6 +36,9 @@ type Verdict struct {
 // this time: nothing changes, and it is asked again later.
 type Checker interface {
 	Check(ctx context.Context, c Case) (Findings, error)
+	// Usable returns ErrOutput if the output of a result cannot be valid, such as a missing file.
+	// After any other error it is asked again later.
+	Usable(ctx context.Context, r store.Result) error
 }
 
 // Env has the parts of the project that validators need.
@@ -85,6 +88,14 @@ func Comparing(c Comparator) Checker { return comparing{c} }
 
 type comparing struct{ Comparator }
 
+func (c comparing) Usable(ctx context.Context, r store.Result) error {
+	_, err := c.Load(ctx, r)
+	if errors.Is(err, ErrSuspicious) {
+		return nil
+	}
+	return err
+}
+
 func (c comparing) Check(ctx context.Context, cs Case) (Findings, error) {
 	f := Findings{Canonical: -1}
 	load := func(r store.Result) sample {
@@ -93,6 +104,8 @@ func (c comparing) Check(ctx context.Context, cs Case) (Findings, error) {
 		switch {
 		case errors.Is(s.err, ErrOutput):
 			s.verdict = broken
+		case errors.Is(s.err, ErrSuspicious):
+			s.verdict, s.err = suspicious, nil
 		case s.err != nil:
 			s.verdict = retry
 		}
@@ -105,16 +118,18 @@ func (c comparing) Check(ctx context.Context, cs Case) (Findings, error) {
 		}
 	}
 	var samples []sample
+	doubted := false
 	for _, r := range cs.Results {
 		s := load(r)
-		if cs.Canonical != nil && s.verdict == undecided {
+		doubted = doubted || s.verdict == suspicious
+		if cs.Canonical != nil && (s.verdict == undecided || s.verdict == suspicious) {
 			if s.verdict = invalid; c.Match(canonical.output, s.output) {
 				s.verdict = valid
 			}
 		}
 		samples = append(samples, s)
 	}
-	if cs.Canonical == nil {
+	if cs.Canonical == nil && !doubted {
 		f.Canonical = checkSet(samples, cs.Workunit.MinQuorum, c.Match)
 	}
 	for _, s := range samples {

@@ -16,7 +16,7 @@ import (
 // A Comparator looks at the output of results.
 type Comparator interface {
 	// Load reads the output of a result. ErrOutput means that the output is not acceptable and
-	// never will be. After any other error it is tried again.
+	// never will be. With ErrSuspicious, it also returns the output. After any other error it is tried again.
 	Load(ctx context.Context, r store.Result) (any, error)
 	// Match reports whether two outputs are equivalent.
 	Match(a, b any) bool
@@ -24,6 +24,10 @@ type Comparator interface {
 
 // ErrOutput marks output that cannot be valid, such as a missing file.
 var ErrOutput = errors.New("bad output")
+
+// ErrSuspicious marks output that is not trusted, whichever other results agree with it: only a
+// result of a trusted account decides about the workunit.
+var ErrSuspicious = errors.New("suspicious output")
 
 // bitwise takes outputs as equivalent if each file is, byte for byte.
 type bitwise struct{ files Files }

@@ -8,13 +8,14 @@ import (
 // A pool runs the programs that check workunits, several at a time. Its methods are for one
 // goroutine.
 type pool struct {
+	ask     func(ctx context.Context, l *look)
 	atOnce  int
 	done    chan *look
 	running map[int64]bool // IDs of workunits with an unfinished look
 }
 
-func newPool(atOnce int) *pool {
-	return &pool{atOnce: atOnce, done: make(chan *look, atOnce), running: make(map[int64]bool)}
+func newPool(atOnce int, ask func(ctx context.Context, l *look)) *pool {
+	return &pool{ask: ask, atOnce: atOnce, done: make(chan *look, atOnce), running: make(map[int64]bool)}
 }
 
 // start lets a program check a workunit, and returns false if no more may run.
@@ -24,7 +25,7 @@ func (p *pool) start(ctx context.Context, l *look) bool {
 	}
 	p.running[l.wu.ID] = true
 	go func() {
-		l.ask(ctx)
+		p.ask(ctx, l)
 		p.done <- l
 	}()
 	return true

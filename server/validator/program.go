@@ -29,7 +29,7 @@ type question struct {
 // answer is the program's output.
 type answer struct {
 	Canonical string            `json:"canonical"` // name of a result ("": no agreement yet)
-	Results   map[string]string `json:"results"`   // by name: valid, invalid, inconclusive or error
+	Results   map[string]string `json:"results"`   // by name: valid, invalid, inconclusive, suspicious or error
 	Error     string            `json:"error"`     // why it cannot decide now ("": it can)
 }
 
@@ -64,6 +64,10 @@ func (p program) Check(ctx context.Context, c Case) (Findings, error) {
 		return f, fmt.Errorf("%s: %q", p.cmd.Args[0], a.Error)
 	}
 	return f, a.apply(&f, c)
+}
+
+func (p program) Usable(ctx context.Context, r store.Result) error {
+	return arrived(ctx, r, p.env.Files)
 }
 
 // describe adds a result to the question, unless its outputs are not there.
@@ -102,10 +106,15 @@ func (a answer) apply(f *Findings, c Case) error {
 			if c.Canonical != nil || a.Canonical != "" {
 				return fmt.Errorf("result %s is inconclusive though there is a canonical result", r.Name)
 			}
+		case "suspicious":
+			if c.Canonical != nil || a.Canonical != "" {
+				return fmt.Errorf("result %s is suspicious though there is a canonical result: compare it with that one", r.Name)
+			}
+			v.verdict = suspicious
 		case "error":
 			v.verdict, v.reason = broken, errProgram
 		default:
-			return fmt.Errorf("verdict %q on result %s, want valid, invalid, inconclusive or error", word, r.Name)
+			return fmt.Errorf("verdict %q on result %s, want valid, invalid, inconclusive, suspicious or error", word, r.Name)
 		}
 		if v.verdict == valid && c.Canonical == nil && a.Canonical == "" {
 			return fmt.Errorf("result %s is valid without a canonical result", r.Name)

@@ -63,7 +63,7 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 			if err := earned.version(r, hostversion.Failed); err != nil {
 				return err
 			}
-		case undecided:
+		case undecided, suspicious:
 			if r.ValidateState == store.ValidateInit {
 				r.ValidateState = store.Inconclusive
 			}
@@ -135,16 +135,21 @@ func (l *look) why() string {
 	switch {
 	case l.wu.CanonicalResultID != 0:
 		return "compared with the canonical result"
+	case l.canonical != 0 && l.doubted:
+		return "a result was suspicious, and one of a trusted account decides"
 	case l.canonical != 0:
 		return "a canonical result was found"
 	case l.retry > 0:
 		return "outputs could not be compared now"
+	case l.doubted:
+		return "a result is suspicious"
 	}
 	return "no agreement yet"
 }
 
 // conclude determines the new state of the workunit.
 func (v *Validator) conclude(wu *store.Workunit, l *look, amount float64, viableNow int, transition bool, now time.Time) {
+	wu.Suspicious = wu.Suspicious || l.doubted
 	switch {
 	case l.wu.CanonicalResultID != 0:
 		transition = true

@@ -74,7 +74,7 @@ func (s *Settings) Keys() []setting.Key {
 // While programs run, Pass also processes workunits that start to need validation: a slow program
 // delays its own workunit only.
 func (v *Validator) Pass(ctx context.Context, now time.Time) (handled int, err error) {
-	p := newPool(cmp.Or(v.AtOnce, runtime.GOMAXPROCS(0)))
+	p := newPool(cmp.Or(v.AtOnce, runtime.GOMAXPROCS(0)), v.ask)
 	ctx, cancel := context.WithCancel(ctx)
 	defer p.drain()
 	defer cancel()
@@ -116,6 +116,7 @@ type look struct {
 	checker  Checker
 	of       Case
 	findings Findings
+	doubted  bool  // a result of it is or was suspicious
 	err      error // why it could not be checked
 
 	samples   []sample
@@ -152,7 +153,7 @@ func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now t
 				}
 			}
 		default:
-			l.ask(ctx)
+			v.ask(ctx, l)
 			found = append(found, l)
 		}
 		if v.clock().Sub(begin) > patience {
@@ -272,10 +273,20 @@ func (v *Validator) prepare(ctx context.Context, l *look) {
 }
 
 // ask has the results compared.
-func (l *look) ask(ctx context.Context) {
+func (v *Validator) ask(ctx context.Context, l *look) {
+	if l.wu.Suspicious && l.of.Canonical == nil {
+		l.doubted = true
+		l.findings = Findings{Verdicts: make([]Verdict, len(l.of.Results)), Canonical: -1}
+		l.err = l.lastWord(ctx, v.Store)
+		return
+	}
 	l.findings, l.err = l.checker.Check(ctx, l.of)
 	if n := len(l.findings.Verdicts); l.err == nil && n != len(l.of.Results) {
 		l.err = fmt.Errorf("%d verdicts on %d results", n, len(l.of.Results))
+	}
+	if l.err == nil && slices.ContainsFunc(l.findings.Verdicts, func(v Verdict) bool { return v.verdict == suspicious }) {
+		l.doubted = true
+		l.err = l.lastWord(ctx, v.Store)
 	}
 }
 

@@ -50,6 +50,12 @@ type world struct {
 
 func newWorld(t *testing.T, quorum int, outputs ...string) *world {
 	t.Helper()
+	return newWorldOf(t, quorum, func(storetest.World, *store.Workunit) {}, outputs...)
+}
+
+// newWorldOf is newWorld with a change of the workunit.
+func newWorldOf(t *testing.T, quorum int, change func(storetest.World, *store.Workunit), outputs ...string) *world {
+	t.Helper()
 	dir := t.TempDir()
 	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
 	if err != nil {
@@ -66,6 +72,7 @@ func newWorld(t *testing.T, quorum int, outputs ...string) *world {
 	w.made = storetest.Fill(t, st)
 	wu := w.made.Workunit("wu")
 	wu.MinQuorum, wu.TargetNResults, wu.TransitionTime = quorum, len(outputs), store.Never
+	change(w.made, &wu)
 	wu, _ = storetest.Add(t, st, wu, 0)
 	w.update(func(tx *store.Tx) error {
 		for i, out := range outputs {
@@ -247,6 +254,107 @@ func TestPass(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A result that the program finds suspicious waits for one of a trusted account, which decides. The
+// others are compared with it.
+func TestATrustedAccountHasTheLastWord(t *testing.T) {
+	w := newWorld(t, 2, "a", "a")
+	w.use("exec")
+	t.Setenv("VALIDATOR_SAYS", `{"results": {"wu_0": "suspicious", "wu_1": "inconclusive"}}`)
+	if got := w.pass(); got != "~~" || !w.wu.Suspicious || w.wu.TargetNResults != 3 || !w.wu.TransitionTime.Equal(w.now) {
+		t.Fatalf("got %s, %+v", got, w.wu)
+	}
+	report := func(i int, out string) {
+		w.update(func(tx *store.Tx) error { return w.report(tx, w.wu, i, out) })
+		w.ask()
+	}
+	w.made.User = w.account("b@example.org", false)
+	report(2, "a")
+	if got := w.pass(); got != "~~~" || w.wu.CanonicalResultID != 0 || w.wu.TargetNResults != 4 {
+		t.Fatalf("after another that agrees: %s, %+v", got, w.wu)
+	}
+	w.made.User = w.account("c@example.org", true)
+	report(3, "-")
+	if got := w.pass(); got != "~~~e" || w.wu.CanonicalResultID != 0 {
+		t.Fatalf("after one of a trusted account without its output: %s, %+v", got, w.wu)
+	}
+	report(4, "b")
+	if got := w.pass(); got != "~~~eV" || w.wu.CanonicalResultID == 0 {
+		t.Fatalf("after one of a trusted account: %s, %+v", got, w.wu)
+	}
+	w.ask()
+	t.Setenv("VALIDATOR_SAYS", `{"results": {"wu_0": "valid", "wu_1": "invalid", "wu_2": "suspicious"}}`)
+	if got := w.pass(); got != "~~~eV" {
+		t.Fatalf("a suspicious one beside the canonical one: %s", got)
+	}
+	w.ask()
+	t.Setenv("VALIDATOR_SAYS", `{"results": {"wu_0": "valid", "wu_1": "invalid", "wu_2": "invalid"}}`)
+	if got := w.pass(); got != "ViieV" {
+		t.Errorf("in the end: %s", got)
+	}
+}
+
+// A result of a trusted account is not suspected: it decides at once.
+func TestATrustedAccountIsNotSuspected(t *testing.T) {
+	w := newWorld(t, 1, "a")
+	w.use("exec")
+	w.update(func(tx *store.Tx) error { return tx.TrustUser(w.made.User.ID, true) })
+	t.Setenv("VALIDATOR_SAYS", `{"results": {"wu_0": "suspicious"}}`)
+	if got := w.pass(); got != "V" {
+		t.Errorf("got %s, %+v", got, w.wu)
+	}
+}
+
+// No other account can decide about work for one account, so that the verdict is refused.
+func TestWorkForOneAccountIsNotSuspicious(t *testing.T) {
+	w := newWorldOf(t, 1, func(made storetest.World, wu *store.Workunit) {
+		wu.Target = store.Target{Type: store.TargetUser, ID: made.User.ID}
+	}, "a")
+	var said strings.Builder
+	w.v.Log = slog.New(slog.NewTextHandler(&said, nil))
+	w.v.Checker = func(context.Context, int64) (Checker, error) { return Comparing(doubting{}), nil }
+	if got := w.pass(); got != "?" || !strings.Contains(said.String(), "for one computer or account alone, which is not trusted") {
+		t.Errorf("got %s, log %s", got, said.String())
+	}
+}
+
+// A comparator may find outputs suspicious, too, even if they agree.
+func TestAComparatorDoubts(t *testing.T) {
+	w := newWorld(t, 2, "a", "a")
+	w.v.Checker = func(context.Context, int64) (Checker, error) { return Comparing(doubting{}), nil }
+	if got := w.pass(); got != "~~" || !w.wu.Suspicious {
+		t.Fatalf("got %s, %+v", got, w.wu)
+	}
+	w.made.User = w.account("c@example.org", true)
+	w.update(func(tx *store.Tx) error { return w.report(tx, w.wu, 2, "a") })
+	for _, want := range []string{"~~V", "VVV"} {
+		w.ask()
+		if got := w.pass(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// doubting doubts all outputs, and all match.
+type doubting struct{}
+
+func (doubting) Load(context.Context, store.Result) (any, error) { return nil, ErrSuspicious }
+func (doubting) Match(_, _ any) bool                             { return true }
+
+// account adds an account.
+func (w *world) account(email string, trusted bool) (u store.User) {
+	w.update(func(tx *store.Tx) error {
+		id, err := tx.InsertUser(store.User{EmailAddr: email, Authenticator: protocol.Authenticator(fmt.Sprintf("%32s", email)), CrossProjectID: email})
+		if err == nil {
+			err = tx.TrustUser(id, trusted)
+		}
+		if err == nil {
+			u, err = tx.User(id)
+		}
+		return err
+	})
+	return u
 }
 
 func TestAfterATroubleItIsTriedAgain(t *testing.T) {

@@ -81,7 +81,8 @@ func (s *Site) Handler() (http.Handler, error) {
 	s.requests.PerAddress = s.Limits.RequestsPerAddress
 	s.gate = account.NewGate(s.Store, s.Log, s.Accounts)
 	s.counts = counts.Kept(s.Store, s.Once)
-	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: ranking.Kept(s.Store), Articles: s.Articles, Badges: s.Badges})
+	api := http.NewServeMux()
+	p := pages.New(pages.Config{API: api, Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: ranking.Kept(s.Store), Articles: s.Articles, Badges: s.Badges})
 	base := u.Path
 	mux := http.NewServeMux()
 	m := newMetrics(s)
@@ -119,6 +120,9 @@ func (s *Site) Handler() (http.Handler, error) {
 	}
 	for pattern, t := range s.API {
 		handle("web", pattern, t)
+		if method, path, found := strings.Cut(pattern, " "); found {
+			api.Handle(method+" "+base+path, t.Bounded())
+		}
 	}
 	return s.guard(mux), nil
 }

@@ -38,6 +38,9 @@ type Spec struct {
 	Team       string // name or number of the team whose members' computers it is for ("": any)
 
 	Predecessor string // name of the workunit that it follows ("": none)
+	// After are the names of workunits that must have a canonical result first, in addition to
+	// those whose outputs are Inputs. If one of them is given up, so is this workunit.
+	After []string
 }
 
 // Given is an input file as the operator gives it.
@@ -47,6 +50,7 @@ type Given struct {
 	Base    string // the file's original name ("": as in Path or the remote's URL)
 	Kind    Kind
 	Remote  Remote // Elsewhere, if the template does not set it
+	Of      string // OutputOf: the name of the workunit
 }
 
 // A Kind is the source of an input file.
@@ -57,6 +61,7 @@ const (
 	Staged    Kind = 1 // in download/ under this name
 	Generated Kind = 2 // made on the host, by an earlier task there
 	Elsewhere Kind = 3 // on other servers
+	OutputOf  Kind = 4 // the output Path of the workunit Of, of the same application ("": its only one)
 )
 
 // A Generator makes workunits of one application. A Generator is not safe for concurrent use, but
@@ -65,9 +70,10 @@ type Generator struct {
 	store    *store.Store
 	download Files
 	app      store.App
-	input    *Input // nil: no template
-	output   string // file name of the output template, below the project
-	uploads  int64  // bytes that a result's output files have at most
+	input    *Input   // nil: no template
+	output   string   // file name of the output template, below the project
+	outputs  []string // names of a result's output files
+	uploads  int64    // bytes that a result's output files have at most
 	prefix   string
 	made     int
 	// Guard is called in each transaction that makes workunits, before they are made, unless it is
@@ -112,7 +118,7 @@ func New(st *store.Store, download Files, dir string, app store.App, now time.Ti
 	if err := CheckOutput(g.output, string(text)); err != nil {
 		return nil, err
 	}
-	if g.uploads, err = uploads(string(text)); err != nil {
+	if g.uploads, g.outputs, err = uploads(string(text)); err != nil {
 		return nil, err
 	}
 	in := "templates/" + app.Name + "_in"
@@ -146,8 +152,9 @@ type prepared struct {
 	from       []Given
 	awaited    []string // names of files that are not there yet
 	after      string   // name of the predecessor
-	host       int64    // that it is for (0: any)
-	user       string   // whose hosts it is for ("": any)
+	outputs    []output
+	host       int64  // that it is for (0: any)
+	user       string // whose hosts it is for ("": any)
 	awaitHosts bool
 	team       string // whose members' computers it is for ("": any)
 }
@@ -189,7 +196,7 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 				if checked[f.Name] {
 					continue
 				}
-				if !f.GeneratedLocally && len(f.DownloadURLs) == 0 && !slices.Contains(p.awaited, f.Name) {
+				if !f.GeneratedLocally && len(f.DownloadURLs) == 0 && !slices.Contains(p.awaited, f.Name) && p.from[j].Kind != OutputOf {
 					if err := g.ensure(ctx, f, p.from[j]); err != nil {
 						return err
 					}
@@ -213,6 +220,9 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 			p.row.Target = target
 			id, err := tx.InsertWorkunit(p.row, physical)
 			if err != nil {
+				return &SpecError{Index: i, Err: err}
+			}
+			if err := awaitOutputs(tx, id, p.outputs, now); err != nil {
 				return &SpecError{Index: i, Err: err}
 			}
 			for _, name := range p.awaited {
@@ -275,6 +285,10 @@ func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prep
 		params.Name = g.prefix + "_" + strconv.Itoa(g.made)
 		g.made++
 	}
+	outputs, err := g.takeOutputs(&spec)
+	if err != nil {
+		return prepared{}, err
+	}
 	files, err := g.match(ctx, spec)
 	if err != nil {
 		return prepared{}, err
@@ -282,7 +296,7 @@ func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prep
 	if err := spec.target(params); err != nil {
 		return prepared{}, err
 	}
-	p := prepared{after: spec.Predecessor, host: spec.Host, user: spec.User, awaitHosts: spec.AwaitHosts, team: spec.Team, row: store.Workunit{
+	p := prepared{after: spec.Predecessor, outputs: outputs, host: spec.Host, user: spec.User, awaitHosts: spec.AwaitHosts, team: spec.Team, row: store.Workunit{
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
 		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
 		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),
@@ -305,13 +319,16 @@ func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prep
 		}
 		seen[f.info.Name] = true
 		f.info.Sticky = f.info.Sticky || spec.Sticky
-		if f.awaited {
+		if f.awaited && f.from.Kind != OutputOf {
 			p.awaited = append(p.awaited, f.info.Name)
 			p.row.Awaiting = true
 		}
 		doc.WriteString(f.info.XML())
 		p.files = append(p.files, f.info)
 		p.from = append(p.from, f.from)
+	}
+	if len(outputs) > 0 {
+		p.row.Awaiting = true
 	}
 	doc.WriteString(wu.XML())
 	p.row.XMLDoc = doc.String()
@@ -411,6 +428,9 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 func (g *Generator) find(ctx context.Context, from Given, await bool) (protocol.FileInfo, error) {
 	if from.Kind == Local {
 		return g.stage(ctx, from.Path)
+	}
+	if from.Kind == OutputOf {
+		return protocol.FileInfo{Name: outputName(from.Of, from.Path)}, nil
 	}
 	if from.Kind == Elsewhere && from.Remote != (Remote{}) {
 		return from.Remote.info()

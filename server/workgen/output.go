@@ -147,15 +147,25 @@ func (o *Output) elements(prefix string) (protocol.Elements, error) {
 	return e, nil
 }
 
-// uploads returns the maximum size in bytes of the files that a result uploads.
-func uploads(text string) (n int64, err error) {
+// uploads returns the maximum size in bytes of the files that a result uploads, and their names.
+func uploads(text string) (n int64, names []string, err error) {
 	e, err := (&Output{text}).elements("OUTFILE")
+	sent := make(map[string]bool)
 	for _, f := range e.Files {
 		if !stays(f) {
 			n += f.MaxNBytes
+			sent[f.Name] = true
 		}
 	}
-	return n, err
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, ref := range e.Results[0].FileRefs {
+		if sent[ref.FileName] {
+			names = append(names, ref.Logical())
+		}
+	}
+	return n, names, nil
 }
 
 // stays reports whether an output file stays on the host and is not uploaded: it is sticky, and its

@@ -15,7 +15,7 @@ from .errors import FunctionError, GridError, JobCanceled, JobError, Refused, Un
 from .executor import GridExecutor
 from .functions import PythonExecutor
 from .grid import Grid
-from .jobs import Job, Staged, Web
+from .jobs import Job, Output, Staged, Web
 from .progress import Progress
 from .results import Result
 
@@ -32,6 +32,7 @@ __all__ = [
     "JobCanceled",
     "JobError",
     "JobFuture",
+    "Output",
     "Progress",
     "PythonExecutor",
     "Refused",

@@ -85,6 +85,8 @@ def decode(result: Result, trusted: bool) -> Any:
         outcome = pickle.loads(content) if trusted else _Harmless(io.BytesIO(content)).load()
         if "value" in outcome:
             return outcome["value"]
+        if "refused" in outcome:
+            raise FunctionError(f"{outcome['refused']}: use that version here, or ask the project's operator for an image with yours")
         kind, error = outcome["kind"], FunctionError("{kind}: {text}\n\n{traceback}".format(**outcome))
         known = getattr(builtins, kind, None)
         if isinstance(known, type) and issubclass(known, Exception):

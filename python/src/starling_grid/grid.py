@@ -136,7 +136,8 @@ class Grid:
     def python(self, app: str, *, trusted: bool = False, **settings: Any) -> PythonExecutor:
         """Returns an executor that runs Python functions.
 
-        `app` is an application that runs `python -m starling_grid`, see docs/python.md. With
+        `app` is an application for Python functions, see docs/python.md: its versions are images with
+        Python, or the program that `python -m starling_grid` prints. With
         `trusted`, functions may return any object. Only use it if you trust all computers of the
         project, since an object from a stranger can run code on your computer.
         """

@@ -35,8 +35,20 @@ class Web:
     md5: Optional[str] = None
 
 
-Content = Union[str, bytes, Path, Staged, Web]
-"""An input file: text, bytes, the file at a path, or a file that is elsewhere already."""
+@dataclass(frozen=True)
+class Output:
+    """An input that is an output file of another job of the batch.
+
+    `job` is the name of a job that precedes this one. `file` is the name of its output, which may be
+    left out if it has only one.
+    """
+
+    job: str
+    file: str = ""
+
+
+Content = Union[str, bytes, Path, Staged, Web, Output]
+"""An input file: text, bytes, the file at a path, a file that is elsewhere already, or another job's output."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +57,14 @@ class Job:
 
     `inputs` are the input files, by the names under which the program opens them. A single input
     without a name is the file that `Grid.map` calls `input`. `args` are the program's arguments, as
-    a list or as one line. `name` is the job's name within its batch, by default its index.
+    a list or as one line. `name` is the job's name within its batch, by default its index. `after`
+    are the names of jobs that must succeed first. They precede this one in the batch.
     """
 
     inputs: Union[Content, Mapping[str, Content], None] = None
     args: Union[str, Sequence[str]] = ""
     name: str = ""
+    after: Sequence[str] = ()
 
 
 Item = Union[Job, Content, Mapping[str, Content]]
@@ -84,8 +98,10 @@ def make_jobs(items: Iterable[Item], args: Union[str, Sequence[str]] = "") -> Li
     jobs = []
     for i, item in enumerate(items):
         job = item if isinstance(item, Job) else Job(inputs=item)
+        if isinstance(job.after, str):
+            raise TypeError(f'job {i} comes after the text "{job.after}": give a list of names')
         for content in _named(job, "").values():
-            if not isinstance(content, (str, bytes, Path, Staged, Web)):
+            if not isinstance(content, (str, bytes, Path, Staged, Web, Output)):
                 kind = type(content).__name__
                 raise TypeError(
                     f"an input of job {i} is of the type {kind}: give text, bytes, a Path or a Job. "
@@ -137,6 +153,8 @@ class Encoder:
         workunit: Dict[str, Any] = {"name": job.name}
         if line:
             workunit["command_line"] = line
+        if job.after:
+            workunit["after"] = list(job.after)
         inputs = _named(job, self._input)
         if inputs:
             workunit["inputs"] = [{"name": name, **self._content(c)} for name, c in inputs.items()]
@@ -145,6 +163,8 @@ class Encoder:
     def _content(self, content: Content) -> Dict[str, Any]:
         if isinstance(content, Staged):
             return {"staged": content.name}
+        if isinstance(content, Output):
+            return {"output_of": content.job, **({"file": content.file} if content.file else {})}
         if isinstance(content, Web):
             web: Dict[str, Any] = {"url": content.url, "copy": content.size is None or content.md5 is None}
             if content.size is not None:

@@ -27,10 +27,13 @@ type Workunit struct {
 	Priority    *int64  `json:"priority,omitempty"`  // instead of the batch's
 	FpopsEst    float64 `json:"fpops_est,omitempty"` // instead of the batch's
 	Inputs      []Input `json:"inputs,omitempty"`
+
+	// After are the names of workunits that must succeed first. They are listed before this one.
+	After []string `json:"after,omitempty"`
 }
 
-// An Input is a file, by its content, Text or Base64, by where it is, URL, or by the name of one
-// that the project has, Staged.
+// An Input is a file, by its content, Text or Base64, by where it is, URL, by the name of one
+// that the project has, Staged, or by the workunit that makes it, OutputOf.
 type Input struct {
 	Name   string  `json:"name"` // logical, as in the application's template
 	Text   *string `json:"text,omitempty"`
@@ -42,6 +45,9 @@ type Input struct {
 	MD5    string `json:"md5,omitempty"`    // 32 hex digits, required with URL (with Copy "" means unknown)
 
 	Staged string `json:"staged,omitempty"` // a file that was uploaded or that the operator has staged
+
+	OutputOf string `json:"output_of,omitempty"` // name of a workunit that is listed before this one
+	File     string `json:"file,omitempty"`      // its output file ("": its only one)
 }
 
 // A Batch has the progress of a batch.

@@ -164,6 +164,14 @@ var actions = []action{
 		do: banUser(false),
 	},
 	{
+		Command: "user trust", On: "user", Label: "Trust the account", About: "Results of its computers decide about workunits in which the validator found a result suspicious.",
+		do: trustUser(true),
+	},
+	{
+		Command: "user untrust", On: "user", Label: "End the trust", About: "Its computers get no more tasks that check suspicious results.",
+		do: trustUser(false),
+	},
+	{
 		Command: "user passwd", On: "user", Label: "Set a new password", About: "A random one is made and shown here once. The account is logged out. Its computers stay attached.",
 		do: func(ctx context.Context, c *Console, f form) (string, error) {
 			made := operate.RandomPassword()
@@ -369,6 +377,17 @@ func banUser(ban bool) func(context.Context, *Console, form) (string, error) {
 			said = "The account is no longer banned."
 		}
 		_, err := operate.Ban(ctx, c.project, f.id, ban, f.values.Get("reason"), time.Now())
+		return said, err
+	}
+}
+
+func trustUser(trust bool) func(context.Context, *Console, form) (string, error) {
+	return func(ctx context.Context, c *Console, f form) (string, error) {
+		said := "The account is trusted."
+		if !trust {
+			said = "The account is no longer trusted."
+		}
+		_, err := operate.Trust(ctx, c.project, f.id, trust, time.Now())
 		return said, err
 	}
 }

@@ -20,6 +20,7 @@ var Users = &Listing{
 	Filters: []Filter{
 		{Name: "search", About: "only with this text in the name or address"},
 		{Name: "banned", Type: Switch, About: "only banned ones"},
+		{Name: "trusted", Type: Switch, About: "only trusted ones"},
 		newest,
 	},
 	find: findUsers,
@@ -35,6 +36,7 @@ type User struct {
 	BannedTime   time.Time     `json:"banned_time,omitzero"`
 	BanReason    string        `json:"ban_reason,omitempty"`
 	DeletedTime  time.Time     `json:"deleted_time,omitzero"`
+	Trusted      bool          `json:"trusted,omitempty"` // its results decide about suspicious ones
 	Hosts        int64         `json:"hosts"`
 	LastContact  time.Time     `json:"rpc_time,omitzero"` // of its computers
 	TotalCredit  float64       `json:"total_credit"`
@@ -46,7 +48,7 @@ type User struct {
 func viewUser(u store.User, h store.UserHosts, now time.Time) User {
 	v := User{
 		ID: u.ID, Name: u.Name, Email: u.EmailAddr, CreateTime: UTC(u.CreateTime), State: "active", BannedTime: UTC(u.BannedTime),
-		BanReason: u.BanReason, DeletedTime: UTC(u.DeletedTime), Hosts: h.Count, LastContact: UTC(h.Last), TotalCredit: u.TotalCredit,
+		BanReason: u.BanReason, DeletedTime: UTC(u.DeletedTime), Trusted: u.Trusted, Hosts: h.Count, LastContact: UTC(h.Last), TotalCredit: u.TotalCredit,
 		ExpavgCredit: credit.Decayed(u.ExpavgCredit, u.ExpavgTime, now), Password: u.PasswdHash != "",
 	}
 	switch {
@@ -60,7 +62,7 @@ func viewUser(u store.User, h store.UserHosts, now time.Time) User {
 
 func findUsers(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
-	f := store.UserFilter{Search: strings.ToLower(q["search"]), Banned: r.on("banned"), Limit: r.limit()}
+	f := store.UserFilter{Search: strings.ToLower(q["search"]), Banned: r.on("banned"), Trusted: r.on("trusted"), Limit: r.limit()}
 	if r.err != nil {
 		return List{}, r.err
 	}

@@ -142,8 +142,10 @@ type Workunit struct {
 	TargetType        string    `json:"target_type,omitempty"` // host, user or team ("": any)
 	TargetID          int64     `json:"target_id,omitempty"`
 	LastChance        bool      `json:"last_chance,omitempty"` // one more failure gives it up
+	Suspicious        bool      `json:"suspicious,omitempty"`  // only trusted accounts get further results
 	Awaiting          bool      `json:"awaiting,omitempty"`
 	AwaitedFiles      []string  `json:"awaited_files,omitempty"`
+	After             []int64   `json:"after,omitempty"` // workunits that it waits for
 	History           []Event   `json:"history"`
 }
 
@@ -164,7 +166,7 @@ func WorkunitBy(tx *store.View, id string) (*Workunit, error) {
 		RscFpopsBound: wu.RscFpopsBound, RscMemoryBound: wu.RscMemoryBound, RscDiskBound: wu.RscDiskBound,
 		RscBandwidthBound: wu.RscBandwidthBound, Credit: wu.Credit, ResultTemplate: wu.ResultTemplateFile, HRClass: wu.HRClass,
 		AppVersionID: wu.AppVersionID, Retries: wu.Retries,
-		App: wu.AppID, Predecessor: wu.Predecessor, Awaiting: wu.Awaiting, LastChance: wu.LastChance,
+		App: wu.AppID, Predecessor: wu.Predecessor, Awaiting: wu.Awaiting, LastChance: wu.LastChance, Suspicious: wu.Suspicious,
 	}
 	c, err := readCatalog(tx)
 	if err != nil {
@@ -187,6 +189,15 @@ func WorkunitBy(tx *store.View, id string) (*Workunit, error) {
 	v.History = viewHistory("", history)
 	if v.AwaitedFiles, err = tx.AwaitedFilesOf(wu.ID); err != nil {
 		return nil, err
+	}
+	outputs, err := tx.AwaitedOutputsOf(wu.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range outputs {
+		if !slices.Contains(v.After, o.Predecessor) {
+			v.After = append(v.After, o.Predecessor)
+		}
 	}
 	results, err := tx.ResultsOf(wu.ID)
 	if err != nil {

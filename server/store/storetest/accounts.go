@@ -66,6 +66,18 @@ func accounts(t *testing.T, s *store.Store) {
 	users(store.UserFilter{}, "Bob", "Ada")
 	users(store.UserFilter{Limit: 1}, "Bob")
 	users(store.UserFilter{Banned: true}, "Bob")
+	update(t, s, func(tx *store.Tx) error { return tx.TrustUser(other.ID, true) })
+	users(store.UserFilter{Trusted: true}, "Bob")
+	trusted := func(when string, want ...int64) {
+		t.Helper()
+		view(t, s, func(tx *store.View) error {
+			if got, err := tx.TrustedUsers([]int64{other.ID, w.User.ID}); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: trusted are %v, %v; want %v", when, got, err, want)
+			}
+			return nil
+		})
+	}
+	trusted("banned")
 	users(store.UserFilter{Search: "ada"}, "Ada")
 	users(store.UserFilter{Search: "_%@"}, "Bob")
 	users(store.UserFilter{Search: "%"}, "Bob")

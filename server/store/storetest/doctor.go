@@ -39,7 +39,7 @@ var corruptions = []corruption{
 	{isFinal + ", " + nobodyLooks, isOver, "the input files of an assimilated workunit are deleted", false, true},
 	{isFinal + ", file_delete_state = 2, " + nobodyLooks, isOver, "the output files of an assimilated workunit are deleted", true, true},
 	{"", "server_state = 1", "results are inactive only while their workunit waits for something", true, false},
-	{"awaiting = 1", "", "a workunit waits only for known files or its predecessor", false, false},
+	{"awaiting = 1", "", "a workunit waits only for known files, outputs or its predecessor", false, false},
 	{"", isOver + ", granted_credit = 1", "credit is granted for valid results only", true, false},
 }
 

@@ -87,7 +87,7 @@ func hadResults(t *testing.T, s *store.Store) {
 			}
 			for since, n := range map[time.Time]int{T0: len(names), T0.Add(time.Second): len(wu)} { // no host is left in the second
 				found := 0
-				err := tx.HadByAll(since, false, func(n store.Need) {
+				err := tx.HadByAll(since, false, false, func(n store.Need) {
 					if n.AppID != w.App.ID || !n.Oldest.Equal(T0) {
 						t.Errorf("%s: %+v", when, n)
 					}
@@ -143,10 +143,41 @@ func hadResults(t *testing.T, s *store.Store) {
 	view(t, s, func(tx *store.View) error {
 		for perUser, want := range map[bool]int{false: 0, true: 3} {
 			found := 0
-			if err := tx.HadByAll(T0, perUser, func(n store.Need) { found += int(n.Results) }); err != nil || found != want {
+			if err := tx.HadByAll(T0, perUser, false, func(n store.Need) { found += int(n.Results) }); err != nil || found != want {
 				t.Errorf("by user %t: %d, %v; want %d", perUser, found, err, want)
 			}
 		}
 		return nil
 	})
+
+	// For a suspicious workunit, only computers of trusted accounts count.
+	suspicious := func(when string, want int64) {
+		t.Helper()
+		view(t, s, func(tx *store.View) error {
+			for _, only := range []bool{false, true} {
+				found := int64(0)
+				err := tx.HadByAll(T0, true, only, func(n store.Need) {
+					if n.Suspicious {
+						found += n.Results
+					}
+				})
+				if err != nil || found != want {
+					t.Errorf("%s: %d suspicious, %v; want %d", when, found, err, want)
+				}
+			}
+			return nil
+		})
+	}
+	update(t, s, func(tx *store.Tx) error {
+		old, err := tx.Workunit(wu["success"])
+		now := old
+		now.Suspicious = true
+		if err == nil {
+			err = tx.SaveWorkunit(old, now)
+		}
+		return err
+	})
+	suspicious("nobody is trusted", 0)
+	update(t, s, func(tx *store.Tx) error { return tx.TrustUser(w.User.ID, true) })
+	suspicious("its only account is trusted", 1)
 }

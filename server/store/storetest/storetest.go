@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"unsent results come by priority and age", unsent},
 		{"a host finds what it can do", unsentFits},
 		{"what is for somebody is apart from the rest", targets},
+		{"outputs wait for the workunits after them", outputs},
 		{"unsent results have a kind", sorted},
 		{"the end of a batch is seen", batches},
 		{"webhooks are due", webhooks},

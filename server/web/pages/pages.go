@@ -68,6 +68,7 @@ type Config struct {
 	Badges     badge.Ladder
 	Store      *store.Store
 	Log        *slog.Logger
+	API        http.Handler // the project's API, by its whole paths
 }
 
 // Pages are the pages of a project. They may be asked concurrently.
@@ -124,7 +125,12 @@ func (p *Pages) Routes() map[string]http.HandlerFunc {
 		"teams":             p.teams,
 		"team":              p.team,
 		"GET user":          p.user,
+		"batches":           p.batches,
+		"batches/{id}":      p.batch,
 		"GET status":        p.status,
+
+		"GET batches/{id}/outputs.zip": p.outputs,
+
 		"server_status.php": p.status, // where BOINC's tools look for it, some by POST
 	}
 }
@@ -176,6 +182,7 @@ func ago(day, now time.Time) string {
 // project's name alone.
 var titles = map[string]string{
 	"account.html":     "Your account",
+	"batches.html":     "Batches",
 	"computers.html":   "Computers",
 	"confirm.html":     "Confirm your e-mail address",
 	"email.html":       "New e-mail address",

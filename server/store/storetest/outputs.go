@@ -1,0 +1,112 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// outputs of workunits are passed on to those that wait for them, in order, unless these were given
+// up. Until then their files are kept.
+func outputs(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	before, results := Add(t, s, w.Workunit("before"), 1)
+	var waiting []store.Workunit
+	var all []store.AwaitedOutput
+	update(t, s, func(tx *store.Tx) error {
+		for _, name := range []string{"first", "second"} {
+			wu := w.Workunit(name)
+			wu.Awaiting = true
+			id, err := tx.InsertWorkunit(wu, nil)
+			if err != nil {
+				return err
+			}
+			wu.ID = id
+			if wu, err = tx.Workunit(id); err != nil {
+				return err
+			}
+			waiting = append(waiting, wu)
+			for _, output := range []string{"", "out"} {
+				o := store.AwaitedOutput{WorkunitID: id, Predecessor: before.ID, Output: output, Name: output + "_file"}
+				all = append(all, o)
+				if err := tx.AwaitOutput(o); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	want := func(when string, want ...store.AwaitedOutput) {
+		t.Helper()
+		view(t, s, func(tx *store.View) error {
+			var got []store.AwaitedOutput
+			for after := (store.AwaitedOutput{}); ; after = got[len(got)-1] {
+				page, err := tx.OutputsToPass(after, 1)
+				if err != nil {
+					return err
+				}
+				if len(page) == 0 {
+					break
+				}
+				got = append(got, page...)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: to pass on are %+v, want %+v", when, got, want)
+			}
+			return nil
+		})
+	}
+	kept := func(when string, kept bool) {
+		t.Helper()
+		view(t, s, func(tx *store.View) error {
+			ids, err := tx.ResultsToDelete(0, 9)
+			if err != nil || (len(ids) == 0) != kept {
+				t.Errorf("%s: the files of results %v may go, %v; kept: want %v", when, ids, err, kept)
+			}
+			return nil
+		})
+	}
+	update(t, s, func(tx *store.Tx) error {
+		r := results[0]
+		r.ServerState, r.Outcome, r.FileDeleteState = store.Over, store.DidntNeed, store.DeleteReady
+		return tx.SaveResult(results[0], r)
+	})
+	want("at first")
+	kept("at first", true)
+	update(t, s, func(tx *store.Tx) error { return tx.ReadyOutputs(before.ID, true) })
+	want("with an outcome", all...)
+	came := func(i int, last bool) {
+		t.Helper()
+		update(t, s, func(tx *store.Tx) error {
+			o := all[i]
+			old, err := tx.Workunit(o.WorkunitID)
+			if err != nil {
+				return err
+			}
+			got, err := tx.OutputCame(old, o, old.XMLDoc)
+			if now, _ := tx.Workunit(o.WorkunitID); got != last || now.Awaiting == last {
+				t.Errorf("after output %d: the last is %v, want %v; %+v", i, got, last, now)
+			}
+			return err
+		})
+	}
+	came(0, false)
+	came(1, true)
+	want("with one served", all[2:]...)
+	kept("with one served", true)
+	update(t, s, func(tx *store.Tx) error {
+		wu := waiting[1]
+		wu.ErrorMask = store.ErrorPredecessor
+		return tx.SaveWorkunit(waiting[1], wu)
+	})
+	want("with the other given up")
+	kept("with the other given up", false)
+	view(t, s, func(tx *store.View) error {
+		left, err := tx.AwaitedOutputsOf(waiting[1].ID)
+		if err != nil || !slices.Equal(left, all[2:]) {
+			t.Errorf("it waits for %+v, %v", left, err)
+		}
+		return nil
+	})
+}
