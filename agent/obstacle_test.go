@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -38,7 +39,7 @@ func TestWhyAFileWaits(t *testing.T) {
 		name   string
 		upload bool
 		answer answer
-		code   obstacle.Code
+		code   reason.Code
 		text   string
 	}{
 		{"a server with a fault", false, answer{code: 500}, "server_error", "The project's server has a fault (HTTP 500 Internal Server Error)."},
@@ -46,9 +47,9 @@ func TestWhyAFileWaits(t *testing.T) {
 		{"a lost connection", false, answer{code: 200, body: []byte("hel"), cut: true}, "connection_lost", "The connection to 127.0.0.1:18080 was lost before the reply was complete."},
 		{"a short reply", false, answer{code: 200, body: []byte("hel")}, "connection_lost", "The connection to 127.0.0.1:18080 was lost before the reply was complete."},
 		{"an upload to a server with a fault", true, answer{code: 500}, "server_error", "The project's server has a fault (HTTP 500 Internal Server Error)."},
-		{"an upload to nowhere", true, answer{code: 404}, obstacle.NoUploads, "The address to upload to leads nowhere (HTTP 404 Not Found)."},
-		{"an upload that is not taken now", true, refusal, obstacle.Refused, "The project's server did not take the file. It says: no room here."},
-		{"an upload answered by a web page", true, answer{code: 200, body: []byte("<html>Log in</html>")}, obstacle.TransferFails, "The transfer failed."},
+		{"an upload to nowhere", true, answer{code: 404}, reason.NoUploads, "The address to upload to leads nowhere (HTTP 404 Not Found)."},
+		{"an upload that is not taken now", true, refusal, reason.UploadRefused, "The project's server did not take the file. It says: no room here."},
+		{"an upload answered by a web page", true, answer{code: 200, body: []byte("<html>Log in</html>")}, reason.TransferFails, "The transfer failed."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

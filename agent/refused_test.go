@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -65,7 +66,7 @@ func TestWhatARefusalTells(t *testing.T) {
 			"another address",
 			"<master_url>https://new.example/</master_url>\n",
 			func(t *testing.T, _ *world, p control.Project) {
-				if p.TroubleCode != string(contact.Moved) || !strings.Contains(p.Trouble, "https://new.example/") || !strings.Contains(p.TroubleCure, "starling detach "+demoURL) {
+				if p.TroubleCode != string(reason.Moved) || !strings.Contains(p.Trouble, "https://new.example/") || !strings.Contains(p.TroubleCure, "starling detach "+demoURL) {
 					t.Errorf("got %s: %s (%s)", p.TroubleCode, p.Trouble, p.TroubleCure)
 				}
 			},

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -65,12 +66,12 @@ func TestUpstreamRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		capture string
 		message string // shown to the volunteer
-		code    contact.TroubleCode
+		code    reason.Code
 		silence time.Duration // no contact before that
 	}{
-		{"10-bad-authenticator", "Invalid or missing account key", contact.KeyRefused, time.Hour},
-		{"13-wrong-platform", "z80-cpm", contact.PlatformRefused, 24 * time.Hour},
-		{"14-not-xml", "Error in request message", contact.ReplyUnusable, 0},
+		{"10-bad-authenticator", "Invalid or missing account key", reason.KeyRefused, time.Hour},
+		{"13-wrong-platform", "z80-cpm", reason.PlatformRefused, 24 * time.Hour},
+		{"14-not-xml", "Error in request message", reason.ReplyUnusable, 0},
 	} {
 		t.Run(tt.capture, func(t *testing.T) {
 			w := newWorld(t, benchURL, withMaster(t, benchURL, upstream(t, tt.capture)), nil)

@@ -208,7 +208,7 @@ func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
 			ID: r.ID, Project: r.Project, Usage: r.Usage, Under: r.Under,
 			Remaining: p.plan.Results[i].Remaining, Deadline: r.Deadline, Received: r.Received,
 			Running: r.Running, Ran: r.Ran, Started: r.Started, Urgent: r.Urgent, Unsaved: r.Unsaved,
-			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside, Obstacle: r.Obstacle, Network: r.NeedsNetwork,
+			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside, Obstacle: r.Obstacle.Text(p.Now), Network: r.NeedsNetwork,
 		})
 	}
 	return jobs, index

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
@@ -163,9 +165,9 @@ func TestBeforeAServerIsHeardNothingIsLate(t *testing.T) {
 	}{
 		{"it can be asked", func(*decide.Snapshot) {}, true, decide.RPC},
 		{"it wants a pause", func(s *decide.Snapshot) { s.Projects[0].Contact.MinRPCTime = now.Add(time.Minute) }, true, decide.None},
-		{"it failed, and is asked again", func(s *decide.Snapshot) { s.Projects[0].Trouble.Code = contact.ServerDown }, true, decide.RPC},
+		{"it failed, and is asked again", func(s *decide.Snapshot) { s.Projects[0].Trouble.Code = reason.ServerDown }, true, decide.RPC},
 		{"it fails", func(s *decide.Snapshot) {
-			s.Projects[0].Trouble.Code, s.Projects[0].Contact.MinRPCTime = contact.ServerDown, now.Add(time.Minute)
+			s.Projects[0].Trouble.Code, s.Projects[0].Contact.MinRPCTime = reason.ServerDown, now.Add(time.Minute)
 		}, false, decide.None},
 		{"by the server's clock it is late, by the computer's it is not", func(s *decide.Snapshot) {
 			s.Projects[0].ClockUnknown, s.Projects[0].Ahead = false, -10*time.Hour

@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/agent/power"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/view"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/decide/storage"
 	"github.com/starling-grid/starling/jobsched"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
@@ -63,24 +63,24 @@ func TestSituations(t *testing.T) {
 	}
 	section("A project that cannot be reached, or refuses",
 		"`trouble_code` in `starling status --json`. Provoked with real servers in `scheduler_op/trouble_test.go`.",
-		troubles(), codes(t, "../contact", "TroubleCode"))
+		troubles(), codes(t, "../reason", "trouble.go", "Code"))
 	section("Tasks that fail",
 		"`failing.code`. Provoked with real programs in `agent/failing_test.go`.",
-		failures(), codes(t, "../workfetch", "FailureCode"))
+		failures(), codes(t, "../reason", "failure.go", "Code"))
 	section("Why work is requested of a project, or not", "`work_code`, or the code of a project's trouble, above.",
-		requests(t), codes(t, "../workfetch", "Code"))
+		requests(t), codes(t, "../workfetch", ".go", "Code"))
 	section("Why a project sent no work", "`code` in `refused` of a project, while `work_code` is `no_work_backoff`. BOINC's servers give sentences without codes. See also [the protocol](protocol.md).",
-		refusals(), codes(t, "../protocol", "RefusalCode"))
+		refusals(), codes(t, "../protocol", ".go", "RefusalCode"))
 	section("Why a task runs, or not", "`code` of a task in `starling why --json`.",
-		tasks(t), append(codes(t, "../jobsched", "Code"), codes(t, ".", "jobsched.Code")...))
+		tasks(t), append(codes(t, "../jobsched", ".go", "Code"), codes(t, ".", ".go", "jobsched.Code")...))
 	section("Why a file is not moved or a task not started yet",
 		"`trouble_code` of a transfer in `starling status --json`, or the code of a project's trouble, above. Provoked with real servers, files and programs in `agent/obstacle_test.go`.",
-		obstacles(), codes(t, "../obstacle", "Code"))
+		obstacles(), codes(t, "../reason", "obstacle.go", "Code"))
 	section("Why nothing is computed or transferred", "`code` in `compute` and `network`. `starling log` has each of them with its time.",
 		suspensions(), append(permissions(t), view.DiskFull))
 	section("Stored files that were removed or refused",
 		"`code` of `storage.removed` of a project. `storage.problems` has the refused files. Provoked with an agent in `agent/stored_test.go`.",
-		storedFiles(), codes(t, "storage", "Code"))
+		storedFiles(), codes(t, "storage", ".go", "Code"))
 	section("Preferences without effect", "`no_effect`. They are set, but do nothing on this computer.", ineffective(), keys(ineffective()))
 
 	if os.Getenv("UPDATE") != "" {
@@ -108,41 +108,41 @@ func keys(list []situation) (all []string) {
 const url = "https://a.example/"
 
 func troubles() (list []situation) {
-	about := map[contact.TroubleCode]string{
-		contact.ProxyDown: "192.0.2.1:3128", contact.ProxyRefused: "HTTP 407 Proxy Authentication Required",
-		contact.NotFound: "HTTP 404 Not Found", contact.Closed: "HTTP 410 Gone", contact.Forbidden: "HTTP 403 Forbidden",
-		contact.TooManyRequests: "HTTP 429 Too Many Requests", contact.Maintenance: "HTTP 503 Service Unavailable",
-		contact.ServerError: "HTTP 500 Internal Server Error", contact.HTTPError: "HTTP 418 I'm a teapot",
-		contact.PlatformRefused:   "This project doesn't support computers of type z80-cpm",
-		contact.KeyRefused:        "Invalid or missing account key. To fix, remove and add this project.",
-		contact.ClientTooOld:      "Your BOINC client software is too old. Please install the current version.",
-		contact.ComputerRefused:   "Not accepting requests from this host",
-		contact.Moved:             "https://new.example/",
-		contact.NoVirtualBox:      "VirtualBox is not installed",
-		contact.NoContainers:      "Docker not present",
-		contact.SigningKeyChanged: "Invalid code signing key. To fix, remove and add this project.",
+	about := map[reason.Code]string{
+		reason.ProxyDown: "192.0.2.1:3128", reason.ProxyRefused: "HTTP 407 Proxy Authentication Required",
+		reason.NotFound: "HTTP 404 Not Found", reason.Closed: "HTTP 410 Gone", reason.Forbidden: "HTTP 403 Forbidden",
+		reason.TooManyRequests: "HTTP 429 Too Many Requests", reason.Maintenance: "HTTP 503 Service Unavailable",
+		reason.ServerError: "HTTP 500 Internal Server Error", reason.HTTPError: "HTTP 418 I'm a teapot",
+		reason.PlatformRefused:   "This project doesn't support computers of type z80-cpm",
+		reason.KeyRefused:        "Invalid or missing account key. To fix, remove and add this project.",
+		reason.ClientTooOld:      "Your BOINC client software is too old. Please install the current version.",
+		reason.ComputerRefused:   "Not accepting requests from this host",
+		reason.Moved:             "https://new.example/",
+		reason.NoVirtualBox:      "VirtualBox is not installed",
+		reason.NoContainers:      "Docker not present",
+		reason.SigningKeyChanged: "Invalid code signing key. To fix, remove and add this project.",
 	}
-	for _, s := range contact.Messages {
-		x := contact.Trouble{Code: s.Code, About: cmp.Or(about[s.Code], "a.example")}
-		list = append(list, situation{string(s.Code), x.Cause(), x.Cure(url)})
+	for _, s := range reason.Troubles {
+		x := reason.Reason{Code: s.Code, About: cmp.Or(about[s.Code], "a.example")}
+		list = append(list, situation{string(s.Code), x.Text(now), x.Cure(url)})
 	}
 	return list
 }
 
 func failures() (list []situation) {
-	about := map[workfetch.FailureCode]string{
-		workfetch.Crashed: "signal 11, segmentation fault", workfetch.ExitStatus: "exit status 3",
-		workfetch.NotStarted: "its application version has no main program", workfetch.NoInterpreter: "/usr/bin/python3", workfetch.OwnFileMissing: "app_2.00",
-		workfetch.InputMissing: "in_1 (HTTP 404)", workfetch.OutputWrong: "out_1: file size too big",
+	about := map[reason.Code]string{
+		reason.Crashed: "signal 11, segmentation fault", reason.ExitStatus: "exit status 3",
+		reason.NotStarted: "its application version has no main program", reason.NoInterpreter: "/usr/bin/python3", reason.OwnFileMissing: "app_2.00",
+		reason.InputMissing: "in_1 (HTTP 404)", reason.OutputWrong: "out_1: file size too big",
 	}
-	for _, s := range workfetch.FailureSayings {
-		x := workfetch.Failure{Task: "w1_0", Code: s.Code, About: cmp.Or(about[s.Code], "in_1")}
+	for _, s := range reason.Failures {
+		x := reason.Reason{Task: "w1_0", Code: s.Code, About: cmp.Or(about[s.Code], "in_1")}
 		text := x.Failing(1)
 		if !x.Computer() {
-			text = map[workfetch.FailureCode]string{ // see agent/view
-				workfetch.AbortedByProject: "The project no longer needs this task and aborted it. It will be reported at the next contact.",
-				workfetch.AbortedByUser:    "You aborted this task. It will be reported at the next contact.",
-				workfetch.Canceled:         "Failed: " + x.Cause() + ". It will be reported at the next contact.",
+			text = map[reason.Code]string{ // see agent/view
+				reason.AbortedByProject: "The project no longer needs this task and aborted it. It will be reported at the next contact.",
+				reason.AbortedByUser:    "You aborted this task. It will be reported at the next contact.",
+				reason.TransferCanceled: "Failed: " + x.Text(now) + ". It will be reported at the next contact.",
 			}[s.Code]
 		}
 		list = append(list, situation{string(s.Code), text, x.Cure(url)})
@@ -151,12 +151,12 @@ func failures() (list []situation) {
 }
 
 func obstacles() (list []situation) {
-	about := map[obstacle.Code]string{
-		obstacle.NotOnServer: "HTTP 404 Not Found", obstacle.NoUploads: "HTTP 404 Not Found", obstacle.Refused: "file size too big", obstacle.ApplicationAsk: "no license is free",
+	about := map[reason.Code]string{
+		reason.NotOnServer: "HTTP 404 Not Found", reason.NoUploads: "HTTP 404 Not Found", reason.UploadRefused: "file size too big", reason.ApplicationWaits: "no license is free",
 	}
-	for _, s := range obstacle.Messages {
-		o := obstacle.Obstacle{Code: s.Code, About: about[s.Code]}
-		list = append(list, situation{string(s.Code), o.Cause(), o.Cure()})
+	for _, s := range reason.Obstacles {
+		o := reason.Reason{Code: s.Code, About: about[s.Code]}
+		list = append(list, situation{string(s.Code), o.Text(now), o.Cure("")})
 	}
 	return list
 }
@@ -233,7 +233,7 @@ func requests(t *testing.T) (list []situation) {
 		}},
 		{workfetch.TasksFail, func(s *decide.Snapshot) {
 			p := alone(s)
-			p.Backoff, p.Failures, p.Failed = now.Add(time.Hour), 2, workfetch.Failure{Task: "w1_0", Code: workfetch.Crashed, About: "signal 11, segmentation fault"}
+			p.Backoff, p.Failures, p.Failed = now.Add(time.Hour), 2, reason.Reason{Task: "w1_0", Code: reason.Crashed, About: "signal 11, segmentation fault"}
 		}},
 		{workfetch.Network, func(s *decide.Snapshot) {
 			alone(s)
@@ -261,7 +261,7 @@ func requests(t *testing.T) (list []situation) {
 // refusals returns the reasons of a server, with amounts that fit each unit.
 func refusals() (list []situation) {
 	for _, code := range protocol.RefusalCodes {
-		r := workfetch.Refused{Code: workfetch.RefusedCode(code), App: "upper", Need: 9, Have: 8}
+		r := reason.Reason{Code: reason.Code(code), App: "upper", Need: 9, Have: 8}
 		switch code {
 		case protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth:
 			r.Need, r.Have = 8<<30, 4<<30
@@ -280,7 +280,7 @@ func refusals() (list []situation) {
 		case protocol.RefusedPreferences:
 			r.Detail = "leave out this application"
 		}
-		list = append(list, situation{string(code), r.Text(now), r.Cure()})
+		list = append(list, situation{string(code), r.Text(now), r.Cure(url)})
 	}
 	return list
 }
@@ -355,7 +355,7 @@ func tasks(t *testing.T) (list []situation) {
 		{decide.SendsFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Sending }},
 		{decide.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) { r.Phase, r.Completed = decide.Ready, now }},
 		{decide.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) {
-			r.Phase, r.Completed, r.Failed = decide.Ready, now, workfetch.Failure{Task: me, Code: workfetch.ExitStatus, About: "exit status 3", Stderr: "Cannot allocate frobnicator"}
+			r.Phase, r.Completed, r.Failed = decide.Ready, now, reason.Reason{Task: me, Code: reason.ExitStatus, About: "exit status 3", Detail: "Cannot allocate frobnicator"}
 		}},
 		{decide.ComparingClocks, func(s *decide.Snapshot, r *decide.Result) {
 			r.Deadline, s.Projects[r.Project].ClockUnknown = now.Add(-time.Hour), true
@@ -504,9 +504,9 @@ func ineffective() (list []situation) {
 }
 
 // codes returns the values of the constants of a type that a package declares.
-func codes(t *testing.T, dir, typ string) (all []string) {
+func codes(t *testing.T, dir, end, typ string) (all []string) {
 	t.Helper()
-	constants(t, dir, ".go", func(spec *ast.ValueSpec, value string) {
+	constants(t, dir, end, func(spec *ast.ValueSpec, value string) {
 		declared := ""
 		switch x := spec.Type.(type) {
 		case *ast.Ident:

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/internal/sysfault"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -38,8 +39,8 @@ type judgement struct {
 	ExitStatus int
 	Message    string
 	Delay      time.Duration
-	Obstacle   obstacle.Obstacle // the reason, if postponed
-	Premature  bool              // counts towards maxPrematureExits
+	Obstacle   reason.Reason // the reason, if postponed
+	Premature  bool          // counts towards maxPrematureExits
 }
 
 // restartSignals are signals that other programs or the system send, such as at a shutdown or when
@@ -57,7 +58,7 @@ func judge(e ending) judgement {
 	case e.Abort:
 		return judgement{Verdict: Aborted, ExitStatus: e.AbortStatus, Message: e.AbortReason}
 	case e.Temporary != nil && e.Signal == 0 && !e.Quit:
-		return premature(e, judgement{Verdict: Postponed, Message: e.Temporary.Reason, Delay: e.Temporary.Delay, Obstacle: obstacle.Obstacle{Code: obstacle.ApplicationAsk, About: e.Temporary.Reason}})
+		return premature(e, judgement{Verdict: Postponed, Message: e.Temporary.Reason, Delay: e.Temporary.Delay, Obstacle: reason.Reason{Code: reason.ApplicationWaits, About: e.Temporary.Reason}})
 	case e.Finish != nil && e.Signal == 0 && e.Code == 0:
 		return judgement{Verdict: Success, Message: e.Finish.Message}
 	case e.Quit:
@@ -110,9 +111,9 @@ func judgeOutputs(j judgement, outputs []Output) judgement {
 			continue
 		}
 		if full := sysfault.DiskFull(o.Err); full || sysfault.DiskFails(o.Err) { // the disk's fault, not the application's
-			hindered := obstacle.Obstacle{Code: obstacle.DiskFails}
+			hindered := reason.Reason{Code: reason.DiskFails}
 			if full {
-				hindered.Code = obstacle.DiskFull
+				hindered.Code = reason.DiskFull
 			}
 			return judgement{Verdict: Postponed, Message: o.Err.Error(), Delay: untilRoom, Obstacle: hindered}
 		}

@@ -5,9 +5,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -87,7 +88,7 @@ func (r *run) end() Exited {
 	r.log.Debug("process ended", logflag.Key, logflag.TaskDebug, "code", e.Code, "signal", e.Signal, "quit", e.Quit, "abort", e.Abort, "premature_exits", e.PrematureExits)
 	j := judge(*e)
 	if j.Verdict == ComputeError && r.e.diskFull() {
-		j = judgement{Verdict: Postponed, Message: "failed while the disk was full", Delay: untilRoom, Obstacle: obstacle.Obstacle{Code: obstacle.DiskFull}}
+		j = judgement{Verdict: Postponed, Message: "failed while the disk was full", Delay: untilRoom, Obstacle: reason.Reason{Code: reason.DiskFull}}
 		if err := foreigndir.RemoveAll(r.slot.dir, appipc.FinishFile); err != nil { // otherwise adopt would take the run for finished
 			r.log.Warn("cannot remove finish file", "err", err)
 		}

@@ -62,7 +62,7 @@ func (c *chooser) barred(i int) Reason {
 	case c.Now.Before(j.NotBefore) && j.Suspect:
 		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
-		return Reason{Code: Postponed, Text: cmp.Or(j.Obstacle.Cause(), "This task could not continue.") + " It will be tried again later.", Until: j.NotBefore}
+		return Reason{Code: Postponed, Text: cmp.Or(j.Obstacle, "This task could not continue.") + " It will be tried again later.", Until: j.NotBefore}
 	case j.Network && c.Network.Denied():
 		return Reason{Code: NoNetwork, Text: "It needs the network, which may not be used now. " + c.Network.Why, Cure: c.Network.Cure, Until: c.Network.Until}
 	case j.Coproc != nil:

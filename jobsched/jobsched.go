@@ -14,7 +14,6 @@ package jobsched
 import (
 	"time"
 
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 )
@@ -90,12 +89,12 @@ type Job struct {
 	Urgent    bool          // was in danger when last looked at
 	// Unsaved: it has computed since its last checkpoint, which would be lost.
 	Unsaved   bool
-	Suspended bool              // by the volunteer
-	NotBefore time.Time         // the application asked to be started no earlier
-	Suspect   bool              // it ran when the agent crashed, and is tried again at NotBefore
-	SetAside  bool              // it did more than once
-	Network   bool              // it runs only while the network may be used
-	Obstacle  obstacle.Obstacle // the reason for NotBefore, unless Suspect is set (zero if unknown)
+	Suspended bool      // by the volunteer
+	NotBefore time.Time // the application asked to be started no earlier
+	Suspect   bool      // it ran when the agent crashed, and is tried again at NotBefore
+	SetAside  bool      // it did more than once
+	Network   bool      // it runs only while the network may be used
+	Obstacle  string    // a sentence with the reason for NotBefore, unless Suspect is set ("" if unknown)
 }
 
 // A Code identifies a reason.

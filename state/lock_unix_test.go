@@ -14,7 +14,7 @@ import (
 )
 
 // A process that is just being started shares its parent's open files until it executes its
-// program. The state can be opened again at once all the same: waiting takes no time here.
+// program. The state can be opened again at once all the same.
 func TestAStartingProcessDoesNotKeepTheLock(t *testing.T) {
 	var stop atomic.Bool
 	var starters sync.WaitGroup

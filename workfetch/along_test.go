@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
@@ -30,7 +32,7 @@ func TestAWaitingKindIsAskedForAlong(t *testing.T) {
 		{"a GPU that has enough", gpuJobs(12), nil, workfetch.Ask, true, false, 0},
 		{"a GPU that a person stopped", nil, func(s *workfetch.Snapshot) { s.Coprocs[0].Stopped = prefs.Permission{Why: "No."} }, workfetch.Ask, true, false, 0},
 		{"a GPU whose tasks fail", nil, func(s *workfetch.Snapshot) {
-			s.Projects[0].Failures, s.Projects[0].Failed = 3, workfetch.Failure{Code: workfetch.ExitStatus}
+			s.Projects[0].Failures, s.Projects[0].Failed = 3, reason.Reason{Code: reason.ExitStatus}
 		}, workfetch.Ask, true, false, 0},
 		{"CPUs that wait, beside a request for the GPU", nil, func(s *workfetch.Snapshot) {
 			s.Projects[0].Stream, s.Projects[0].Others[gpu] = waiting, s.Projects[0].Stream

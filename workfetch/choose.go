@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/resource"
@@ -149,10 +150,10 @@ func (p Project) barred(s Snapshot) (Reason, bool) {
 		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result")), Cure: "See why the uploads wait with: starling transfers"}, true
 	case p.Talking:
 		return Reason{Code: Conversing, Text: "Waiting for the project's reply since " + words.Time(p.TalkingSince, s.Now) + "."}, true
-	case s.Now.Before(p.MinRPCTime) && p.Trouble.Is() && p.Trouble.Code != contact.Moved && !p.Asked:
+	case s.Now.Before(p.MinRPCTime) && p.Trouble.Is() && p.Trouble.Code != reason.Moved && !p.Asked:
 		return Reason{
 			Code: Code(p.Trouble.Code), Until: p.MinRPCTime, Cure: p.Trouble.Cure(p.URL),
-			Text: p.Trouble.Cause() + " Next try " + words.When(p.MinRPCTime, s.Now) + ".",
+			Text: p.Trouble.Text(s.Now) + " Next try " + words.When(p.MinRPCTime, s.Now) + ".",
 		}, true
 	}
 	return Reason{}, false

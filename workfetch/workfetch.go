@@ -14,7 +14,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
@@ -52,7 +53,7 @@ type Stream struct {
 	Backoff    time.Time // no request for work before, since the last brought none
 	BackoffWhy string    // why, as a sentence for people ("": the last brought none, or tasks fail)
 
-	Refused []Refused // why it brought none, by code (nil: its server gives sentences only)
+	Refused []reason.Reason // why it brought none, by code (nil: its server gives sentences only)
 
 	// Properties of its results, from those it sent. Zero if it sent none yet.
 	JobTime time.Duration // estimated computing time of one, corrected
@@ -98,9 +99,9 @@ type Project struct {
 	// brought none, and no other wait.
 	Woken      bool
 	MinRPCTime time.Time
-	Trouble    contact.Trouble // of the last contact
-	Failures   int             // tasks that failed here since one was good
-	Failed     Failure         // the last of them
+	Trouble    reason.Reason // of the last contact
+	Failures   int           // tasks that failed here since one was good
+	Failed     reason.Reason // the last of them
 
 	// Unreachable is set if its servers have not answered for a while. Its queued results run last
 	// and do not count as supply.

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
@@ -70,9 +71,9 @@ func TestReasons(t *testing.T) {
 			p.MinRPCTime, p.Backoff = now.Add(time.Second), now.Add(time.Minute)
 		}, workfetch.NoWorkBackoff},
 		{"a server that is down", nil, func(p *workfetch.Project) {
-			p.MinRPCTime, p.Trouble = now.Add(time.Second), contact.Trouble{Code: contact.ServerDown}
+			p.MinRPCTime, p.Trouble = now.Add(time.Second), reason.Reason{Code: reason.ServerDown}
 		}, "server_down"},
-		{"a server that was down and is tried now", nil, func(p *workfetch.Project) { p.Trouble = contact.Trouble{Code: contact.ServerDown} }, workfetch.Ask},
+		{"a server that was down and is tried now", nil, func(p *workfetch.Project) { p.Trouble = reason.Reason{Code: reason.ServerDown} }, workfetch.Ask},
 		{"an update during a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, workfetch.Ask},
 		{"an update after no work", nil, func(p *workfetch.Project) { p.Backoff, p.Asked = now.Add(time.Minute), true }, workfetch.Ask},
 		{"an update with a full queue", queue(0, 12), func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, workfetch.BufferFull},
@@ -84,10 +85,10 @@ func TestReasons(t *testing.T) {
 			p.Backoff, p.Woken, p.MinRPCTime = now.Add(time.Minute), true, now.Add(time.Second)
 		}, workfetch.RequestDelay},
 		{"new work of a project whose tasks fail", nil, func(p *workfetch.Project) {
-			p.Backoff, p.Woken, p.Failures, p.Failed = now.Add(time.Minute), true, 3, workfetch.Failure{Code: workfetch.ExitStatus}
+			p.Backoff, p.Woken, p.Failures, p.Failed = now.Add(time.Minute), true, 3, reason.Reason{Code: reason.ExitStatus}
 		}, workfetch.TasksFail},
 		{"new work of a server that was down", nil, func(p *workfetch.Project) {
-			p.Woken, p.MinRPCTime, p.Trouble = true, now.Add(time.Second), contact.Trouble{Code: contact.ServerDown}
+			p.Woken, p.MinRPCTime, p.Trouble = true, now.Add(time.Second), reason.Reason{Code: reason.ServerDown}
 		}, "server_down"},
 		{"new work with a full queue", queue(0, 12), func(p *workfetch.Project) { p.Woken = true }, workfetch.BufferFull},
 		{"deadlines that could not be kept", queue(0, 3), func(p *workfetch.Project) { p.Latency = 30 * time.Minute }, workfetch.Deadlines},
@@ -106,7 +107,7 @@ func TestReasons(t *testing.T) {
 func TestTroubleAndPausesAreToldApart(t *testing.T) {
 	at := now.Add(time.Hour)
 	down := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) {
-		p.MinRPCTime, p.Trouble = at, contact.Trouble{Code: contact.ServerDown, About: "p.example"}
+		p.MinRPCTime, p.Trouble = at, reason.Reason{Code: reason.ServerDown, About: "p.example"}
 	})))[0]
 	if down.Text != "p.example refuses connections: the server is down, or a firewall blocks the connection. Next try at 13:00." || down.Cure == "" || !down.Until.Equal(at) {
 		t.Errorf("got %+v", down)
@@ -145,7 +146,7 @@ func TestReasonsThatHideOthers(t *testing.T) {
 			}, workfetch.NoWorkBackoff, "at 13:00", "attach to another project",
 		},
 		{"another address", func(p *workfetch.Project) {
-			p.Trouble, p.MinRPCTime = contact.Trouble{Code: contact.Moved, About: "https://q.example/"}, now.Add(time.Minute)
+			p.Trouble, p.MinRPCTime = reason.Reason{Code: reason.Moved, About: "https://q.example/"}, now.Add(time.Minute)
 			p.Proved = false
 		}, workfetch.Unproved, "", ""},
 	} {

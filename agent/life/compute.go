@@ -84,7 +84,7 @@ func (l *Life) exited(e executor.Exited, now time.Time) {
 		})
 	case executor.Postponed:
 		log.Info("result postponed by its application", logflag.Key, logflag.Task, "for", e.Delay, "why", e.Message)
-		r.NotBefore, r.Obstacle = now.Add(e.Delay), record(e.Obstacle)
+		r.NotBefore, r.Obstacle = now.Add(e.Delay), e.Obstacle
 		l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 	case executor.WillRestart:
 		log.Debug("result stopped; it will resume later", logflag.Key, logflag.Task, "why", e.Message)

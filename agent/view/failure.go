@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/starling-grid/starling/obstacle"
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // The part of a failed application's output that is shown to people.
@@ -33,27 +33,27 @@ var signals = map[string]string{
 }
 
 // Failure returns how a result failed, or the zero value if it did not.
-func Failure(db *state.DB, r state.Result) workfetch.Failure {
-	f := workfetch.Failure{Task: r.Name, At: r.Completed, Stderr: lastLines(r.Stderr)}
+func Failure(db *state.DB, r state.Result) reason.Reason {
+	f := reason.Reason{Task: r.Name, Since: r.Completed, Detail: lastLines(r.Stderr)}
 	switch {
 	case !r.ReadyToReport || r.Message == "" && r.ExitStatus == 0:
-		return workfetch.Failure{}
+		return reason.Reason{}
 	case r.ExitStatus == protocol.ExitAbortedByProject:
-		f.Code = workfetch.AbortedByProject
+		f.Code = reason.AbortedByProject
 	case r.ExitStatus == protocol.ExitAbortedByUser:
-		f.Code = workfetch.AbortedByUser
+		f.Code = reason.AbortedByUser
 	case r.ExitStatus == protocol.ExitUnstartedLate:
-		f.Code = workfetch.LateStart
+		f.Code = reason.LateStart
 	case r.ExitStatus == protocol.ExitDiskLimit:
-		f.Code = workfetch.DiskLimit
+		f.Code = reason.DiskLimit
 	case r.ExitStatus == protocol.ExitTimeLimit:
-		f.Code = workfetch.TimeLimit
+		f.Code = reason.TimeLimit
 	case r.ExitStatus == protocol.ExitMemoryLimit:
-		f.Code = workfetch.MemoryLimit
+		f.Code = reason.MemoryLimit
 	case r.ExitStatus == protocol.ExitTooManyExits:
-		f.Code = workfetch.NeverFinished
+		f.Code = reason.NeverFinished
 	case r.ExitStatus == protocol.ExitStartFailed:
-		f.Code, f.About = workfetch.FailureCode(cmp.Or(r.Cause.Code, string(workfetch.NotStarted))), r.Cause.About
+		f.Code, f.About = cmp.Or(r.Cause.Code, reason.NotStarted), r.Cause.About
 	case r.ExitStatus == protocol.ExitDownloadFailed:
 		f.Code, f.About = download(db, r)
 	case r.ExitStatus == protocol.ExitUploadFailed:
@@ -65,72 +65,72 @@ func Failure(db *state.DB, r state.Result) workfetch.Failure {
 }
 
 // computing returns how an application itself failed.
-func computing(r state.Result) (workfetch.FailureCode, string) {
+func computing(r state.Result) (reason.Code, string) {
 	if m := outputFile.FindStringSubmatch(r.Message); m != nil {
-		return workfetch.OutputWrong, m[1] + ": " + m[2]
+		return reason.OutputWrong, m[1] + ": " + m[2]
 	}
 	if m := signal.FindStringSubmatch(r.Message); m != nil {
 		about := "signal " + m[1]
 		if name := signals[m[1]]; name != "" {
 			about += ", " + name
 		}
-		return workfetch.Crashed, about
+		return reason.Crashed, about
 	}
 	if m := exitCode.FindStringSubmatch(r.Message); m != nil {
 		if m[3] != "" { // the kind of crash, on Windows
-			return workfetch.Crashed, m[2] + ", " + firstLine(m[3])
+			return reason.Crashed, m[2] + ", " + firstLine(m[3])
 		}
 		about := "exit status " + m[1]
 		before, _, _ := strings.Cut(r.Message, m[0])
 		if own := firstLine(before); own != "" {
 			about += ": " + own
 		}
-		return workfetch.ExitStatus, about
+		return reason.ExitStatus, about
 	}
 	switch {
 	case strings.HasPrefix(r.Message, "exceeded process limit"):
-		return workfetch.ManyProcesses, ""
+		return reason.ManyProcesses, ""
 	case strings.HasPrefix(r.Message, "finish file present too long"):
-		return workfetch.NeverEnded, ""
+		return reason.NeverEnded, ""
 	case r.ExitStatus == 0: // its program ended well
-		return workfetch.OutputWrong, ""
+		return reason.OutputWrong, ""
 	case r.ExitStatus < 0: // a number of BOINC's
-		return workfetch.OtherFailure, ""
+		return reason.OtherFailure, ""
 	}
-	return workfetch.ExitStatus, fmt.Sprintf("exit status %d", r.ExitStatus)
+	return reason.ExitStatus, fmt.Sprintf("exit status %d", r.ExitStatus)
 }
 
 // download returns why a result's input files could not be downloaded.
-func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
+func download(db *state.DB, r state.Result) (reason.Code, string) {
 	file := failedFile(db, r, db.Inputs(r))
-	if obstacle.Code(file.Obstacle.Code) == obstacle.Canceled {
-		return workfetch.Canceled, file.Name
+	if file.Obstacle.Code == reason.Canceled {
+		return reason.TransferCanceled, file.Name
 	}
 	switch file.ErrNum {
 	case protocol.ErrNumMD5, protocol.ErrNumWrongSize:
-		return workfetch.InputDamaged, file.Name
+		return reason.InputDamaged, file.Name
 	case protocol.ErrNumSignature, protocol.ErrNumNoSignature:
-		return workfetch.BadSignature, file.Name
+		return reason.BadSignature, file.Name
 	}
 	m := httpStatus.FindString(file.Error)
 	if v, ok := db.Versions.Get(r.Version); m != "" && ok && slices.ContainsFunc(v.FileRefs, func(ref protocol.FileRef) bool { return ref.FileName == file.Name }) {
-		return workfetch.ProgramMissing, file.Name + " (" + m + ")"
+		return reason.ProgramMissing, file.Name + " (" + m + ")"
 	}
 	if m != "" {
-		return workfetch.InputMissing, file.Name + " (" + m + ")"
+		return reason.InputMissing, file.Name + " (" + m + ")"
 	}
-	return workfetch.DownloadFailed, file.Name
+	return reason.DownloadFailed, file.Name
 }
 
 // upload returns why an output file was not uploaded.
-func upload(file state.File) (workfetch.FailureCode, string) {
-	switch obstacle.Code(file.Obstacle.Code) {
-	case obstacle.Canceled:
-		return workfetch.Canceled, file.Name
-	case obstacle.FileGone:
-		return workfetch.OutputGone, file.Name
+func upload(file state.File) (reason.Code, string) {
+	switch file.Obstacle.Code {
+	case reason.Canceled:
+		return reason.TransferCanceled, file.Name
+	case reason.FileGone:
+		return reason.OutputGone, file.Name
 	}
-	return workfetch.UploadFailed, file.Name
+	return reason.UploadFailed, file.Name
 }
 
 // failedFile returns the first of them that could not be transferred, or a file without a name if
@@ -183,10 +183,10 @@ func written(report string) string {
 
 // Failed returns how the last task of a project failed, from the durable record, or the zero value
 // if one has succeeded since.
-func Failed(p state.Project) workfetch.Failure {
+func Failed(p state.Project) reason.Reason {
 	f := p.Fetch.Failure
 	if p.Fetch.Errors == 0 {
-		return workfetch.Failure{}
+		return reason.Reason{}
 	}
-	return workfetch.Failure{Task: f.Task, Code: workfetch.FailureCode(f.Code), About: f.About, Stderr: f.Stderr, At: f.At}
+	return reason.Reason{Task: f.Task, Code: f.Code, About: f.About, Detail: f.Stderr, Since: f.At}.Or(reason.OtherFailure)
 }

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // TestHowTasksFail checks the texts for the stored records of results.
@@ -21,40 +22,40 @@ func TestHowTasksFail(t *testing.T) {
 	for _, tt := range []struct {
 		status  int
 		message string
-		want    workfetch.FailureCode
+		want    reason.Code
 		cause   string
 	}{
-		{139, "process got signal 11", workfetch.Crashed, "signal 11, segmentation fault"},
-		{42, "process got signal 42", workfetch.Crashed, "(signal 42)"},
-		{3, "process exited with code 3 (0x3, -253)", workfetch.ExitStatus, "(exit status 3)"},
-		{3, "no memory\nprocess exited with code 3 (0x3, -253)", workfetch.ExitStatus, "(exit status 3: no memory)"},
-		{protocol.ExitDiskLimit, "disk", workfetch.DiskLimit, "disk space"},
-		{protocol.ExitTimeLimit, "time", workfetch.TimeLimit, "longer"},
-		{protocol.ExitMemoryLimit, "memory", workfetch.MemoryLimit, "memory"},
-		{protocol.ExitTooManyExits, "too many exit(0)s", workfetch.NeverFinished, "100 times"},
-		{protocol.ExitStartFailed, "fork/exec: permission denied", workfetch.NotStarted, "could not be started"},
-		{protocol.ExitUnstartedLate, "late", workfetch.LateStart, "deadline"},
-		{protocol.ExitAbortedByUser, "aborted by user", workfetch.AbortedByUser, "you"},
-		{protocol.ExitAbortedByProject, "", workfetch.AbortedByProject, "no longer needs"},
-		{0, "upload failure: <file_xfer_error>\n  <file_name>out_1</file_name>\n  <error_code>-131 (file size too big)</error_code>\n</file_xfer_error>", workfetch.OutputWrong, "out_1: file size too big"},
-		{1, "open slots/0/out_1: something new", workfetch.ExitStatus, "(exit status 1)"},
-		{-1, "open slots/0/out_1: something new", workfetch.OtherFailure, "an unknown error occurred"},
-		{0, "open slots/0/out_1: something new", workfetch.OutputWrong, "left no usable output"},
-		{-1073741515, "process exited with code -1073741515 (0xc0000135): a library is missing", workfetch.Crashed, "(0xc0000135, a library is missing)"},
-		{-1073741510, "process exited with code -1073741510 (0xc000013b)", workfetch.ExitStatus, "(exit status -1073741510)"},
-		{protocol.ExitAbortedByClient, "exceeded process limit: 12 processes > 10 (max_processes)", workfetch.ManyProcesses, "max_processes"},
-		{protocol.ExitAbortedByClient, "finish file present too long", workfetch.NeverEnded, "did not end"},
+		{139, "process got signal 11", reason.Crashed, "signal 11, segmentation fault"},
+		{42, "process got signal 42", reason.Crashed, "(signal 42)"},
+		{3, "process exited with code 3 (0x3, -253)", reason.ExitStatus, "(exit status 3)"},
+		{3, "no memory\nprocess exited with code 3 (0x3, -253)", reason.ExitStatus, "(exit status 3: no memory)"},
+		{protocol.ExitDiskLimit, "disk", reason.DiskLimit, "disk space"},
+		{protocol.ExitTimeLimit, "time", reason.TimeLimit, "longer"},
+		{protocol.ExitMemoryLimit, "memory", reason.MemoryLimit, "memory"},
+		{protocol.ExitTooManyExits, "too many exit(0)s", reason.NeverFinished, "100 times"},
+		{protocol.ExitStartFailed, "fork/exec: permission denied", reason.NotStarted, "could not be started"},
+		{protocol.ExitUnstartedLate, "late", reason.LateStart, "deadline"},
+		{protocol.ExitAbortedByUser, "aborted by user", reason.AbortedByUser, "you"},
+		{protocol.ExitAbortedByProject, "", reason.AbortedByProject, "no longer needs"},
+		{0, "upload failure: <file_xfer_error>\n  <file_name>out_1</file_name>\n  <error_code>-131 (file size too big)</error_code>\n</file_xfer_error>", reason.OutputWrong, "out_1: file size too big"},
+		{1, "open slots/0/out_1: something new", reason.ExitStatus, "(exit status 1)"},
+		{-1, "open slots/0/out_1: something new", reason.OtherFailure, "an unknown error occurred"},
+		{0, "open slots/0/out_1: something new", reason.OutputWrong, "left no usable output"},
+		{-1073741515, "process exited with code -1073741515 (0xc0000135): a library is missing", reason.Crashed, "(0xc0000135, a library is missing)"},
+		{-1073741510, "process exited with code -1073741510 (0xc000013b)", reason.ExitStatus, "(exit status -1073741510)"},
+		{protocol.ExitAbortedByClient, "exceeded process limit: 12 processes > 10 (max_processes)", reason.ManyProcesses, "max_processes"},
+		{protocol.ExitAbortedByClient, "finish file present too long", reason.NeverEnded, "did not end"},
 		{0, "", "", ""},
 	} {
 		r := state.Result{Project: "p", ExitStatus: tt.status, Message: tt.message, ReadyToReport: true}
 		r.Name = "w_0"
 		r.Stderr = "<stderr_txt>\na\n\nb\nc\nd\n" + strings.Repeat("e", 1000) + "\n</stderr_txt>\n"
 		f := view.Failure(db, r)
-		if f.Code != tt.want || !strings.Contains(f.Cause(), tt.cause) {
-			t.Errorf("%d %q: got %+v: %q, want %s with %q", tt.status, tt.message, f, f.Cause(), tt.want, tt.cause)
+		if f.Code != tt.want || !strings.Contains(f.Text(now), tt.cause) {
+			t.Errorf("%d %q: got %+v: %q, want %s with %q", tt.status, tt.message, f, f.Text(now), tt.want, tt.cause)
 		}
-		if f.Is() && (!strings.HasPrefix(f.Stderr, "b\nc\nd\neee") || len(f.Stderr) > 300) {
-			t.Errorf("its last lines are %q", f.Stderr)
+		if f.Is() && (!strings.HasPrefix(f.Detail, "b\nc\nd\neee") || len(f.Detail) > 300) {
+			t.Errorf("its last lines are %q", f.Detail)
 		}
 	}
 	running := state.Result{Message: "process got signal 11"}
@@ -70,7 +71,7 @@ func TestTheLastLineIsTheProgramsOwn(t *testing.T) {
 		r := state.Result{Project: "p", ExitStatus: 3, Message: "process exited with code 3 (0x3, -253)", ReadyToReport: true}
 		r.Stderr = "<stderr_txt>\nCannot allocate frobnicator\n" + end + "\n\n</stderr_txt>\n"
 		f := view.Failure(new(state.DB), r)
-		if f.Stderr != "Cannot allocate frobnicator" || !strings.Contains(f.Ended(), `"Cannot allocate frobnicator"`) {
+		if f.Detail != "Cannot allocate frobnicator" || !strings.Contains(f.Ended(), `"Cannot allocate frobnicator"`) {
 			t.Errorf("got %+v", f)
 		}
 	}
@@ -86,7 +87,7 @@ func TestAProgramIsNoInputFile(t *testing.T) {
 	v := state.AppVersion{Project: "p", AppVersion: protocol.AppVersion{AppName: "app", FileRefs: []protocol.FileRef{{FileName: "app_1.00"}}}}
 	r := state.Result{Project: "p", Version: v.ID(), ExitStatus: protocol.ExitDownloadFailed, Message: "x", ReadyToReport: true}
 	r.WorkunitName = "w"
-	for file, want := range map[string]workfetch.FailureCode{"app_1.00": workfetch.ProgramMissing, "in": workfetch.InputMissing} {
+	for file, want := range map[string]reason.Code{"app_1.00": reason.ProgramMissing, "in": reason.InputMissing} {
 		if err := db.Update(func(tx *state.Tx) {
 			db.Versions.Put(tx, v.ID(), v)
 			db.Units.Put(tx, state.Key("p", "w"), state.Workunit{Project: "p", Workunit: protocol.Workunit{Name: "w", FileRefs: []protocol.FileRef{{FileName: "in"}}}})
@@ -101,10 +102,10 @@ func TestAProgramIsNoInputFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := view.Failure(db, r)
-		if f.Code != want || !strings.Contains(f.Cause(), file+" (HTTP 404)") && !strings.Contains(f.Cause(), file+" (HTTP 404) of its application") {
-			t.Errorf("%s: got %+v: %q", file, f, f.Cause())
+		if f.Code != want || !strings.Contains(f.Text(now), file+" (HTTP 404)") && !strings.Contains(f.Text(now), file+" (HTTP 404) of its application") {
+			t.Errorf("%s: got %+v: %q", file, f, f.Text(now))
 		}
-		if reset := strings.Contains(f.Cure("u"), "starling reset"); reset != (want == workfetch.InputMissing) {
+		if reset := strings.Contains(f.Cure("u"), "starling reset"); reset != (want == reason.InputMissing) {
 			t.Errorf("%s: %q", file, f.Cure("u"))
 		}
 	}

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/nearest"
 	"github.com/starling-grid/starling/internal/sysfault"
@@ -81,7 +82,7 @@ func (f *Facts) Status() control.Status {
 			NextTry: w.NextTry,
 		}
 		if o := moving(w.File); o.Is() {
-			x.Trouble, x.TroubleCode, x.TroubleCure, x.TroubleDetail = o.Cause(), string(o.Code), o.Cure(), w.Error
+			x.Trouble, x.TroubleCode, x.TroubleCure, x.TroubleDetail = o.Text(f.Now), string(o.Code), o.Cure(""), w.Error
 		}
 		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes = true, t.Bytes
@@ -147,7 +148,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		Initialized: p.Contact.Initialized, Disconnected: p.Ending.Kind == state.Detaching, Ending: f.ending(p), Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 	}
 	if t := Trouble(p); t.Is() {
-		v.Trouble, v.TroubleCode, v.TroubleCure = t.Cause(), string(t.Code), t.Cure(u)
+		v.Trouble, v.TroubleCode, v.TroubleCure = t.Text(f.Now), string(t.Code), t.Cure(u)
 		v.TroubleFull, v.TroubleSince = t.Detail, t.Since
 	}
 	if p.Contact.MinRPCTime.After(f.Now) {
@@ -155,7 +156,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	if x := Failed(p); x.Is() {
 		v.Failing = &control.Failing{
-			Count: p.Fetch.Errors, Task: x.Task, Code: string(x.Code), Text: x.Failing(p.Fetch.Errors), Cure: x.Cure(u), Stderr: x.Stderr, At: x.At,
+			Count: p.Fetch.Errors, Task: x.Task, Code: string(x.Code), Text: x.Failing(p.Fetch.Errors), Cure: x.Cure(u), Stderr: x.Detail, At: x.Since,
 		}
 	}
 	if p.LeftOut != "" {
@@ -165,7 +166,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	for _, n := range p.Messages {
 		said = append(said, n.Text)
 	}
-	v.Notices = append(v.Notices, contact.Reasons(said)...)
+	v.Notices = append(v.Notices, reason.Messages(said)...)
 	if acc.Manager != nil {
 		v.Manager = acc.Manager.URL
 	}
@@ -185,8 +186,8 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	r := f.Last.Project(u).Fetch
 	v.Work, v.WorkCode, v.WorkCure = r.Text, string(r.Code), r.Cure
 	if r.Code == workfetch.NoWorkBackoff {
-		for _, x := range refused(p.Fetch.Refused) {
-			v.Refused = append(v.Refused, control.Refused{Code: string(x.Code), App: x.App, Text: x.Text(f.Now), Cure: x.Cure()})
+		for _, x := range p.Fetch.Refused {
+			v.Refused = append(v.Refused, control.Refused{Code: string(x.Code), App: x.App, Text: x.Or(reason.NotSent).Text(f.Now), Cure: x.Or(reason.NotSent).Cure(u)})
 		}
 	}
 	v.Asked = f.Asked[u]

@@ -99,7 +99,7 @@ func (f *Facts) taskFiles(r state.Result) []TaskFile {
 		for _, ref := range refs[:min(len(refs), maxTaskFiles-len(files))] {
 			x := TaskFile{Name: ref.FileName, Output: output}
 			if file, ok := f.DB.Files.Get(state.Key(r.Project, ref.FileName)); ok {
-				x.Size, x.Here, x.Sent, x.Error = file.NBytes, file.Local == state.FilePresent, file.Done, problem(file)
+				x.Size, x.Here, x.Sent, x.Error = file.NBytes, file.Local == state.FilePresent, file.Done, f.problem(file)
 			}
 			files = append(files, x)
 		}

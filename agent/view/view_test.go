@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
@@ -71,11 +72,11 @@ func TestStatusSaysWhyATaskIsNotFurther(t *testing.T) {
 		},
 		{
 			name: "the cause is known", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "write in: no space left", Obstacle: state.Cause{Code: "disk_full"}, Retry: waiting}, want: "Waiting for its input files. This computer's disk is full. Trying in again at 13:00.",
+			in: state.File{Error: "write in: no space left", Obstacle: reason.Reason{Code: "disk_full"}, Retry: waiting}, want: "Waiting for its input files. This computer's disk is full. Trying in again at 13:00.",
 		},
 		{
 			name: "a file whose time has come is no trouble", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "no route to host", Obstacle: state.Cause{Code: "disk_full"}, Retry: state.Retry{NextTry: now}}, want: "Waiting for its input files.",
+			in: state.File{Error: "no route to host", Obstacle: reason.Reason{Code: "disk_full"}, Retry: state.Retry{NextTry: now}}, want: "Waiting for its input files.",
 		},
 		{
 			name: "one that failed is reported", r: state.Result{State: protocol.ClientComputeError, Slot: state.NoSlot, ReadyToReport: true, ExitStatus: 3, Message: "exit status 3"},

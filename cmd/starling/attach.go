@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/reason"
+
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
@@ -133,7 +134,7 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 			case p.Initialized && p.HostID == 0:
 				// The project answered, but it has no such account.
 				why := "rejected by the project: " + strings.Join(p.Notices, "; ")
-				if p.TroubleCode == string(contact.KeyRefused) { // servers' messages are for attached users
+				if p.TroubleCode == string(reason.KeyRefused) { // servers' messages are for attached users
 					why = "the project knows no account with this key. Copy the account key again from your account page on the project's web site, or use --email"
 				}
 				return errors.Join(fmt.Errorf("attach %s: %s", u, why), client.Detach(ctx, u))

@@ -100,7 +100,7 @@ func explainedProjectOf(s decide.Snapshot, p decide.Project, plan decide.Project
 		Failures: p.Contact.Failures + p.Contact.MasterFailures, Refused: p.LeftOut, Detail: p.Trouble.Detail,
 	}
 	if p.Trouble.Is() {
-		x.Trouble, x.Since = &sentence{Code: string(p.Trouble.Code), Why: p.Trouble.Cause(), Cure: p.Trouble.Cure(p.URL)}, p.Trouble.Since
+		x.Trouble, x.Since = &sentence{Code: string(p.Trouble.Code), Why: p.Trouble.Text(s.Now), Cure: p.Trouble.Cure(p.URL)}, p.Trouble.Since
 	}
 	if p.Failed.Is() {
 		x.Failing, x.FailingTask = &sentence{Code: string(p.Failed.Code), Why: p.Failed.Failing(p.Failures), Cure: p.Failed.Cure(p.URL)}, p.Failed.Task
