@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/reason"
 )
 
 // gone returns a server that cannot be reached. One contact makes three short attempts.

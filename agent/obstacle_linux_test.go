@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/testwait"
+	"github.com/starling-grid/starling/reason"
 )
 
 // mount puts a small file system at a folder of the world's, until the test ends.

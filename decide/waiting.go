@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A Transfer is a file transfer that failed and will be tried again.
@@ -79,12 +77,12 @@ const seeFiles = "See the files with: starling transfers"
 
 // Waiting returns the reason for which a result waits for its files to be transferred, and why that
 // takes so long if an attempt failed. It returns a reason without code for all other results.
-func (r *Result) Waiting(now time.Time) jobsched.Reason {
+func (r *Result) Waiting(now time.Time) reason.Explanation {
 	switch r.Phase {
 	case Fetching:
-		return jobsched.Reason{Code: WaitsForFiles, Text: r.Transfer.after("Waiting for its input files.", now), Cure: cmp.Or(r.Transfer.Cure(""), seeFiles)}
+		return reason.Explanation{Code: reason.WaitsForFiles, Text: r.Transfer.after("Waiting for its input files.", now), Cure: cmp.Or(r.Transfer.Cure(""), seeFiles)}
 	case Sending:
-		return jobsched.Reason{Code: SendsFiles, Text: r.Transfer.after("Uploading its output files.", now), Cure: cmp.Or(r.Transfer.Cure(""), seeFiles)}
+		return reason.Explanation{Code: reason.SendsFiles, Text: r.Transfer.after("Uploading its output files.", now), Cure: cmp.Or(r.Transfer.Cure(""), seeFiles)}
 	}
-	return jobsched.Reason{}
+	return reason.Explanation{}
 }

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/reason"
 )
 
 // maxPrematureExits is the number of times that an application may exit without giving a reason

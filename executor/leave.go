@@ -5,12 +5,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/reason"
 )
 
 // untilRoom is the delay before a task is tried again that failed while the disk was full.

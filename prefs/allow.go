@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A Permission is given unless it has a Why, the reason against it.
@@ -17,6 +18,11 @@ type Permission struct {
 	Asked bool      `json:"asked,omitempty"` // a person wants it so, rather than a preference just now
 	// Despite is the Why by the preferences alone. It is set if a mode overrules them.
 	Despite string `json:"despite,omitempty"`
+}
+
+// As returns the reason for a denial, with a code.
+func (p Permission) As(code reason.Code) reason.Explanation {
+	return reason.Explanation{Code: code, Text: p.Why, Cure: p.Cure, Until: p.Until}
 }
 
 // Denied reports whether it is not given.

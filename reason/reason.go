@@ -1,6 +1,7 @@
-// Package reason has every "no" of the agent: a problem with a project, a failed task, a file or a
-// start that has to wait, and a server's refusal to send work. Each is a Reason, and each code has
-// its sentence and its cure in one table. It is policy: values in, values out.
+// Package reason has every "no" of the agent. A problem with a project, a failed task, a file or a
+// start that has to wait and a server's refusal to send work are Reasons, and each of their codes has
+// its sentence and its cure in one table. Why a task runs and why a project is asked for work, or
+// not, are Explanations. It is policy: values in, values out.
 //
 // It does not classify errors: scheduler_op.Diagnose and agent/life turn them into codes. Sentences
 // with figures of a decision are made where the decision is, in jobsched and workfetch.
@@ -35,6 +36,15 @@ type Reason struct {
 
 	Since time.Time `json:"since,omitzero"` // the first time in a row
 	Until time.Time `json:"until,omitzero"` // when it ends without action (zero if unknown)
+}
+
+// An Explanation is a reason in the words that people read, with the figures of the decision that it
+// explains.
+type Explanation struct {
+	Code  Code      `json:"code"`
+	Text  string    `json:"text"`
+	Cure  string    `json:"cure,omitempty"` // the remedy ("" if nothing needs to be done)
+	Until time.Time `json:"until,omitzero"` // when it changes (zero if unknown)
 }
 
 // An Entry has the texts for people about a code. They are templates, see Text and Cure.

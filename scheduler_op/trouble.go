@@ -13,10 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A StatusError is an answer with a status that is not one of success.

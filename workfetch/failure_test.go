@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -15,13 +14,13 @@ func TestTasksThatFailAreTheReason(t *testing.T) {
 	r := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) {
 		p.Backoff, p.Failures, p.Failed = now.Add(time.Hour), 2, failed
 	})))[0]
-	if want := "The last 2 tasks failed, most recently w_0 because its application crashed (signal 11). More work is requested at 13:00."; r.Code != workfetch.TasksFail || r.Text != want || r.Cure == "" {
+	if want := "The last 2 tasks failed, most recently w_0 because its application crashed (signal 11). More work is requested at 13:00."; r.Code != reason.TasksFail || r.Text != want || r.Cure == "" {
 		t.Errorf("got %+v, want %q", r, want)
 	}
 	r = workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) {
 		p.Backoff, p.BackoffWhy, p.Failures, p.Failed = now.Add(time.Hour), "The last request brought no work (out of tasks)", 2, failed
 	})))[0]
-	if r.Code != workfetch.NoWorkBackoff {
+	if r.Code != reason.NoWorkBackoff {
 		t.Errorf("got %+v, want what the last request brought", r)
 	}
 }

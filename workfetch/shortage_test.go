@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -32,7 +31,7 @@ func TestTooLittleDiskOrMemoryNamesThePreference(t *testing.T) {
 			p.Backoff, p.BackoffWhy = now.Add(time.Hour), "The last request brought no work ("+said+")"
 		}))
 		s.Disk, s.Memory = disk, memory
-		if r := workfetch.Choose(s)[0]; r.Code != workfetch.NoWorkBackoff || r.Cure != want {
+		if r := workfetch.Choose(s)[0]; r.Code != reason.NoWorkBackoff || r.Cure != want {
 			t.Errorf("%s: got %+v, want %q", said, r, want)
 		}
 		s.Disk.Cure, s.Memory.Cure = "", ""
@@ -77,7 +76,7 @@ func TestRefusalsByCode(t *testing.T) {
 				p.Backoff, p.BackoffWhy, p.Refused = now.Add(time.Hour), "The last request brought no work (the server's words)", tt.refused
 			}))
 			s.Disk, s.AllMemory = disk, 25<<30
-			if r := workfetch.Choose(s)[0]; r.Code != workfetch.NoWorkBackoff || !strings.HasPrefix(r.Text, tt.text) || !strings.HasPrefix(r.Cure, tt.cure) {
+			if r := workfetch.Choose(s)[0]; r.Code != reason.NoWorkBackoff || !strings.HasPrefix(r.Text, tt.text) || !strings.HasPrefix(r.Cure, tt.cure) {
 				t.Errorf("got %+v", r)
 			}
 		})

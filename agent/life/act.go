@@ -8,12 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 

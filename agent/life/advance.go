@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/decide/storage"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 

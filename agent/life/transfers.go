@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/executor"
@@ -18,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 

@@ -5,11 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"

@@ -5,10 +5,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 

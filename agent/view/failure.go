@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 

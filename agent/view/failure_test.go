@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 

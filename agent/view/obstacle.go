@@ -3,9 +3,8 @@ package view
 import (
 	"strings"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 

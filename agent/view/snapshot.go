@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
@@ -16,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/decide"
@@ -18,8 +16,8 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // Status shows everything there is to see.
@@ -185,7 +183,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	r := f.Last.Project(u).Fetch
 	v.Work, v.WorkCode, v.WorkCure = r.Text, string(r.Code), r.Cure
-	if r.Code == workfetch.NoWorkBackoff {
+	if r.Code == reason.NoWorkBackoff {
 		for _, x := range p.Fetch.Refused {
 			v.Refused = append(v.Refused, control.Refused{Code: string(x.Code), App: x.App, Text: x.Or(reason.NotSent).Text(f.Now), Cure: x.Or(reason.NotSent).Cure(u)})
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
@@ -140,7 +139,7 @@ func TestMemoryOfARunningTask(t *testing.T) {
 // A task that needs the network waits while the network may not be used, and gives that reason.
 func TestATaskThatNeedsTheNetwork(t *testing.T) {
 	f := facts(t, state.Result{State: protocol.ClientDownloaded, Version: "v"}, state.File{Local: state.FilePresent})
-	for mode, want := range map[prefs.ModeKind]jobsched.Code{prefs.Never: jobsched.NoNetwork, prefs.Always: jobsched.RunDebt} {
+	for mode, want := range map[prefs.ModeKind]reason.Code{prefs.Never: reason.NoNetwork, prefs.Always: reason.RunDebt} {
 		if err := f.DB.Update(func(tx *state.Tx) {
 			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", NeedsNetwork: true}})
 			f.DB.Hosts.Put(tx, state.Self, state.Host{NetMode: prefs.Mode{Kind: mode}, RunMode: prefs.Mode{Kind: prefs.Always}})

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -18,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 

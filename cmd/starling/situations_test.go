@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/reason"
-
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 )
 
 // Texts that must be part of starling why: cures of suspensions, the reason that a mode overrules,

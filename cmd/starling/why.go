@@ -21,8 +21,8 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 func whyCmd(o *options) *cobra.Command {
@@ -242,7 +242,7 @@ func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decid
 		fmt.Fprintf(w, "  problem  %s\n  you can  %s\n", printable(p.Trouble.Text(s.Now)), p.Trouble.Cure(p.URL))
 	}
 	if p.Failed.Is() {
-		if plan.Fetch.Code != workfetch.TasksFail {
+		if plan.Fetch.Code != reason.TasksFail {
 			fmt.Fprintf(w, "  failing  %s\n  you can  %s\n", printable(p.Failed.Failing(p.Failures)), p.Failed.Cure(p.URL))
 		}
 		for line := range strings.Lines(p.Failed.Detail) {
