@@ -42,7 +42,7 @@ func TestATaskThatFailsIsExplained(t *testing.T) {
 		{
 			"no input on the server", plainProgram,
 			func(all map[string][]answer) { all["in_1"] = []answer{{code: 404}} },
-			"input_missing", "its input file in_1 (HTTP 404) is not on the project's server", "",
+			"input_missing", "its input file in_1 (HTTP 404 Not Found) is not on the project's server", "",
 		},
 		{
 			"another input than announced", plainProgram,

@@ -132,7 +132,7 @@ func failures() (list []situation) {
 	about := map[reason.Code]string{
 		reason.Crashed: "signal 11, segmentation fault", reason.ExitStatus: "exit status 3",
 		reason.NotStarted: "its application version has no main program", reason.NoInterpreter: "/usr/bin/python3", reason.OwnFileMissing: "app_2.00",
-		reason.InputMissing: "in_1 (HTTP 404)", reason.OutputWrong: "out_1: file size too big",
+		reason.InputMissing: "in_1 (HTTP 404 Not Found)", reason.OutputWrong: "out_1: file size too big",
 	}
 	for _, s := range reason.Failures {
 		x := reason.Reason{Task: "w1_0", Code: s.Code, About: cmp.Or(about[s.Code], "in_1")}

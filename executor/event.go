@@ -51,7 +51,7 @@ type Exited struct {
 	ExitStatus     int           // as BOINC reports it: the exit status, a signal's wait status, or an error number below 0
 	Message        string        // the reason, for the project's server and the volunteer, or empty
 	Delay          time.Duration // if Postponed, how long to wait
-	Obstacle       reason.Reason // if Postponed, the reason
+	Reason         reason.Reason // if Postponed or failed
 	Stderr         string        // the last 63 KiB of stderr.txt, if the result is over
 	CPUTime        time.Duration // over all runs
 	Elapsed        time.Duration // over all runs

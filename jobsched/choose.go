@@ -136,7 +136,7 @@ func (c *chooser) wake(t time.Time) {
 	}
 }
 
-// run starts a job if the resources that it uses are free.
+// run starts a job if the resources that it uses are free. Without a text, the reason is that it runs.
 func (c *chooser) run(i int, code reason.Code, text string) bool {
 	if c.lacks(i) {
 		return false
@@ -144,7 +144,7 @@ func (c *chooser) run(i int, code reason.Code, text string) bool {
 	j := &c.Jobs[i]
 	on := c.free.Take(j.Usage, j.Under)
 	c.charge[j.Project] += j.Speed(c.CPUs, c.pools) * c.turn(i)
-	c.decisions[i].Explanation, c.decisions[i].On = reason.Explanation{Code: code, Text: text}, on
+	c.decisions[i].Explanation, c.decisions[i].On = reason.Explanation{Code: code, Text: cmp.Or(text, running(j.Usage, on))}, on
 	return true
 }
 
@@ -208,7 +208,7 @@ func (c *chooser) keepRunning(jobs []int) {
 		if j.Unsaved && !c.Now.Before(end) {
 			end = end.Add(c.Slice) // wait for a checkpoint, but not forever
 		}
-		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, reason.RunDebt, "Running.") {
+		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, reason.RunDebt, "") {
 			c.wake(end)
 		}
 	}
@@ -240,7 +240,7 @@ func (c *chooser) runByDebt(jobs []int) {
 		if best < 0 {
 			return
 		}
-		c.run(best, reason.RunDebt, "Running.")
+		c.run(best, reason.RunDebt, "")
 		c.wake(c.Now.Add(c.Slice))
 		queues[c.Jobs[best].Project] = queues[c.Jobs[best].Project][1:]
 	}

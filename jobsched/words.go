@@ -44,6 +44,17 @@ func (c *chooser) whyNot(i int) reason.Explanation {
 	return reason.Explanation{Code: codes[w.bound], Text: text, Cure: c.cure(w, j.ID)}
 }
 
+// running returns the sentence for a job that runs on some devices. It names the resources of a job
+// on coprocessors.
+func running(u resource.Usage, on []int) string {
+	if u.Coproc == nil {
+		return "Running."
+	}
+	coproc := *u.Coproc
+	u.Coproc, coproc.On = &coproc, on
+	return "Running with " + u.String() + "."
+}
+
 // never reports whether a job needs more memory than the computer has.
 func (c *chooser) never(w want) bool {
 	return w.bound == resource.Memory && c.AllMemory > 0 && w.memory > c.AllMemory

@@ -359,7 +359,7 @@ type Result struct {
 
 	ExitStatus int           `json:"exit_status,omitzero"`
 	Message    string        `json:"message,omitzero"` // the error in one line, which is reported to its project
-	Cause      reason.Reason `json:"cause,omitzero"`   // how it failed, if Message does not show that
+	Cause      reason.Reason `json:"cause,omitzero"`   // how it failed, or zero if ExitStatus shows that
 	Stderr     string        `json:"stderr,omitzero"`
 	CPUTime    time.Duration `json:"cpu_time,omitzero"`
 	Elapsed    time.Duration `json:"elapsed,omitzero"`

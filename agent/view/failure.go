@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,18 +17,8 @@ const (
 	stderrLine  = 200 // bytes
 )
 
-var (
-	signal     = regexp.MustCompile(`process got signal (\d+)`)
-	exitCode   = regexp.MustCompile(`process exited with code (-?\d+)(?: \((0x[0-9a-f]+)[^)]*\))?(?:: (.+))?`)
-	outputFile = regexp.MustCompile(`(?s)<file_name>(.*?)</file_name>.*?\(([^)]*)\)`)
-	goodbye    = regexp.MustCompile(`called (?:boinc_)?finish\(-?\d+\)$`) // what BOINC's library, or Starling's, writes for every application
-	httpStatus = regexp.MustCompile(`HTTP (4\d\d)`)
-)
-
-var signals = map[string]string{
-	"4": "illegal instruction", "5": "trace trap", "6": "it aborted itself", "7": "bus error", "8": "arithmetic error",
-	"11": "segmentation fault", "24": "CPU time limit", "25": "file too large", "31": "a system call that the sandbox forbids",
-}
+// goodbye is what BOINC's library, or Starling's, writes for every application.
+var goodbye = regexp.MustCompile(`called (?:boinc_)?finish\(-?\d+\)$`)
 
 // Failure returns how a result failed, or the zero value if it did not.
 func Failure(db *state.DB, r state.Result) reason.Reason {
@@ -37,66 +26,41 @@ func Failure(db *state.DB, r state.Result) reason.Reason {
 	switch {
 	case !r.ReadyToReport || r.Message == "" && r.ExitStatus == 0:
 		return reason.Reason{}
-	case r.ExitStatus == protocol.ExitAbortedByProject:
-		f.Code = reason.AbortedByProject
-	case r.ExitStatus == protocol.ExitAbortedByUser:
-		f.Code = reason.AbortedByUser
-	case r.ExitStatus == protocol.ExitUnstartedLate:
-		f.Code = reason.LateStart
-	case r.ExitStatus == protocol.ExitDiskLimit:
-		f.Code = reason.DiskLimit
-	case r.ExitStatus == protocol.ExitTimeLimit:
-		f.Code = reason.TimeLimit
-	case r.ExitStatus == protocol.ExitMemoryLimit:
-		f.Code = reason.MemoryLimit
-	case r.ExitStatus == protocol.ExitTooManyExits:
-		f.Code = reason.NeverFinished
-	case r.ExitStatus == protocol.ExitStartFailed:
-		f.Code, f.About = cmp.Or(r.Cause.Code, reason.NotStarted), r.Cause.About
+	case r.Cause.Is():
+		cause := r.Cause.Or(reason.OtherFailure)
+		f.Code, f.About = cause.Code, cause.About
 	case r.ExitStatus == protocol.ExitDownloadFailed:
 		f.Code, f.About = download(db, r)
 	case r.ExitStatus == protocol.ExitUploadFailed:
 		f.Code, f.About = upload(failedFile(db, r, r.FileRefs))
 	default:
-		f.Code, f.About = computing(r)
+		f.Code, f.About = ofStatus(r.ExitStatus)
 	}
 	return f
 }
 
-// computing returns how an application itself failed.
-func computing(r state.Result) (reason.Code, string) {
-	if m := outputFile.FindStringSubmatch(r.Message); m != nil {
-		return reason.OutputWrong, m[1] + ": " + m[2]
-	}
-	if m := signal.FindStringSubmatch(r.Message); m != nil {
-		about := "signal " + m[1]
-		if name := signals[m[1]]; name != "" {
-			about += ", " + name
-		}
-		return reason.Crashed, about
-	}
-	if m := exitCode.FindStringSubmatch(r.Message); m != nil {
-		if m[3] != "" { // the kind of crash, on Windows
-			return reason.Crashed, m[2] + ", " + firstLine(m[3])
-		}
-		about := "exit status " + m[1]
-		before, _, _ := strings.Cut(r.Message, m[0])
-		if own := firstLine(before); own != "" {
-			about += ": " + own
-		}
-		return reason.ExitStatus, about
-	}
-	switch {
-	case strings.HasPrefix(r.Message, "exceeded process limit"):
-		return reason.ManyProcesses, ""
-	case strings.HasPrefix(r.Message, "finish file present too long"):
-		return reason.NeverEnded, ""
-	case r.ExitStatus == 0: // its program ended well
-		return reason.OutputWrong, ""
-	case r.ExitStatus < 0: // a number of BOINC's
+// statuses are the failures that an exit status identifies.
+var statuses = map[int]reason.Code{
+	0:                             reason.OutputWrong, // its program ended well
+	protocol.ExitAbortedByProject: reason.AbortedByProject,
+	protocol.ExitAbortedByUser:    reason.AbortedByUser,
+	protocol.ExitUnstartedLate:    reason.LateStart,
+	protocol.ExitDiskLimit:        reason.DiskLimit,
+	protocol.ExitTimeLimit:        reason.TimeLimit,
+	protocol.ExitMemoryLimit:      reason.MemoryLimit,
+	protocol.ExitTooManyExits:     reason.NeverFinished,
+	protocol.ExitStartFailed:      reason.NotStarted,
+}
+
+// ofStatus returns how a result failed by its exit status alone.
+func ofStatus(status int) (reason.Code, string) {
+	switch code, known := statuses[status]; {
+	case known:
+		return code, ""
+	case status < 0: // a number of BOINC's
 		return reason.OtherFailure, ""
 	}
-	return reason.ExitStatus, fmt.Sprintf("exit status %d", r.ExitStatus)
+	return reason.ExitStatus, fmt.Sprintf("exit status %d", status)
 }
 
 // download returns why a result's input files could not be downloaded.
@@ -111,14 +75,15 @@ func download(db *state.DB, r state.Result) (reason.Code, string) {
 	case protocol.ErrNumSignature, protocol.ErrNumNoSignature:
 		return reason.BadSignature, file.Name
 	}
-	m := httpStatus.FindString(file.Error)
-	if v, ok := db.Versions.Get(r.Version); m != "" && ok && slices.ContainsFunc(v.FileRefs, func(ref protocol.FileRef) bool { return ref.FileName == file.Name }) {
-		return reason.ProgramMissing, file.Name + " (" + m + ")"
+	if file.Obstacle.Code != reason.NotOnServer {
+		return reason.DownloadFailed, file.Name
 	}
-	if m != "" {
-		return reason.InputMissing, file.Name + " (" + m + ")"
+	about := file.Name + " (" + file.Obstacle.About + ")"
+	v, _ := db.Versions.Get(r.Version)
+	if slices.ContainsFunc(v.FileRefs, func(ref protocol.FileRef) bool { return ref.FileName == file.Name }) {
+		return reason.ProgramMissing, about
 	}
-	return reason.DownloadFailed, file.Name
+	return reason.InputMissing, about
 }
 
 // upload returns why an output file was not uploaded.
@@ -141,11 +106,6 @@ func failedFile(db *state.DB, r state.Result, refs []protocol.FileRef) state.Fil
 		}
 	}
 	return state.File{}
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return cut(strings.TrimSuffix(line, "."))
 }
 
 func cut(s string) string {

@@ -18,35 +18,31 @@ func TestHowTasksFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	crash := reason.Reason{Code: reason.Crashed, About: "signal 11, segmentation fault"}
 	for _, tt := range []struct {
 		status  int
 		message string
+		stored  reason.Reason
 		want    reason.Code
 		cause   string
 	}{
-		{139, "process got signal 11", reason.Crashed, "signal 11, segmentation fault"},
-		{42, "process got signal 42", reason.Crashed, "(signal 42)"},
-		{3, "process exited with code 3 (0x3, -253)", reason.ExitStatus, "(exit status 3)"},
-		{3, "no memory\nprocess exited with code 3 (0x3, -253)", reason.ExitStatus, "(exit status 3: no memory)"},
-		{protocol.ExitDiskLimit, "disk", reason.DiskLimit, "disk space"},
-		{protocol.ExitTimeLimit, "time", reason.TimeLimit, "longer"},
-		{protocol.ExitMemoryLimit, "memory", reason.MemoryLimit, "memory"},
-		{protocol.ExitTooManyExits, "too many exit(0)s", reason.NeverFinished, "100 times"},
-		{protocol.ExitStartFailed, "fork/exec: permission denied", reason.NotStarted, "could not be started"},
-		{protocol.ExitUnstartedLate, "late", reason.LateStart, "deadline"},
-		{protocol.ExitAbortedByUser, "aborted by user", reason.AbortedByUser, "you"},
-		{protocol.ExitAbortedByProject, "", reason.AbortedByProject, "no longer needs"},
-		{0, "upload failure: <file_xfer_error>\n  <file_name>out_1</file_name>\n  <error_code>-131 (file size too big)</error_code>\n</file_xfer_error>", reason.OutputWrong, "out_1: file size too big"},
-		{1, "open slots/0/out_1: something new", reason.ExitStatus, "(exit status 1)"},
-		{-1, "open slots/0/out_1: something new", reason.OtherFailure, "an unknown error occurred"},
-		{0, "open slots/0/out_1: something new", reason.OutputWrong, "left no usable output"},
-		{-1073741515, "process exited with code -1073741515 (0xc0000135): a library is missing", reason.Crashed, "(0xc0000135, a library is missing)"},
-		{-1073741510, "process exited with code -1073741510 (0xc000013b)", reason.ExitStatus, "(exit status -1073741510)"},
-		{protocol.ExitAbortedByClient, "exceeded process limit: 12 processes > 10 (max_processes)", reason.ManyProcesses, "max_processes"},
-		{protocol.ExitAbortedByClient, "finish file present too long", reason.NeverEnded, "did not end"},
-		{0, "", "", ""},
+		{139, "process got signal 11", crash, reason.Crashed, "(signal 11, segmentation fault)"},
+		{protocol.ExitAbortedByClient, "exceeded process limit", reason.Reason{Code: reason.ManyProcesses}, reason.ManyProcesses, "max_processes"},
+		{3, "of a later version", reason.Reason{Code: "something_new"}, reason.OtherFailure, "an unknown error occurred"},
+		{3, "process exited with code 3 (0x3, -253)", reason.Reason{}, reason.ExitStatus, "(exit status 3)"},
+		{protocol.ExitDiskLimit, "disk", reason.Reason{}, reason.DiskLimit, "disk space"},
+		{protocol.ExitTimeLimit, "time", reason.Reason{}, reason.TimeLimit, "longer"},
+		{protocol.ExitMemoryLimit, "memory", reason.Reason{}, reason.MemoryLimit, "memory"},
+		{protocol.ExitTooManyExits, "too many exit(0)s", reason.Reason{}, reason.NeverFinished, "100 times"},
+		{protocol.ExitStartFailed, "fork/exec: permission denied", reason.Reason{}, reason.NotStarted, "could not be started"},
+		{protocol.ExitUnstartedLate, "late", reason.Reason{}, reason.LateStart, "deadline"},
+		{protocol.ExitAbortedByUser, "aborted by user", reason.Reason{}, reason.AbortedByUser, "you"},
+		{protocol.ExitAbortedByProject, "", reason.Reason{}, reason.AbortedByProject, "no longer needs"},
+		{-1, "open slots/0/out_1: something new", reason.Reason{}, reason.OtherFailure, "an unknown error occurred"},
+		{0, "open slots/0/out_1: something new", reason.Reason{}, reason.OutputWrong, "left no usable output"},
+		{0, "", reason.Reason{}, "", ""},
 	} {
-		r := state.Result{Project: "p", ExitStatus: tt.status, Message: tt.message, ReadyToReport: true}
+		r := state.Result{Project: "p", ExitStatus: tt.status, Message: tt.message, Cause: tt.stored, ReadyToReport: true}
 		r.Name = "w_0"
 		r.Stderr = "<stderr_txt>\na\n\nb\nc\nd\n" + strings.Repeat("e", 1000) + "\n</stderr_txt>\n"
 		f := view.Failure(db, r)
@@ -57,7 +53,7 @@ func TestHowTasksFail(t *testing.T) {
 			t.Errorf("its last lines are %q", f.Detail)
 		}
 	}
-	running := state.Result{Message: "process got signal 11"}
+	running := state.Result{Message: "process got signal 11", Cause: crash}
 	if f := view.Failure(db, running); f.Is() {
 		t.Errorf("one that is not over: %+v", f)
 	}
@@ -93,7 +89,7 @@ func TestAProgramIsNoInputFile(t *testing.T) {
 			for _, name := range []string{"app_1.00", "in"} {
 				f := state.File{Project: "p", FileInfo: protocol.FileInfo{Name: name}, Local: state.FilePresent}
 				if name == file {
-					f.Local, f.Error = state.FileFailed, "download "+name+": HTTP 404 Not Found"
+					f.Local, f.Obstacle = state.FileFailed, reason.Reason{Code: reason.NotOnServer, About: "HTTP 404 Not Found"}
 				}
 				db.Files.Put(tx, state.Key("p", name), f)
 			}
@@ -101,7 +97,7 @@ func TestAProgramIsNoInputFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := view.Failure(db, r)
-		if f.Code != want || !strings.Contains(f.Text(now), file+" (HTTP 404)") && !strings.Contains(f.Text(now), file+" (HTTP 404) of its application") {
+		if f.Code != want || !strings.Contains(f.Text(now), file+" (HTTP 404 Not Found)") {
 			t.Errorf("%s: got %+v: %q", file, f, f.Text(now))
 		}
 		if reset := strings.Contains(f.Cure("u"), "starling reset"); reset != (want == reason.InputMissing) {

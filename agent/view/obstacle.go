@@ -1,26 +1,18 @@
 package view
 
 import (
-	"strings"
-
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
 // moving returns why the last attempt to transfer a file failed, or the zero value if it did not.
-// Records of older versions do not have the reason.
+// Records of older versions lack the reason.
 func moving(f state.File) reason.Reason {
-	o := f.Obstacle.Or(reason.TransferFails)
-	if o.Is() || f.Error == "" {
-		return o
+	if !f.Obstacle.Is() && f.Failures > 0 && f.Local != state.FileFailed {
+		return reason.Reason{Code: reason.TransferFails}
 	}
-	for _, op := range []string{"download ", "upload "} {
-		if strings.HasPrefix(f.Error, op+f.Name) {
-			return reason.Reason{Code: reason.TransferFails}
-		}
-	}
-	return o
+	return f.Obstacle.Or(reason.TransferFails)
 }
 
 // transfer returns the transfer of the first of a result's files that failed and waits for another

@@ -228,9 +228,6 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		}
 	}
 	t.Why = f.why(r, t)
-	if rest, plain := strings.CutPrefix(t.Why, "Running."); plain && t.Running && t.Resources != "" {
-		t.Why = "Running with " + t.Resources + "." + rest
-	}
 	if lateness != "" {
 		t.Why += " " + lateness
 	}

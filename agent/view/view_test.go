@@ -57,7 +57,7 @@ func facts(t *testing.T, r state.Result, in state.File) *view.Facts {
 }
 
 func TestStatusSaysWhyATaskIsNotFurther(t *testing.T) {
-	waiting := state.Retry{NextTry: now.Add(time.Hour)}
+	waiting := state.Retry{Failures: 1, NextTry: now.Add(time.Hour)}
 	for _, c := range []struct {
 		name string
 		r    state.Result
