@@ -210,21 +210,21 @@ func (p *pass) run() {
 		r, plan := &p.Results[i], &p.plan.Results[i]
 		switch {
 		case p.Projects[r.Project].Leaving:
-			plan.Explanation = reason.Explanation{Code: reason.Detached, Text: "Its project is being " + p.Projects[r.Project].going() + ".", Cure: "Keep its tasks with: starling undo " + p.URL(*r)}
+			plan.Explanation = reason.Reason{Code: reason.Detached, About: p.Projects[r.Project].going()}.Explain(p.URL(*r), p.Now)
 		case !r.AbortAt.IsZero() && r.Phase != Ready:
 			plan.Explanation = reason.Explanation{Code: reason.Suspended, Until: r.AbortAt, Text: "This task will be aborted at your request.", Cure: "Keep it with: starling task resume " + r.ID}
 		case p.missed(r) && p.comparable(r.Project):
-			plan.Explanation = reason.Explanation{Code: reason.ComparingClocks, Until: p.Projects[r.Project].Contact.MinRPCTime, Text: "Its deadline has passed by this computer's clock, which is first compared with the server's.", Cure: "Wait: this ends with the next contact. To contact the project now: starling update " + p.URL(*r)}
+			plan.Explanation = reason.Reason{Code: reason.ComparingClocks, Until: p.Projects[r.Project].Contact.MinRPCTime}.Explain(p.URL(*r), p.Now)
 			p.compares[r.Project] = true
 		case p.missed(r) && !p.Projects[r.Project].ClockUnknown:
 			plan.GiveUp = true
-			plan.Explanation = reason.Explanation{Code: reason.GivenUp, Text: "Abandoned: its deadline passed before it was started.", Cure: "If this happens often, set work_buf_min_days and work_buf_additional_days lower."}
+			plan.Explanation = reason.Reason{Code: reason.GivenUp}.Explain(p.URL(*r), p.Now)
 		case p.drained(r).Code != "":
 			plan.Explanation = p.drained(r)
 		case r.Phase == Fetching, r.Phase == Sending:
 			plan.Explanation = r.Waiting(p.Now)
 		case r.Phase == Ready:
-			plan.Explanation = reason.Explanation{Code: reason.ReadyToReport, Text: "Finished. It will be reported at the next contact.", Cure: "Report it now with: starling update " + p.URL(*r)}
+			plan.Explanation = reason.Reason{Code: reason.ReadyToReport}.Explain(p.URL(*r), p.Now)
 			if r.Failed.Is() {
 				plan.Text, plan.Cure = r.Failed.Ended(), r.Failed.Cure(p.URL(*r))
 			}

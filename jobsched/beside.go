@@ -21,7 +21,7 @@ func (c *chooser) runBeside(jobs []int) {
 	for _, i := range jobs {
 		switch p := c.Jobs[i].Project; {
 		case runs[p]:
-			c.decisions[i].Explanation = reason.Explanation{Code: reason.OneAtATime, Text: "Another task of its project that needs little CPU time is running. These tasks run one at a time."}
+			c.decisions[i].Explanation = c.explain(c.Jobs[i], reason.OneAtATime)
 		default:
 			runs[p] = c.run(i, reason.RunDebt, "Running in addition to other tasks, because it needs little CPU time.")
 		}

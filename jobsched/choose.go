@@ -2,7 +2,6 @@ package jobsched
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -50,16 +49,13 @@ func (c *chooser) barred(i int) reason.Explanation {
 	j := c.Jobs[i]
 	switch p := c.Projects[j.Project]; {
 	case j.Suspended:
-		return reason.Explanation{Code: reason.Suspended, Text: "You suspended this task.", Cure: "Resume it with: starling task resume " + j.ID}
+		return c.explain(j, reason.Suspended)
 	case p.Suspended:
 		return reason.Explanation{Code: reason.Suspended, Text: "You suspended its project.", Cure: "Resume it with: starling resume " + p.URL}
 	case c.Compute.Denied():
 		return c.Compute.As(reason.ComputingSuspended)
 	case j.SetAside:
-		return reason.Explanation{
-			Code: reason.SetAside, Text: "Set aside: the agent crashed twice while this task was running.",
-			Cure: fmt.Sprintf("Run it again with: starling task resume %s, or abort it with: starling task abort %[1]s", j.ID),
-		}
+		return c.explain(j, reason.SetAside)
 	case c.Now.Before(j.NotBefore) && j.Suspect:
 		return reason.Explanation{Code: reason.Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
@@ -70,6 +66,11 @@ func (c *chooser) barred(i int) reason.Explanation {
 		return c.barredOn(j)
 	}
 	return reason.Explanation{}
+}
+
+// explain returns a reason about a job with a fixed sentence.
+func (c *chooser) explain(j Job, code reason.Code) reason.Explanation {
+	return reason.Reason{Code: code, Task: j.ID}.Explain(c.Projects[j.Project].URL, c.Now)
 }
 
 // barredOn returns why a job cannot run on a coprocessor no matter what else does.

@@ -28,9 +28,9 @@ type Reason struct {
 	// refusal it is the missing resource, as a part of a sentence.
 	Detail string `json:"detail,omitempty"`
 
-	Task string  `json:"task,omitempty"` // the task that failed
+	Task string  `json:"task,omitempty"` // the name of the task
 	App  string  `json:"app,omitempty"`  // of a refusal ("": all)
-	Kind string  `json:"kind,omitempty"` // of coprocessor, likewise
+	Kind string  `json:"kind,omitempty"` // of coprocessor
 	Need float64 `json:"need,omitempty"` // in the unit of the code
 	Have float64 `json:"have,omitempty"` // likewise
 
@@ -58,7 +58,7 @@ type Entry struct {
 // table has the texts for each code.
 var table = func() map[Code]*Entry {
 	all := make(map[Code]*Entry)
-	for _, part := range [][]Entry{Troubles, Failures, Obstacles, Refusals} {
+	for _, part := range [][]Entry{Troubles, Failures, Obstacles, Refusals, Requests, Tasks} {
 		for i := range part {
 			all[part[i].Code] = &part[i]
 		}
@@ -92,12 +92,12 @@ func (r Reason) Text(now time.Time) string {
 	if !strings.Contains(text, "{") {
 		return text
 	}
-	tasks, left, kind, until, amount := "Its tasks", "The remaining tasks", "", "today", units[r.Code]
+	tasks, left, gpus, until, amount := "Its tasks", "The remaining tasks", "", "today", units[r.Code]
 	if r.App != "" {
 		tasks, left = "Tasks of "+r.App, left+" of "+r.App
 	}
 	if r.Kind != "" {
-		kind = " for its " + r.Kind + " GPUs"
+		gpus = " for its " + r.Kind + " GPUs"
 	}
 	if !r.Until.IsZero() {
 		until = "until " + words.Time(r.Until, now)
@@ -106,7 +106,7 @@ func (r Reason) Text(now time.Time) string {
 		amount = whole
 	}
 	text = strings.NewReplacer(
-		"{about}", r.About, "{detail}", r.Detail, "{tasks}", tasks, "{left}", left, "{kind}", kind,
+		"{about}", r.About, "{detail}", r.Detail, "{tasks}", tasks, "{left}", left, "{kind}", r.Kind, "{gpus}", gpus,
 		"{need}", amount(r.Need), "{have}", amount(r.Have), "{until}", until).Replace(text)
 	if strings.HasSuffix(text, "..") { // About is a sentence
 		return text[:len(text)-1]
@@ -124,5 +124,10 @@ func (r Reason) Cure(masterURL string) string {
 	case masterURL == "":
 		return strings.TrimSuffix(e.Cure, tryNow)
 	}
-	return strings.ReplaceAll(e.Cure, "{url}", masterURL)
+	return strings.ReplaceAll(strings.ReplaceAll(e.Cure, "{url}", masterURL), "{task}", r.Task)
+}
+
+// Explain returns the reason in words, see Text and Cure.
+func (r Reason) Explain(masterURL string, now time.Time) Explanation {
+	return Explanation{r.Code, r.Text(now), r.Cure(masterURL), r.Until}
 }

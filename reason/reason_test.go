@@ -17,13 +17,13 @@ const project = "http://p.example/"
 // TestEveryCodeHasATextAndACure reads all of them as people do.
 func TestEveryCodeHasATextAndACure(t *testing.T) {
 	seen := make(map[reason.Code]bool)
-	for _, e := range slices.Concat(reason.Troubles, reason.Failures, reason.Obstacles, reason.Refusals) {
+	for _, e := range slices.Concat(reason.Troubles, reason.Failures, reason.Obstacles, reason.Refusals, reason.Requests, reason.Tasks) {
 		if seen[e.Code] {
 			t.Errorf("%s is there twice", e.Code)
 		}
 		seen[e.Code] = true
 		for _, about := range []string{"", "p.example"} {
-			r := reason.Reason{Code: e.Code, About: about, Detail: about, Task: "w_0", App: "upper", Need: 9, Have: 8}
+			r := reason.Reason{Code: e.Code, About: about, Detail: about, Task: "w_0", App: "upper", Kind: "NVIDIA", Need: 9, Have: 8}
 			for _, text := range []string{r.Text(now), r.Failing(1), r.Failing(3), r.Ended()} {
 				if text == "" || strings.ContainsAny(text, "{}%") {
 					t.Errorf("%s about %q: %q", e.Code, about, text)

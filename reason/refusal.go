@@ -19,7 +19,7 @@ const (
 const (
 	something      = "{tasks} need something that this computer does not have"
 	itEnds         = "Wait: this ends without your help."
-	compiled       = "Only the project can change that. To keep the computer busy, attach to another project: starling attach"
+	compiled       = "Only the project can change that. " + Elsewhere
 	virtual        = "Find the reason with: starling doctor"
 	longer         = "Leave the computer on for longer, or allow computing at more hours."
 	ownPreferences = "Change your preferences for the project on its web site."
@@ -39,7 +39,7 @@ var Refusals = []Entry{
 	{"bandwidth", "{tasks} need a download speed of {need} a second, and this computer has {have} a second.", "", compiled},
 	{"deadline", "{tasks} would take this computer {need}, and are due after {have}.", "", longer},
 	{"daily_quota", "This computer has had the {have} tasks that the project allows it {until}. The number rises with each valid result.", "", itEnds},
-	{"tasks_in_progress", "This computer has the {have} tasks of the project{kind} that it may have at a time.", "", "Wait: more can be fetched once some are reported."},
+	{"tasks_in_progress", "This computer has the {have} tasks of the project{gpus} that it may have at a time.", "", "Wait: more can be fetched once some are reported."},
 	{"too_recent", "The project wants a pause of {need} between requests, and the last one was {have} ago.", "", itEnds},
 	{"code_sign_key", "The project has changed its security key.", "", ""},
 	{"excluded", "{detail}.", "The project does not send tasks to this computer.", "Ask the project why, on its web site."},

@@ -21,3 +21,14 @@ const (
 	Detached        Code = "project_is_detached"
 	ComparingClocks Code = "comparing_clocks" // it may be past its deadline
 )
+
+// Tasks are the reasons about tasks with a fixed sentence.
+var Tasks = []Entry{
+	{Suspended, "You suspended this task.", "", "Resume it with: starling task resume {task}"},
+	{SetAside, "Set aside: the agent crashed twice while this task was running.", "", "Run it again with: starling task resume {task}, or abort it with: starling task abort {task}"},
+	{OneAtATime, "Another task of its project that needs little CPU time is running. These tasks run one at a time.", "", ""},
+	{ReadyToReport, "Finished. It will be reported at the next contact.", "", "Report it now with: starling update {url}"},
+	{GivenUp, "Abandoned: its deadline passed before it was started.", "", "If this happens often, set work_buf_min_days and work_buf_additional_days lower."},
+	{Detached, "Its project is being {about}.", "Its project is being detached.", "Keep its tasks with: starling undo {url}"},
+	{ComparingClocks, "Its deadline has passed by this computer's clock, which is first compared with the server's.", "", "Wait: this ends with the next contact. To contact the project now: starling update {url}"},
+}

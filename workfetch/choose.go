@@ -56,7 +56,7 @@ func (f *fetcher) beside(i int) Decision {
 		return r
 	}
 	if p.HasTask {
-		return because(reason.Explanation{Code: reason.HasTask, Text: "Its task is here. Its tasks need little CPU time, so one at a time runs in addition to those of other projects."})
+		return because(f.explain(p, reason.HasTask))
 	}
 	return f.pause(i, ask("Requesting a task that needs little CPU time.", firstRequest))
 }
@@ -140,11 +140,11 @@ func (d *Decision) postpone(why reason.Code) {
 func (p Project) barred(s Snapshot) reason.Explanation {
 	switch {
 	case p.Suspended:
-		return reason.Explanation{Code: reason.ProjectSuspended, Text: "You suspended the project.", Cure: "Resume it with: starling resume " + p.URL}
+		return reason.Reason{Code: reason.ProjectSuspended}.Explain(p.URL, s.Now)
 	case !p.Counts && p.NoWorkWhy != "":
 		return reason.Explanation{Code: reason.NoMoreWork, Text: p.NoWorkWhy, Cure: p.NoWorkCure}
 	case !p.Counts:
-		return reason.Explanation{Code: reason.NoMoreWork, Text: "This project is set to fetch no more work.", Cure: "Allow it with: starling allowmorework " + p.URL}
+		return reason.Reason{Code: reason.NoMoreWork}.Explain(p.URL, s.Now)
 	case p.Uploads > 2*max(s.CPUs, 1):
 		return reason.Explanation{Code: reason.UploadBacklog, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result")), Cure: "See why the uploads wait with: starling transfers"}
 	case p.Talking:

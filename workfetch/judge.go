@@ -120,7 +120,7 @@ func (f *fetcher) weigh(i int) Decision {
 		return because(reason.Explanation{Code: reason.Overserved, Text: fmt.Sprintf("This project has received far more than its share: it owes %s.", span(-p.Debt*f.factor))})
 	}
 	if p.Uploading && f.idle == 0 {
-		return because(reason.Explanation{Code: reason.UploadFirst, Text: "A result is being uploaded. The next request will report it."})
+		return because(f.explain(p, reason.UploadFirst))
 	}
 	if f.held[i] == 0 && p.JobTime == 0 {
 		// Nothing is known of its results yet.
@@ -195,10 +195,7 @@ func (f *fetcher) unproved(i int, job float64) reason.Explanation {
 	case w.Code != "":
 		return reason.Explanation{Code: reason.FirstWaits, Text: "Its task " + p.WaitsID + " has to run before more is fetched. " + w.Text, Cure: w.Cure, Until: w.Until}
 	}
-	return reason.Explanation{
-		Code: reason.Unproved, Text: "Learning how long this project's tasks really take. More is fetched once one of them is finished or a tenth done.",
-		Cure: "Wait: this will end without your help.",
-	}
+	return f.explain(p, reason.Unproved)
 }
 
 // noShare is the reason for which a project with a share of 0 gets no work: it gets only the time
@@ -270,14 +267,11 @@ func (s Stream) uses() float64 {
 func (f *fetcher) barred(p Project) reason.Explanation {
 	switch {
 	case p.NoApps && f.kind == resource.CPU:
-		return reason.Explanation{Code: reason.NoCPUApps, Text: "The project says it has no applications for this computer's CPU.", Cure: elsewhere}
+		return f.explain(p, reason.NoCPUApps)
 	case p.NoApps:
-		return reason.Explanation{Code: reason.NoGPUApps, Text: fmt.Sprintf("The project says it has no applications for this computer's %s.", f.kind), Cure: elsewhere}
+		return f.explain(p, reason.NoGPUApps)
 	case p.Excluded:
-		return reason.Explanation{
-			Code: reason.GPUExcluded, Text: fmt.Sprintf("Its account file keeps its tasks off every %s (exclude_gpu).", f.kind),
-			Cure: "To let them use it, remove exclude_gpu from the account file.",
-		}
+		return f.explain(p, reason.GPUExcluded)
 	case f.Now.Before(p.Backoff) && !p.Asked:
 		until, paused := p.Backoff, p.MinRPCTime.After(p.Backoff)
 		if paused {
@@ -303,10 +297,15 @@ func (f *fetcher) barred(p Project) reason.Explanation {
 		if reasons != "" {
 			text = "The last request brought no work. " + strings.TrimSuffix(reasons, ".")
 		}
-		cure = cmp.Or(f.enough(p.Stream), cure, "To keep the computer busy, attach to another project: starling attach. To ask this one now: starling update "+p.URL)
+		cure = cmp.Or(f.enough(p.Stream), cure, reason.Elsewhere+". To ask this one now: starling update "+p.URL)
 		return reason.Explanation{Code: reason.NoWorkBackoff, Until: until, Cure: cure, Text: text + ". Trying again " + words.When(until, f.Now) + "."}
 	}
 	return reason.Explanation{}
+}
+
+// explain returns a reason about a project with a fixed sentence.
+func (f *fetcher) explain(p Project, code reason.Code) reason.Explanation {
+	return reason.Reason{Code: code, Kind: f.kind.String()}.Explain(p.URL, f.Now)
 }
 
 // pause makes a project wait that is to be asked for work but wants no contact yet. If there is no
@@ -331,8 +330,6 @@ func (f *fetcher) requestDelay(p Project) reason.Explanation {
 		Text: "More work will be requested " + words.When(p.MinRPCTime, f.Now) + ": the project asked for this pause between contacts.",
 	}
 }
-
-const elsewhere = "To keep the computer busy, attach to another project: starling attach"
 
 // balance describes the time that a project is owed, or owes, in CPU-seconds.
 func balance(debt float64) string {

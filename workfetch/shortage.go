@@ -26,7 +26,7 @@ func (f *fetcher) enough(of Stream) string {
 		switch need := needs(of.Refused, x.code); {
 		case need == 0 && !reason.Short(x.code, of.BackoffWhy):
 		case need > x.all && x.all > 0:
-			cures = append(cures, fmt.Sprintf("This computer can never run these tasks: they need %s %s, and it has %s. %s.", words.Bytes(need), x.what, words.Bytes(x.all), elsewhere))
+			cures = append(cures, fmt.Sprintf("This computer can never run these tasks: they need %s %s, and it has %s. %s.", words.Bytes(need), x.what, words.Bytes(x.all), reason.Elsewhere))
 		case x.bound.Cure != "":
 			cures = append(cures, x.bound.Cure+" Now: "+x.bound.Text+".")
 		}

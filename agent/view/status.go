@@ -250,7 +250,7 @@ func (f *Facts) why(r state.Result, t control.Task) string {
 		if x := Failure(f.DB, r); x.Is() {
 			return x.Ended()
 		}
-		return "Finished. It will be reported at the next contact."
+		return reason.Reason{Code: reason.ReadyToReport}.Text(f.Now)
 	case !r.AbortAt.IsZero():
 		return fmt.Sprintf("At your request, this task will be aborted %s. To keep it: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)
 	case r.State == protocol.ClientDownloading, r.State == protocol.ClientUploading:
