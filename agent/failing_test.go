@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/reason"
 )
 
 // TestATaskThatFailsIsExplained makes a recorded job fail in every possible way, with real programs
@@ -27,7 +28,7 @@ func TestATaskThatFailsIsExplained(t *testing.T) {
 		name    string
 		program string
 		spoil   func(map[string][]answer)
-		code    string
+		code    reason.Code
 		text    string // in the sentence
 		stderr  string
 	}{

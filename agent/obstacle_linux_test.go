@@ -66,7 +66,7 @@ func TestAFullDiskIsSaid(t *testing.T) {
 				x = s.Transfers[0]
 			}
 		}
-		if x.TroubleCode != string(reason.DiskFull) || x.Trouble != "This computer's disk is full." || !strings.HasPrefix(x.TroubleCure, "Free some disk space.") {
+		if x.TroubleCode != reason.DiskFull || x.Trouble != "This computer's disk is full." || !strings.HasPrefix(x.TroubleCure, "Free some disk space.") {
 			t.Fatalf("got %+v", x)
 		}
 		remove()
@@ -127,7 +127,7 @@ func TestAProgramThatMayNotRun(t *testing.T) {
 	w.start(t)
 	defer w.stop()
 	f := w.failing(t)
-	if f.Code != string(reason.NotExecutable) || !strings.Contains(f.Text, "this computer does not let its program be run") || !strings.Contains(f.Cure, "noexec") {
+	if f.Code != reason.NotExecutable || !strings.Contains(f.Text, "this computer does not let its program be run") || !strings.Contains(f.Cure, "noexec") {
 		t.Errorf("got %+v", f)
 	}
 	plainWords(t, f.Text)

@@ -73,7 +73,7 @@ func TestWhyAFileWaits(t *testing.T) {
 					t.Fatalf("got %+v, %+v", s.Transfers, s.Tasks)
 				}
 				x, why := s.Transfers[0], s.Tasks[0].Why
-				if x.TroubleCode != string(tt.code) || x.Trouble != tt.text || x.TroubleCure == "" || x.TroubleDetail == "" {
+				if x.TroubleCode != tt.code || x.Trouble != tt.text || x.TroubleCure == "" || x.TroubleDetail == "" {
 					t.Errorf("the transfer says %+v", x)
 				}
 				if !strings.HasPrefix(why, doing+" "+tt.text+" Trying "+x.Name+" again ") {

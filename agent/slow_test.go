@@ -66,7 +66,7 @@ func TestASlowServerIsWaitedForAlone(t *testing.T) {
 		if n := w.count(sched); n < 2 {
 			t.Errorf("the other was asked %d times", n)
 		}
-		if p, _ := find(s, slowURL); p.WorkCode != string(reason.Conversing) || !strings.Contains(p.Work, "In contact") {
+		if p, _ := find(s, slowURL); p.WorkCode != reason.Conversing || !strings.Contains(p.Work, "In contact") {
 			t.Errorf("of the slow one: %s %s", p.WorkCode, p.Work)
 		}
 		// Detaching the project does not wait for it either.

@@ -30,7 +30,7 @@ func TestTroubleHasAStartAndAnEnd(t *testing.T) {
 	})
 	w.run(func(t *testing.T) {
 		first := w.project(t, time.Minute)
-		if first.TroubleCode != string(reason.NotAcknowledged) || first.TroubleSince.IsZero() || first.TroubleCure == "" {
+		if first.TroubleCode != reason.NotAcknowledged || first.TroubleSince.IsZero() || first.TroubleCure == "" {
 			t.Fatalf("after the first contact: %+v", first)
 		}
 		for w.count(sched) < 2 {

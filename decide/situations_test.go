@@ -76,7 +76,7 @@ func TestSituations(t *testing.T) {
 		"`trouble_code` of a transfer in `starling status --json`, or the code of a project's trouble, above. Provoked with real servers, files and programs in `agent/obstacle_test.go`.",
 		obstacles(), codes(t, "../reason", "obstacle.go", "Code"))
 	section("Why nothing is computed or transferred", "`code` in `compute` and `network`. `starling log` has each of them with its time.",
-		suspensions(), append(permissions(t), view.DiskFull))
+		suspensions(), append(codes(t, "../reason", "suspension.go", "Code"), string(reason.DiskFull)))
 	section("Stored files that were removed or refused",
 		"`code` of `storage.removed` of a project. `storage.problems` has the refused files. Provoked with an agent in `agent/stored_test.go`.",
 		storedFiles(), codes(t, "storage", ".go", "Code"))
@@ -448,13 +448,13 @@ func suspensions() (list []situation) {
 		p, c, m := prefs.Default(), prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{}
 		x.change(&p, &c, &m)
 		r := x.may(p, c, m)
-		list = append(list, situation{r.Code, r.Why, r.Cure})
+		list = append(list, situation{string(r.Code), r.Why, r.Cure})
 	}
 	full := view.Facts{
 		Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Host: protocol.HostInfo{NCPUs: 1, DiskTotal: 100 << 30}, Disk: view.Disk{Used: 2 << 30},
 	}
 	r := full.Snapshot().Compute
-	return append(list, situation{r.Code, r.Why, r.Cure})
+	return append(list, situation{string(r.Code), r.Why, r.Cure})
 }
 
 func storedFiles() (list []situation) {
@@ -513,18 +513,6 @@ func codes(t *testing.T, dir, end, typ string) (all []string) {
 	if len(all) == 0 {
 		t.Fatalf("no constant %s in %s", typ, dir)
 	}
-	return all
-}
-
-// permissions returns the codes of everything that the preferences forbid: the strings of
-// prefs/allow.go.
-func permissions(t *testing.T) (all []string) {
-	t.Helper()
-	constants(t, "../prefs", "allow.go", func(spec *ast.ValueSpec, value string) {
-		if spec.Type == nil {
-			all = append(all, value)
-		}
-	})
 	return all
 }
 

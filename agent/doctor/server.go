@@ -70,7 +70,7 @@ func (d *dated) last() time.Time {
 // waits reports whether a project gets no work for a reason that a person can remedy. It is false
 // if the reason is normal or another finding already reports it.
 func waits(p control.Project) bool {
-	switch reason.Code(p.WorkCode) {
+	switch p.WorkCode {
 	case reason.BufferFull, reason.Unproved, reason.Overserved, reason.RequestDelay, reason.TasksFail, reason.NetworkSuspended, reason.ComputingSuspended:
 		return false
 	}

@@ -224,10 +224,6 @@ func phase(r state.Result) decide.Phase {
 	}
 }
 
-// DiskFull is the code for computing being denied because the preferences do not allow more disk
-// use.
-const DiskFull = "disk_full"
-
 // diskKnown reports whether it is known how much disk is used and free.
 func (f *Facts) diskKnown() bool { return f.Disk.Free >= 0 && f.Disk.Used >= 0 }
 
@@ -242,7 +238,7 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 		return p
 	}
 	bound := f.Prefs.DiskBound(total, f.Disk.Free, f.Disk.Used)
-	return prefs.Permission{Code: DiskFull, Cure: bound.Cure, Why: fmt.Sprintf(
+	return prefs.Permission{Code: reason.DiskFull, Cure: bound.Cure, Why: fmt.Sprintf(
 		"The projects' files use %s of disk space, but the preferences allow %s (%s).", words.Bytes(f.Disk.Used), words.Bytes(allowed), bound.Text)}
 }
 

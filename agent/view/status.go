@@ -80,7 +80,7 @@ func (f *Facts) Status() control.Status {
 			NextTry: w.NextTry,
 		}
 		if o := moving(w.File); o.Is() {
-			x.Trouble, x.TroubleCode, x.TroubleCure, x.TroubleDetail = o.Text(f.Now), string(o.Code), o.Cure(""), w.Error
+			x.Trouble, x.TroubleCode, x.TroubleCure, x.TroubleDetail = o.Text(f.Now), o.Code, o.Cure(""), w.Error
 		}
 		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes = true, t.Bytes
@@ -146,7 +146,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		Initialized: p.Contact.Initialized, Disconnected: p.Ending.Kind == state.Detaching, Ending: f.ending(p), Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 	}
 	if t := Trouble(p); t.Is() {
-		v.Trouble, v.TroubleCode, v.TroubleCure = t.Text(f.Now), string(t.Code), t.Cure(u)
+		v.Trouble, v.TroubleCode, v.TroubleCure = t.Text(f.Now), t.Code, t.Cure(u)
 		v.TroubleFull, v.TroubleSince = t.Detail, t.Since
 	}
 	if p.Contact.MinRPCTime.After(f.Now) {
@@ -154,7 +154,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	if x := Failed(p); x.Is() {
 		v.Failing = &control.Failing{
-			Count: p.Fetch.Errors, Task: x.Task, Code: string(x.Code), Text: x.Failing(p.Fetch.Errors), Cure: x.Cure(u), Stderr: x.Detail, At: x.Since,
+			Count: p.Fetch.Errors, Task: x.Task, Code: x.Code, Text: x.Failing(p.Fetch.Errors), Cure: x.Cure(u), Stderr: x.Detail, At: x.Since,
 		}
 	}
 	if p.LeftOut != "" {
@@ -182,10 +182,10 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		v.Debt = d
 	}
 	r := f.Last.Project(u).Fetch
-	v.Work, v.WorkCode, v.WorkCure = r.Text, string(r.Code), r.Cure
+	v.Work, v.WorkCode, v.WorkCure = r.Text, r.Code, r.Cure
 	if r.Code == reason.NoWorkBackoff {
 		for _, x := range p.Fetch.Refused {
-			v.Refused = append(v.Refused, control.Refused{Code: string(x.Code), App: x.App, Text: x.Or(reason.NotSent).Text(f.Now), Cure: x.Or(reason.NotSent).Cure(u)})
+			v.Refused = append(v.Refused, control.Refused{Code: x.Code, App: x.App, Text: x.Or(reason.NotSent).Text(f.Now), Cure: x.Or(reason.NotSent).Cure(u)})
 		}
 	}
 	v.Asked = f.Asked[u]

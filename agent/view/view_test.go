@@ -191,12 +191,12 @@ func TestNothingIsComputedOnAFullDisk(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		disk view.Disk
-		want string
+		want reason.Code
 	}{
 		{"nothing is known", view.Disk{Free: -1, Used: -1}, ""},
 		{"not measured yet", view.Disk{Free: 0, Used: -1}, ""},
 		{"there is room", view.Disk{Free: 90e9, Used: 1e9}, ""},
-		{"there is none", view.Disk{Free: 0, Used: 1e9}, view.DiskFull},
+		{"there is none", view.Disk{Free: 0, Used: 1e9}, reason.DiskFull},
 	} {
 		f.Disk = c.disk
 		if got := f.Snapshot().Compute.Code; got != c.want {
@@ -278,7 +278,7 @@ func TestAFullDiskNamesThePreference(t *testing.T) {
 	f.Prefs.DiskMaxUsedGB = 2
 	s := f.Snapshot()
 	want := "The projects' files use 3 GB of disk space, but the preferences allow 2 GB (disk_max_used_gb = 2)."
-	if s.Compute.Cure != "Set disk_max_used_gb higher." || s.Compute.Code != view.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
+	if s.Compute.Cure != "Set disk_max_used_gb higher." || s.Compute.Code != reason.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
 		t.Errorf("got %+v, %+v, want %q", s.Compute, s.Disk, want)
 	}
 	f.Disk.Used = 1 << 30
