@@ -3,7 +3,7 @@
 // its sentence and its cure in one table. Why a task runs and why a project is asked for work, or
 // not, are Explanations. It is policy: values in, values out.
 //
-// It does not classify errors: scheduler_op.Diagnose and agent/life turn them into codes. Sentences
+// It does not classify errors: scheduler_op.Diagnose, executor and agent/life give codes. Sentences
 // with figures of a decision are made where the decision is, in jobsched and workfetch.
 package reason
 

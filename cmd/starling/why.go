@@ -238,7 +238,7 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 
 func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decide.ProjectPlan, numbers bool) {
 	fmt.Fprintf(w, "%s\n", p.URL)
-	if p.Trouble.Is() && string(plan.Fetch.Code) != string(p.Trouble.Code) {
+	if p.Trouble.Is() && plan.Fetch.Code != p.Trouble.Code {
 		fmt.Fprintf(w, "  problem  %s\n  you can  %s\n", printable(p.Trouble.Text(s.Now)), p.Trouble.Cure(p.URL))
 	}
 	if p.Failed.Is() {
