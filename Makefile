@@ -109,7 +109,7 @@ demo: build
 # four to sixty times as long. These are policy (lint forbids goroutines there), formats and texts.
 # The commands, which are run here as people run them, sim and e2e are tested without it, too,
 # because other tests run their agents and servers with it.
-UNRACED = cmd/starling|cmd/starling-server|contact|debt|decide(/.*)?|e2e|internal/words|jobsched|obstacle|prefs|protocol(/.*)?|resource|server/match|sim(/.*)?|workfetch
+UNRACED = cmd/starling|cmd/starling-server|contact|debt|decide(/.*)?|e2e|internal/words|jobsched|prefs|protocol(/.*)?|reason|resource|server/match|sim(/.*)?|workfetch
 
 # In the other packages the detector leaves out SQLite, which is C translated to Go, and the
 # arithmetic of passwords and keys. Packages with atomics must not be left out, because the linker

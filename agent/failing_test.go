@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/reason"
 )
 
 // TestATaskThatFailsIsExplained makes a recorded job fail in every possible way, with real programs
@@ -27,7 +28,7 @@ func TestATaskThatFailsIsExplained(t *testing.T) {
 		name    string
 		program string
 		spoil   func(map[string][]answer)
-		code    string
+		code    reason.Code
 		text    string // in the sentence
 		stderr  string
 	}{
@@ -42,7 +43,7 @@ func TestATaskThatFailsIsExplained(t *testing.T) {
 		{
 			"no input on the server", plainProgram,
 			func(all map[string][]answer) { all["in_1"] = []answer{{code: 404}} },
-			"input_missing", "its input file in_1 (HTTP 404) is not on the project's server", "",
+			"input_missing", "its input file in_1 (HTTP 404 Not Found) is not on the project's server", "",
 		},
 		{
 			"another input than announced", plainProgram,

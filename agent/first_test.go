@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/reason"
 )
 
 // gone returns a server that cannot be reached. One contact makes three short attempts.
@@ -25,7 +25,7 @@ func TestAProjectAttachedDuringAnOutageIsFoundSoon(t *testing.T) {
 	w := newWorld(t, demoURL, answers, nil)
 	w.run(func(t *testing.T) {
 		p := w.project(t, 20*time.Second)
-		if p.TroubleCode != string(contact.ConnectionLost) || p.Failures != 1 || p.NextContact.IsZero() || p.NextContact.After(time.Now().Add(time.Minute)) || p.WorkCode != p.TroubleCode {
+		if p.TroubleCode != reason.ConnectionLost || p.Failures != 1 || p.NextContact.IsZero() || p.NextContact.After(time.Now().Add(time.Minute)) || p.WorkCode != p.TroubleCode {
 			t.Errorf("after the first attempt: %+v", p)
 		}
 		if p = w.project(t, 40*time.Minute); !p.Initialized || p.TroubleCode != "" {
@@ -74,7 +74,7 @@ func TestUpdateGoesOnToTheScheduler(t *testing.T) {
 		for range 10 {            // the tenth has the page fetched again, which fails
 			steer(control.UpdateProject)
 		}
-		if p := w.project(t, 0); p.TroubleCode != string(contact.NotFound) || w.count(master) != 2 {
+		if p := w.project(t, 0); p.TroubleCode != reason.NotFound || w.count(master) != 2 {
 			t.Fatalf("%d pages: %+v", w.count(master), p)
 		}
 		steer(control.UpdateProject)

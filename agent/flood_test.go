@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -101,7 +102,7 @@ func TestABoundOfEachProject(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := w.project(t, time.Minute)
-		if p.Tasks != workfetch.MaxHeld || p.WorkCode != string(workfetch.TooMany) || !strings.Contains(p.Work, "already has 10000 of its tasks") {
+		if p.Tasks != workfetch.MaxHeld || p.WorkCode != reason.TooManyTasks || !strings.Contains(p.Work, "already has 10000 of its tasks") {
 			t.Errorf("%d tasks; %s %s", p.Tasks, p.WorkCode, p.Work)
 		}
 		if text := strings.Join(p.Notices, "\n"); !strings.Contains(text, "sent 500 tasks, of which 200 were rejected") {

@@ -13,8 +13,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/testwait"
-	"github.com/starling-grid/starling/obstacle"
-	"github.com/starling-grid/starling/workfetch"
+	"github.com/starling-grid/starling/reason"
 )
 
 // mount puts a small file system at a folder of the world's, until the test ends.
@@ -67,7 +66,7 @@ func TestAFullDiskIsSaid(t *testing.T) {
 				x = s.Transfers[0]
 			}
 		}
-		if x.TroubleCode != string(obstacle.DiskFull) || x.Trouble != "This computer's disk is full." || !strings.HasPrefix(x.TroubleCure, "Free some disk space.") {
+		if x.TroubleCode != reason.DiskFull || x.Trouble != "This computer's disk is full." || !strings.HasPrefix(x.TroubleCure, "Free some disk space.") {
 			t.Fatalf("got %+v", x)
 		}
 		remove()
@@ -87,11 +86,11 @@ func TestATaskThatCannotBeStartedYet(t *testing.T) {
 		name  string
 		flags uintptr
 		full  bool
-		code  obstacle.Code
+		code  reason.Code
 		text  string
 	}{
-		{"a disk that is full", 0, true, obstacle.DiskFull, "This computer's disk is full. It will be tried again later."},
-		{"a disk that takes no changes", unix.MS_RDONLY, false, obstacle.DiskFails, "This computer's disk reports an error. It will be tried again later."},
+		{"a disk that is full", 0, true, reason.DiskFull, "This computer's disk is full. It will be tried again later."},
+		{"a disk that takes no changes", unix.MS_RDONLY, false, reason.DiskFails, "This computer's disk reports an error. It will be tried again later."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := plainWorld(t, plainProgram)
@@ -110,7 +109,7 @@ func TestATaskThatCannotBeStartedYet(t *testing.T) {
 				return err
 			})
 			got, why := r.Snapshot.Results[0].Obstacle, r.Plan.Results[0].Text
-			if got.Code != tt.code || got.Cure() == "" || why != tt.text {
+			if got.Code != tt.code || got.Cure("") == "" || why != tt.text {
 				t.Errorf("got %+v: %q", got, why)
 			}
 			if s := w.after(t, 0); len(s.Tasks) != 1 || s.Tasks[0].Why != tt.text {
@@ -128,7 +127,7 @@ func TestAProgramThatMayNotRun(t *testing.T) {
 	w.start(t)
 	defer w.stop()
 	f := w.failing(t)
-	if f.Code != string(workfetch.NotExecutable) || !strings.Contains(f.Text, "this computer does not let its program be run") || !strings.Contains(f.Cure, "noexec") {
+	if f.Code != reason.NotExecutable || !strings.Contains(f.Text, "this computer does not let its program be run") || !strings.Contains(f.Cure, "noexec") {
 		t.Errorf("got %+v", f)
 	}
 	plainWords(t, f.Text)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -38,7 +38,7 @@ func TestWhyAFileWaits(t *testing.T) {
 		name   string
 		upload bool
 		answer answer
-		code   obstacle.Code
+		code   reason.Code
 		text   string
 	}{
 		{"a server with a fault", false, answer{code: 500}, "server_error", "The project's server has a fault (HTTP 500 Internal Server Error)."},
@@ -46,9 +46,9 @@ func TestWhyAFileWaits(t *testing.T) {
 		{"a lost connection", false, answer{code: 200, body: []byte("hel"), cut: true}, "connection_lost", "The connection to 127.0.0.1:18080 was lost before the reply was complete."},
 		{"a short reply", false, answer{code: 200, body: []byte("hel")}, "connection_lost", "The connection to 127.0.0.1:18080 was lost before the reply was complete."},
 		{"an upload to a server with a fault", true, answer{code: 500}, "server_error", "The project's server has a fault (HTTP 500 Internal Server Error)."},
-		{"an upload to nowhere", true, answer{code: 404}, obstacle.NoUploads, "The address to upload to leads nowhere (HTTP 404 Not Found)."},
-		{"an upload that is not taken now", true, refusal, obstacle.Refused, "The project's server did not take the file. It says: no room here."},
-		{"an upload answered by a web page", true, answer{code: 200, body: []byte("<html>Log in</html>")}, obstacle.TransferFails, "The transfer failed."},
+		{"an upload to nowhere", true, answer{code: 404}, reason.NoUploads, "The address to upload to leads nowhere (HTTP 404 Not Found)."},
+		{"an upload that is not taken now", true, refusal, reason.UploadRefused, "The project's server did not take the file. It says: no room here."},
+		{"an upload answered by a web page", true, answer{code: 200, body: []byte("<html>Log in</html>")}, reason.TransferFails, "The transfer failed."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +73,7 @@ func TestWhyAFileWaits(t *testing.T) {
 					t.Fatalf("got %+v, %+v", s.Transfers, s.Tasks)
 				}
 				x, why := s.Transfers[0], s.Tasks[0].Why
-				if x.TroubleCode != string(tt.code) || x.Trouble != tt.text || x.TroubleCure == "" || x.TroubleDetail == "" {
+				if x.TroubleCode != tt.code || x.Trouble != tt.text || x.TroubleCure == "" || x.TroubleDetail == "" {
 					t.Errorf("the transfer says %+v", x)
 				}
 				if !strings.HasPrefix(why, doing+" "+tt.text+" Trying "+x.Name+" again ") {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 )
 
 // Computing stops while a number from outside is beyond its limit, with a reason in the volunteer's
@@ -31,11 +31,11 @@ func TestPowerLimit(t *testing.T) {
 	}
 	w.run(func(t *testing.T) {
 		s := w.after(t, 5*time.Second)
-		if s.ComputeCode != prefs.PowerLimit || s.Compute != "Grid is at 412 g/kWh, above the limit of 300 g/kWh ([[power]] in starling.toml)." || !strings.HasPrefix(s.ComputeCure, "Wait until it is at 280 g/kWh") {
+		if s.ComputeCode != reason.PowerLimit || s.Compute != "Grid is at 412 g/kWh, above the limit of 300 g/kWh ([[power]] in starling.toml)." || !strings.HasPrefix(s.ComputeCure, "Wait until it is at 280 g/kWh") {
 			t.Errorf("got %s: %s %s", s.ComputeCode, s.Compute, s.ComputeCure)
 		}
 		put("290")
-		if s := w.after(t, 70*time.Second); s.ComputeCode != prefs.PowerLimit {
+		if s := w.after(t, 70*time.Second); s.ComputeCode != reason.PowerLimit {
 			t.Errorf("within the hysteresis: %q", s.Compute)
 		}
 		put("280")

@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // If a server sends the end of its refusal, the agent uses it. The server's messages about the
@@ -37,7 +36,7 @@ func TestWhatARefusalTells(t *testing.T) {
 			fmt.Sprintf("<message priority=\"low\">No tasks sent</message>\n<message priority=\"low\">This computer has finished a daily quota of 2 tasks, until midnight UTC</message>\n"+
 				"<starling_refusal code=\"daily_quota\" need=\"3\" have=\"2\" until=\"%d\"/>\n", begin.Add(5*time.Hour).Unix()),
 			func(t *testing.T, w *world, p control.Project) {
-				if p.WorkCode != string(workfetch.NoWorkBackoff) || !strings.Contains(p.Work, "had the 2 tasks that the project allows it until ") {
+				if p.WorkCode != reason.NoWorkBackoff || !strings.Contains(p.Work, "had the 2 tasks that the project allows it until ") {
 					t.Errorf("got %s: %s", p.WorkCode, p.Work)
 				}
 				w.after(t, 4*time.Hour+50*time.Minute)
@@ -65,7 +64,7 @@ func TestWhatARefusalTells(t *testing.T) {
 			"another address",
 			"<master_url>https://new.example/</master_url>\n",
 			func(t *testing.T, _ *world, p control.Project) {
-				if p.TroubleCode != string(contact.Moved) || !strings.Contains(p.Trouble, "https://new.example/") || !strings.Contains(p.TroubleCure, "starling detach "+demoURL) {
+				if p.TroubleCode != reason.Moved || !strings.Contains(p.Trouble, "https://new.example/") || !strings.Contains(p.TroubleCure, "starling detach "+demoURL) {
 					t.Errorf("got %s: %s (%s)", p.TroubleCode, p.Trouble, p.TroubleCure)
 				}
 			},

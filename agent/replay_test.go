@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -65,12 +65,12 @@ func TestUpstreamRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		capture string
 		message string // shown to the volunteer
-		code    contact.TroubleCode
+		code    reason.Code
 		silence time.Duration // no contact before that
 	}{
-		{"10-bad-authenticator", "Invalid or missing account key", contact.KeyRefused, time.Hour},
-		{"13-wrong-platform", "z80-cpm", contact.PlatformRefused, 24 * time.Hour},
-		{"14-not-xml", "Error in request message", contact.ReplyUnusable, 0},
+		{"10-bad-authenticator", "Invalid or missing account key", reason.KeyRefused, time.Hour},
+		{"13-wrong-platform", "z80-cpm", reason.PlatformRefused, 24 * time.Hour},
+		{"14-not-xml", "Error in request message", reason.ReplyUnusable, 0},
 	} {
 		t.Run(tt.capture, func(t *testing.T) {
 			w := newWorld(t, benchURL, withMaster(t, benchURL, upstream(t, tt.capture)), nil)
@@ -79,10 +79,10 @@ func TestUpstreamRefusals(t *testing.T) {
 				if !strings.Contains(strings.Join(p.Notices, "\n"), tt.message) {
 					t.Errorf("notices %q, want %q", p.Notices, tt.message)
 				}
-				if p.TroubleCode != string(tt.code) || p.TroubleCure == "" {
+				if p.TroubleCode != tt.code || p.TroubleCure == "" {
 					t.Errorf("trouble %q %q, want %q", p.TroubleCode, p.Trouble, tt.code)
 				}
-				if tt.silence > 0 && (p.WorkCode != string(tt.code) || p.WorkCure != p.TroubleCure || !strings.HasPrefix(p.Work, p.Trouble)) {
+				if tt.silence > 0 && (p.WorkCode != tt.code || p.WorkCure != p.TroubleCure || !strings.HasPrefix(p.Work, p.Trouble)) {
 					t.Errorf("work is not fetched because %q %q, want the same as the trouble %q", p.WorkCode, p.Work, p.Trouble)
 				}
 				if p.WorkCode == "ask" || p.Work == "" {
@@ -143,7 +143,7 @@ func TestFaultsOfServersLeadToBackoffAndNothingElse(t *testing.T) {
 		for range 4 * 60 * 60 { // every second for four hours
 			p := w.project(t, time.Second)
 			if p.TroubleFull != last {
-				seen = append(seen, p.TroubleCode+": "+p.TroubleFull)
+				seen = append(seen, string(p.TroubleCode)+": "+p.TroubleFull)
 				last = p.TroubleFull
 				if p.Trouble != "" && p.NextContact.Before(time.Now().Add(5*time.Second)) {
 					t.Errorf("%q: next contact at %v, want a wait", p.Trouble, p.NextContact)

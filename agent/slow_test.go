@@ -11,8 +11,8 @@ import (
 
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // slow is a transport with a project whose scheduler drips, next to one that answers.
@@ -66,7 +66,7 @@ func TestASlowServerIsWaitedForAlone(t *testing.T) {
 		if n := w.count(sched); n < 2 {
 			t.Errorf("the other was asked %d times", n)
 		}
-		if p, _ := find(s, slowURL); p.WorkCode != string(workfetch.Conversing) || !strings.Contains(p.Work, "In contact") {
+		if p, _ := find(s, slowURL); p.WorkCode != reason.Conversing || !strings.Contains(p.Work, "In contact") {
 			t.Errorf("of the slow one: %s %s", p.WorkCode, p.Work)
 		}
 		// Detaching the project does not wait for it either.

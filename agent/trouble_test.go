@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -30,7 +30,7 @@ func TestTroubleHasAStartAndAnEnd(t *testing.T) {
 	})
 	w.run(func(t *testing.T) {
 		first := w.project(t, time.Minute)
-		if first.TroubleCode != string(contact.NotAcknowledged) || first.TroubleSince.IsZero() || first.TroubleCure == "" {
+		if first.TroubleCode != reason.NotAcknowledged || first.TroubleSince.IsZero() || first.TroubleCure == "" {
 			t.Fatalf("after the first contact: %+v", first)
 		}
 		for w.count(sched) < 2 {
@@ -60,8 +60,8 @@ func TestWhatTasksNeedIsSaidUntilWorkIsAskedFor(t *testing.T) {
 		w := newWorld(t, demoURL, withMaster(t, demoURL, ack), func(db *state.DB, tx *state.Tx) {
 			waiting(db, tx)
 			p, _ := db.Projects.Get(demoURL)
-			x := contact.Refused([]string{string(protocol.RefusedContainers)}, []string{need})
-			p.Contact.Trouble = state.Trouble{Code: string(x.Code), About: x.About, Since: time.Now()}
+			x := reason.OfReply([]string{string(protocol.RefusedContainers)}, []string{need})
+			p.Contact.Trouble = reason.Reason{Code: x.Code, About: x.About, Since: time.Now()}
 			db.Projects.Put(tx, demoURL, p)
 			key := state.Key(demoURL, "w_0")
 			r, _ := db.Results.Get(key)

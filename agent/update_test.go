@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -48,7 +49,7 @@ func TestAHastyUpdate(t *testing.T) {
 	for _, tt := range []struct {
 		name, says string
 		asked      int // within a minute
-		work       string
+		work       reason.Code
 	}{
 		{"a pause", "<message priority=\"low\">Not sending work. Last request too recent.</message>\n", 2, "no_work_backoff"},
 		{"a limit", "<message priority=\"low\">No tasks</message>\n<starling_refusal code=\"tasks_in_progress\" need=\"9\" have=\"8\"/>\n", 1, "no_work_backoff"},

@@ -21,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -55,9 +56,9 @@ func (p *Plan) BusyOf(k resource.Kind) time.Duration {
 
 // A ProjectPlan is the decision for one project.
 type ProjectPlan struct {
-	Debt    float64          `json:"debt"` // CPU-seconds that it is owed now
-	Fetch   workfetch.Reason `json:"fetch"`
-	Session Session          `json:"session"`
+	Debt    float64            `json:"debt"` // CPU-seconds that it is owed now
+	Fetch   workfetch.Decision `json:"fetch"`
+	Session Session            `json:"session"`
 	// Await is set if nothing is to be done with its servers, and they had no work when they were
 	// asked. If they announce new work, the agent listens.
 	Await bool `json:"await,omitempty"`
@@ -65,7 +66,7 @@ type ProjectPlan struct {
 
 // A ResultPlan is the decision for one result.
 type ResultPlan struct {
-	jobsched.Reason
+	jobsched.Decision
 	Remaining time.Duration `json:"remaining,omitempty"` // estimated computing time left
 	// Late is the minimum time by which it will miss its deadline. 0 means that it can be in time.
 	Late time.Duration `json:"late,omitempty"`
@@ -92,17 +93,6 @@ func Lateness(task string, late time.Duration, deadline, now time.Time, cpus pre
 	return "It will be about " + words.Span(late) + " late.", "Let it run more: allow " + more + ", or suspend others. " +
 		"If it cannot be in time, abort it, so that another computer gets it: starling task abort " + task
 }
-
-// Codes of results that jobsched is not asked about.
-const (
-	WaitsForFiles jobsched.Code = "waits_for_files"
-	SendsFiles    jobsched.Code = "sends_files"
-	ReadyToReport jobsched.Code = "ready_to_report"
-	GivenUp       jobsched.Code = "not_started_by_its_deadline"
-	Detached      jobsched.Code = "project_is_detached"
-	// ComparingClocks is the code of a result that may be past its deadline.
-	ComparingClocks jobsched.Code = "comparing_clocks"
-)
 
 // Pass decides.
 func Pass(s Snapshot) Plan {
@@ -208,7 +198,7 @@ func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
 			ID: r.ID, Project: r.Project, Usage: r.Usage, Under: r.Under,
 			Remaining: p.plan.Results[i].Remaining, Deadline: r.Deadline, Received: r.Received,
 			Running: r.Running, Ran: r.Ran, Started: r.Started, Urgent: r.Urgent, Unsaved: r.Unsaved,
-			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside, Obstacle: r.Obstacle, Network: r.NeedsNetwork,
+			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside, Obstacle: r.Obstacle.Text(p.Now), Network: r.NeedsNetwork,
 		})
 	}
 	return jobs, index
@@ -220,21 +210,21 @@ func (p *pass) run() {
 		r, plan := &p.Results[i], &p.plan.Results[i]
 		switch {
 		case p.Projects[r.Project].Leaving:
-			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being " + p.Projects[r.Project].going() + ".", Cure: "Keep its tasks with: starling undo " + p.URL(*r)}
+			plan.Explanation = reason.Reason{Code: reason.Detached, About: p.Projects[r.Project].going()}.Explain(p.URL(*r), p.Now)
 		case !r.AbortAt.IsZero() && r.Phase != Ready:
-			plan.Reason = jobsched.Reason{Code: jobsched.Suspended, Until: r.AbortAt, Text: "This task will be aborted at your request.", Cure: "Keep it with: starling task resume " + r.ID}
+			plan.Explanation = reason.Explanation{Code: reason.Suspended, Until: r.AbortAt, Text: "This task will be aborted at your request.", Cure: "Keep it with: starling task resume " + r.ID}
 		case p.missed(r) && p.comparable(r.Project):
-			plan.Reason = jobsched.Reason{Code: ComparingClocks, Until: p.Projects[r.Project].Contact.MinRPCTime, Text: "Its deadline has passed by this computer's clock, which is first compared with the server's.", Cure: "Wait: this ends with the next contact. To contact the project now: starling update " + p.URL(*r)}
+			plan.Explanation = reason.Reason{Code: reason.ComparingClocks, Until: p.Projects[r.Project].Contact.MinRPCTime}.Explain(p.URL(*r), p.Now)
 			p.compares[r.Project] = true
 		case p.missed(r) && !p.Projects[r.Project].ClockUnknown:
 			plan.GiveUp = true
-			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "Abandoned: its deadline passed before it was started.", Cure: "If this happens often, set work_buf_min_days and work_buf_additional_days lower."}
+			plan.Explanation = reason.Reason{Code: reason.GivenUp}.Explain(p.URL(*r), p.Now)
 		case p.drained(r).Code != "":
-			plan.Reason = p.drained(r)
+			plan.Explanation = p.drained(r)
 		case r.Phase == Fetching, r.Phase == Sending:
-			plan.Reason = r.Waiting(p.Now)
+			plan.Explanation = r.Waiting(p.Now)
 		case r.Phase == Ready:
-			plan.Reason = jobsched.Reason{Code: ReadyToReport, Text: "Finished. It will be reported at the next contact.", Cure: "Report it now with: starling update " + p.URL(*r)}
+			plan.Explanation = reason.Reason{Code: reason.ReadyToReport}.Explain(p.URL(*r), p.Now)
 			if r.Failed.Is() {
 				plan.Text, plan.Cure = r.Failed.Ended(), r.Failed.Cure(p.URL(*r))
 			}
@@ -264,7 +254,7 @@ func (p *pass) run() {
 	reasons, again := jobsched.Choose(s)
 	for k, r := range reasons {
 		p.explain(&p.Results[index[k]], &r)
-		p.plan.Results[index[k]].Reason = r
+		p.plan.Results[index[k]].Decision = r
 	}
 	p.wake(again)
 }
@@ -286,9 +276,9 @@ func (p *pass) comparable(project int) bool {
 }
 
 // explain adds a result's peculiarities to the reason for which it runs or does not run.
-func (p *pass) explain(r *Result, why *jobsched.Reason) {
+func (p *pass) explain(r *Result, why *jobsched.Decision) {
 	url := p.URL(*r)
-	if why.Run() || why.Code == jobsched.NoCPU {
+	if why.Run() || why.Code == reason.NoCPU {
 		why.Text += r.overuse()
 	}
 	if why.Run() && !r.Unthrottled && p.Duty.Text != "" {
@@ -324,7 +314,7 @@ func (p *pass) stuck(i int) bool {
 	case r.Phase == Fetching:
 		return p.Now.Sub(r.Received) > stuckAfter
 	case r.Phase == Runnable:
-		return p.Memory > 0 && r.Memory > p.Memory || r.NotBefore.After(p.Now.Add(stuckAfter)) || p.plan.Results[i].Code == jobsched.GPUMissing
+		return p.Memory > 0 && r.Memory > p.Memory || r.NotBefore.After(p.Now.Add(stuckAfter)) || p.plan.Results[i].Code == reason.GPUMissing
 	}
 	return false
 }
@@ -382,7 +372,10 @@ func (p *pass) fetch() {
 		}
 	}
 	for i, r := range workfetch.Choose(s) {
-		p.plan.Projects[i].Fetch = p.barred(r)
+		if why := p.barred(r.Code == reason.Ask); why.Code != "" {
+			r = workfetch.Decision{Explanation: why}
+		}
+		p.plan.Projects[i].Fetch = r
 	}
 }
 
@@ -391,26 +384,24 @@ func (p *pass) fetch() {
 // are asked as if it sent nothing.
 const patience = 30 * time.Second
 
-// barred returns a reason to fetch work, unless nothing may be fetched at all.
-func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
+// barred returns why no work may be fetched of any project. asks reports whether work is to be
+// requested of one.
+func (p *pass) barred(asks bool) reason.Explanation {
 	switch {
 	case p.Drain.On():
 		return p.noFetch()
 	case p.Network.Denied():
-		return workfetch.Reason{Code: workfetch.Network, Text: p.Network.Why, Cure: p.Network.Cure, Until: p.Network.Until}
+		return p.Network.As(reason.NetworkSuspended)
 	case p.Compute.Denied() && p.Compute.Asked:
-		return workfetch.Reason{Code: workfetch.Computing, Text: p.Compute.Why, Cure: p.Compute.Cure, Until: p.Compute.Until}
-	}
-	if r.Code != workfetch.Ask {
-		return r
+		return p.Compute.As(reason.ComputingSuspended)
 	}
 	for _, pr := range p.Projects {
-		if until := pr.TalkingSince.Add(patience); pr.Talking && pr.ForWork && p.Now.Before(until) {
-			return workfetch.Reason{Code: workfetch.Conversing, Until: until, Text: fmt.Sprintf(
+		if until := pr.TalkingSince.Add(patience); asks && pr.Talking && pr.ForWork && p.Now.Before(until) {
+			return reason.Explanation{Code: reason.Conversing, Until: until, Text: fmt.Sprintf(
 				"Waiting for a reply from %s since %s, until %s at the latest.", pr.URL, words.Time(pr.TalkingSince, p.Now), words.Time(until, p.Now))}
 		}
 	}
-	return r
+	return reason.Explanation{}
 }
 
 // contact decides with which projects to start a session, at most one with each. No project waits

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
-	"github.com/starling-grid/starling/workfetch"
 	"pgregory.net/rapid"
 )
 
@@ -87,7 +87,7 @@ func TestOneRequestForWorkAtATime(t *testing.T) {
 		s.Results = []decide.Result{{ID: "r", Project: 1, Phase: decide.Ready, Deadline: now.Add(time.Minute), Completed: now}}
 	})
 	p := decide.Pass(s).Projects
-	if p[0].Fetch.Code != workfetch.Conversing || p[1].Fetch.Code == workfetch.Ask {
+	if p[0].Fetch.Code != reason.Conversing || p[1].Fetch.Code == reason.Ask {
 		t.Errorf("got %s and %s", p[0].Fetch.Code, p[1].Fetch.Code)
 	}
 	if p[1].Session.Kind != decide.RPC {
@@ -102,7 +102,7 @@ func TestOneRequestForWorkAtATime(t *testing.T) {
 		func(p *decide.Project) { p.ForWork = false },
 	} {
 		change(&s.Projects[0])
-		if p := decide.Pass(s).Projects; p[1].Fetch.Code != workfetch.Ask || p[0].Fetch.Code != workfetch.Conversing {
+		if p := decide.Pass(s).Projects; p[1].Fetch.Code != reason.Ask || p[0].Fetch.Code != reason.Conversing {
 			t.Errorf("got %s and %s", p[0].Fetch.Code, p[1].Fetch.Code)
 		}
 	}
@@ -126,14 +126,14 @@ func TestTasksThatNeedLittleCPUTimeTakeNothingFromOthers(t *testing.T) {
 	if !reflect.DeepEqual(alone.Projects[0], both.Projects[0]) || alone.Busy != both.Busy {
 		t.Errorf("beside it got %+v, want %+v", both, alone)
 	}
-	if p := both.Projects[2]; p.Debt != 0 || p.Fetch.Code != workfetch.HasTask {
+	if p := both.Projects[2]; p.Debt != 0 || p.Fetch.Code != reason.HasTask {
 		t.Errorf("its project: got %+v", p)
 	}
 	if r := both.Results[len(both.Results)-1]; !r.Run() || r.Late != 0 {
 		t.Errorf("the task: got %+v", r)
 	}
 	with.Results = with.Results[:len(with.Results)-1]
-	if p := decide.Pass(with).Projects; p[2].Fetch.Code != workfetch.Ask || p[0].Fetch.Code != workfetch.OtherFirst {
+	if p := decide.Pass(with).Projects; p[2].Fetch.Code != reason.Ask || p[0].Fetch.Code != reason.OtherFirst {
 		t.Errorf("without a task, got %+v", p)
 	}
 }
@@ -163,9 +163,9 @@ func TestBeforeAServerIsHeardNothingIsLate(t *testing.T) {
 	}{
 		{"it can be asked", func(*decide.Snapshot) {}, true, decide.RPC},
 		{"it wants a pause", func(s *decide.Snapshot) { s.Projects[0].Contact.MinRPCTime = now.Add(time.Minute) }, true, decide.None},
-		{"it failed, and is asked again", func(s *decide.Snapshot) { s.Projects[0].Trouble.Code = contact.ServerDown }, true, decide.RPC},
+		{"it failed, and is asked again", func(s *decide.Snapshot) { s.Projects[0].Trouble.Code = reason.ServerDown }, true, decide.RPC},
 		{"it fails", func(s *decide.Snapshot) {
-			s.Projects[0].Trouble.Code, s.Projects[0].Contact.MinRPCTime = contact.ServerDown, now.Add(time.Minute)
+			s.Projects[0].Trouble.Code, s.Projects[0].Contact.MinRPCTime = reason.ServerDown, now.Add(time.Minute)
 		}, false, decide.None},
 		{"by the server's clock it is late, by the computer's it is not", func(s *decide.Snapshot) {
 			s.Projects[0].ClockUnknown, s.Projects[0].Ahead = false, -10*time.Hour
@@ -180,7 +180,7 @@ func TestBeforeAServerIsHeardNothingIsLate(t *testing.T) {
 			tt.change(s)
 		})
 		plan := decide.Pass(s)
-		if r := plan.Results[0]; r.GiveUp || r.Run() == tt.waits || (r.Code == decide.ComparingClocks) != tt.waits {
+		if r := plan.Results[0]; r.GiveUp || r.Run() == tt.waits || (r.Code == reason.ComparingClocks) != tt.waits {
 			t.Errorf("%s: got %+v", tt.name, r)
 		}
 		if got := plan.Projects[0].Session; got.Kind != tt.session {
@@ -212,7 +212,7 @@ func TestAnySnapshot(t *testing.T) {
 		ask, sum := 0, 0.0
 		for i, p := range plan.Projects {
 			sum += p.Debt
-			if p.Fetch.Code == workfetch.Ask {
+			if p.Fetch.Code == reason.Ask {
 				ask++
 			}
 			pr := s.Projects[i]

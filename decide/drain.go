@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/jobsched"
-	"github.com/starling-grid/starling/workfetch"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A Drain is a person's request to finish all work: no work is fetched, no further task starts, and
@@ -33,18 +32,15 @@ func (d Drain) On() bool { return d.Scope != "" }
 // CancelDrain is the command that ends a drain.
 const CancelDrain = "starling drain --cancel"
 
-// Draining is the code of results that do not run because of a drain.
-const Draining jobsched.Code = "draining"
-
 // drained returns why a drain keeps a result from running. Its code is "" if none does.
-func (p *pass) drained(r *Result) jobsched.Reason {
+func (p *pass) drained(r *Result) reason.Explanation {
 	switch {
 	case !p.Drain.On() || p.Drain.Scope == DrainAll || r.Finishes || !r.computing() || p.idles(r):
-		return jobsched.Reason{}
+		return reason.Explanation{}
 	case p.Drain.Scope == DrainCheckpoint:
-		return jobsched.Reason{Code: Draining, Text: "Stopped, because you asked for all tasks to stop at their next checkpoint.", Cure: "Resume computing with: " + CancelDrain}
+		return reason.Explanation{Code: reason.Draining, Text: "Stopped, because you asked for all tasks to stop at their next checkpoint.", Cure: "Resume computing with: " + CancelDrain}
 	}
-	return jobsched.Reason{Code: Draining, Text: "Not started, because you asked for this computer to finish only the tasks that were running.", Cure: "Resume computing with: " + CancelDrain}
+	return reason.Explanation{Code: reason.Draining, Text: "Not started, because you asked for this computer to finish only the tasks that were running.", Cure: "Resume computing with: " + CancelDrain}
 }
 
 // idles reports whether a person keeps a result from being computed, so that nothing is to wait
@@ -55,8 +51,8 @@ func (p *pass) idles(r *Result) bool {
 }
 
 // noFetch returns why a drain keeps work from being fetched.
-func (p *pass) noFetch() workfetch.Reason {
-	return workfetch.Reason{Code: workfetch.Draining, Text: "Not fetching new work, because you asked for this computer to finish its work.", Cure: "Fetch work again with: " + CancelDrain}
+func (p *pass) noFetch() reason.Explanation {
+	return reason.Explanation{Code: reason.Draining, Text: "Not fetching new work, because you asked for this computer to finish its work.", Cure: "Fetch work again with: " + CancelDrain}
 }
 
 // A DrainPlan is the work that a drain still waits for.
@@ -106,7 +102,7 @@ func (p *pass) drain() {
 			d.Uploading++
 		case r.Phase == Ready:
 			d.Reporting++
-		case p.idles(r), plan.Code == Draining, plan.GiveUp:
+		case p.idles(r), plan.Code == reason.Draining, plan.GiveUp:
 		case p.Drain.Scope == DrainAll || r.Finishes:
 			d.Computing++
 			d.Left, sum = max(d.Left, plan.Remaining), sum+plan.Remaining

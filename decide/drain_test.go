@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/decide"
-	"github.com/starling-grid/starling/jobsched"
-	"github.com/starling-grid/starling/workfetch"
+	"github.com/starling-grid/starling/reason"
 )
 
 // draining returns a computer with a task in each state, and a drain.
@@ -35,32 +34,32 @@ func TestDrain(t *testing.T) {
 		name   string
 		scope  decide.DrainScope
 		change func(*decide.Snapshot)
-		codes  []jobsched.Code // of the tasks that are to be computed, in their order
+		codes  []reason.Code // of the tasks that are to be computed, in their order
 		left   string
 	}{
 		{
 			"what runs", decide.DrainRunning, func(*decide.Snapshot) {},
-			[]jobsched.Code{jobsched.RunDebt, decide.Draining, jobsched.Suspended, decide.Draining},
+			[]reason.Code{reason.RunDebt, reason.Draining, reason.Suspended, reason.Draining},
 			"1 task to compute (about 1 h), 1 task to upload, 1 task to report",
 		},
 		{
 			"to a checkpoint", decide.DrainCheckpoint, func(*decide.Snapshot) {},
-			[]jobsched.Code{jobsched.RunDebt, decide.Draining, jobsched.Suspended, decide.Draining},
+			[]reason.Code{reason.RunDebt, reason.Draining, reason.Suspended, reason.Draining},
 			"1 task to compute, 1 task to upload, 1 task to report",
 		},
 		{
 			"the checkpoint is made", decide.DrainCheckpoint, func(s *decide.Snapshot) { s.Results[0].Finishes = false },
-			[]jobsched.Code{decide.Draining, decide.Draining, jobsched.Suspended, decide.Draining},
+			[]reason.Code{reason.Draining, reason.Draining, reason.Suspended, reason.Draining},
 			"1 task to upload, 1 task to report",
 		},
 		{
 			"everything", decide.DrainAll, func(s *decide.Snapshot) { s.CPUs = 1 },
-			[]jobsched.Code{jobsched.RunDebt, jobsched.NoCPU, jobsched.Suspended, decide.WaitsForFiles},
+			[]reason.Code{reason.RunDebt, reason.NoCPU, reason.Suspended, reason.WaitsForFiles},
 			"3 tasks to compute (about 3 h), 1 task to upload, 1 task to report",
 		},
 		{
 			"nothing is sent to a suspended project", decide.DrainAll, func(s *decide.Snapshot) { s.Projects[0].Suspended = true },
-			[]jobsched.Code{jobsched.Suspended, jobsched.Suspended, jobsched.Suspended, decide.WaitsForFiles},
+			[]reason.Code{reason.Suspended, reason.Suspended, reason.Suspended, reason.WaitsForFiles},
 			"",
 		},
 	} {
@@ -69,14 +68,14 @@ func TestDrain(t *testing.T) {
 			plan := decide.Pass(s)
 			for i, code := range tt.codes {
 				if r := plan.Results[i]; r.Code != code {
-					t.Errorf("%s: got %+v, want %s", s.Results[i].ID, r.Reason, code)
+					t.Errorf("%s: got %+v, want %s", s.Results[i].ID, r.Explanation, code)
 				}
 			}
 			if got := plan.Drain.String(); got != tt.left || plan.Drain.Done() != (tt.left == "") {
 				t.Errorf("left: %q, want %q", got, tt.left)
 			}
 			for i, p := range plan.Projects {
-				if p.Fetch.Code != workfetch.Draining || p.Await {
+				if p.Fetch.Code != reason.Draining || p.Await {
 					t.Errorf("work is asked for: %+v", p.Fetch)
 				}
 				if reports := p.Session.Kind == decide.RPC; reports != (i == 0 && !s.Projects[0].Suspended) {

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // A task for a GPU that is not there keeps no CPU busy, so it keeps no work for CPUs away.
@@ -25,7 +25,7 @@ func TestATaskThatCanNeverRunKeepsNoWorkAway(t *testing.T) {
 		}
 	})
 	plan := decide.Pass(s)
-	if r := plan.Projects[0].Fetch; r.Code != workfetch.Ask || plan.Results[0].Code != jobsched.GPUMissing || !strings.Contains(plan.Results[0].Cure, "starling task abort g1") {
+	if r := plan.Projects[0].Fetch; r.Code != reason.Ask || plan.Results[0].Code != reason.GPUMissing || !strings.Contains(plan.Results[0].Cure, "starling task abort g1") {
 		t.Errorf("got %+v, %+v", r, plan.Results[0])
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // A hostile project sends tasks with arbitrary, possibly false, properties.
@@ -126,7 +126,7 @@ func compute(days int, h *hostile) []time.Duration {
 				}
 				p.JobTime, p.Latency = h.stated, h.deadline
 				p.NextRPC = at.Add(time.Hour) // it wants to be asked again
-			case fetch.Code == workfetch.Ask:
+			case fetch.Code == reason.Ask:
 				send(i, at, int(fetch.Seconds/3600)+1, time.Hour, time.Hour, 240*time.Hour)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -105,16 +106,16 @@ func (p *pass) stream(project int, of Stream, l learnt, k resource.Kind) workfet
 
 // waits returns why the first of a project's tasks for a kind of processor does not run. The code
 // is "" if one runs or the project has no such task.
-func (p *pass) waits(project int, k resource.Kind) (id string, why jobsched.Reason) {
+func (p *pass) waits(project int, k resource.Kind) (id string, why reason.Explanation) {
 	for _, i := range p.order {
 		r := &p.Results[i]
 		if r.Project != project || r.Kind() != k || !r.computing() || r.NonCPUIntensive {
 			continue
 		}
 		if plan := &p.plan.Results[i]; plan.Run() {
-			return "", jobsched.Reason{}
+			return "", reason.Explanation{}
 		} else if why.Code == "" {
-			id, why = r.ID, plan.Reason
+			id, why = r.ID, plan.Explanation
 		}
 	}
 	return id, why

@@ -5,7 +5,7 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/workfetch"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A Session is a conversation to start with a project's servers, or the reason why none is started.
@@ -59,7 +59,7 @@ func (p *pass) session(i int, b contact.Backlog) Session {
 		return Session{Kind: RPC, Why: "the project requested it"}
 	}
 	fetch := p.plan.Projects[i].Fetch
-	if fetch.Code == workfetch.Ask {
+	if fetch.Code == reason.Ask {
 		return Session{Kind: RPC, Why: "to fetch work"}
 	}
 	return Session{Kind: None, Why: fetch.Text, Until: fetch.Until}

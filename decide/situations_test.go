@@ -15,13 +15,12 @@ import (
 	"github.com/starling-grid/starling/agent/power"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/view"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/decide/storage"
 	"github.com/starling-grid/starling/jobsched"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
@@ -63,24 +62,24 @@ func TestSituations(t *testing.T) {
 	}
 	section("A project that cannot be reached, or refuses",
 		"`trouble_code` in `starling status --json`. Provoked with real servers in `scheduler_op/trouble_test.go`.",
-		troubles(), codes(t, "../contact", "TroubleCode"))
+		troubles(), codes(t, "../reason", "trouble.go", "Code"))
 	section("Tasks that fail",
 		"`failing.code`. Provoked with real programs in `agent/failing_test.go`.",
-		failures(), codes(t, "../workfetch", "FailureCode"))
+		failures(), codes(t, "../reason", "failure.go", "Code"))
 	section("Why work is requested of a project, or not", "`work_code`, or the code of a project's trouble, above.",
-		requests(t), codes(t, "../workfetch", "Code"))
+		requests(t), codes(t, "../reason", "work.go", "Code"))
 	section("Why a project sent no work", "`code` in `refused` of a project, while `work_code` is `no_work_backoff`. BOINC's servers give sentences without codes. See also [the protocol](protocol.md).",
-		refusals(), codes(t, "../protocol", "RefusalCode"))
+		refusals(), codes(t, "../protocol", ".go", "RefusalCode"))
 	section("Why a task runs, or not", "`code` of a task in `starling why --json`.",
-		tasks(t), append(codes(t, "../jobsched", "Code"), codes(t, ".", "jobsched.Code")...))
+		tasks(t), append(codes(t, "../reason", "task.go", "Code"), string(reason.GPUSuspended), string(reason.ComputingSuspended), string(reason.Draining)))
 	section("Why a file is not moved or a task not started yet",
 		"`trouble_code` of a transfer in `starling status --json`, or the code of a project's trouble, above. Provoked with real servers, files and programs in `agent/obstacle_test.go`.",
-		obstacles(), codes(t, "../obstacle", "Code"))
+		obstacles(), codes(t, "../reason", "obstacle.go", "Code"))
 	section("Why nothing is computed or transferred", "`code` in `compute` and `network`. `starling log` has each of them with its time.",
-		suspensions(), append(permissions(t), view.DiskFull))
+		suspensions(), append(codes(t, "../reason", "suspension.go", "Code"), string(reason.DiskFull)))
 	section("Stored files that were removed or refused",
 		"`code` of `storage.removed` of a project. `storage.problems` has the refused files. Provoked with an agent in `agent/stored_test.go`.",
-		storedFiles(), codes(t, "storage", "Code"))
+		storedFiles(), codes(t, "storage", ".go", "Code"))
 	section("Preferences without effect", "`no_effect`. They are set, but do nothing on this computer.", ineffective(), keys(ineffective()))
 
 	if os.Getenv("UPDATE") != "" {
@@ -108,41 +107,41 @@ func keys(list []situation) (all []string) {
 const url = "https://a.example/"
 
 func troubles() (list []situation) {
-	about := map[contact.TroubleCode]string{
-		contact.ProxyDown: "192.0.2.1:3128", contact.ProxyRefused: "HTTP 407 Proxy Authentication Required",
-		contact.NotFound: "HTTP 404 Not Found", contact.Closed: "HTTP 410 Gone", contact.Forbidden: "HTTP 403 Forbidden",
-		contact.TooManyRequests: "HTTP 429 Too Many Requests", contact.Maintenance: "HTTP 503 Service Unavailable",
-		contact.ServerError: "HTTP 500 Internal Server Error", contact.HTTPError: "HTTP 418 I'm a teapot",
-		contact.PlatformRefused:   "This project doesn't support computers of type z80-cpm",
-		contact.KeyRefused:        "Invalid or missing account key. To fix, remove and add this project.",
-		contact.ClientTooOld:      "Your BOINC client software is too old. Please install the current version.",
-		contact.ComputerRefused:   "Not accepting requests from this host",
-		contact.Moved:             "https://new.example/",
-		contact.NoVirtualBox:      "VirtualBox is not installed",
-		contact.NoContainers:      "Docker not present",
-		contact.SigningKeyChanged: "Invalid code signing key. To fix, remove and add this project.",
+	about := map[reason.Code]string{
+		reason.ProxyDown: "192.0.2.1:3128", reason.ProxyRefused: "HTTP 407 Proxy Authentication Required",
+		reason.NotFound: "HTTP 404 Not Found", reason.Closed: "HTTP 410 Gone", reason.Forbidden: "HTTP 403 Forbidden",
+		reason.TooManyRequests: "HTTP 429 Too Many Requests", reason.Maintenance: "HTTP 503 Service Unavailable",
+		reason.ServerError: "HTTP 500 Internal Server Error", reason.HTTPError: "HTTP 418 I'm a teapot",
+		reason.PlatformRefused:   "This project doesn't support computers of type z80-cpm",
+		reason.KeyRefused:        "Invalid or missing account key. To fix, remove and add this project.",
+		reason.ClientTooOld:      "Your BOINC client software is too old. Please install the current version.",
+		reason.ComputerRefused:   "Not accepting requests from this host",
+		reason.Moved:             "https://new.example/",
+		reason.NoVirtualBox:      "VirtualBox is not installed",
+		reason.NoContainers:      "Docker not present",
+		reason.SigningKeyChanged: "Invalid code signing key. To fix, remove and add this project.",
 	}
-	for _, s := range contact.Messages {
-		x := contact.Trouble{Code: s.Code, About: cmp.Or(about[s.Code], "a.example")}
-		list = append(list, situation{string(s.Code), x.Cause(), x.Cure(url)})
+	for _, s := range reason.Troubles {
+		x := reason.Reason{Code: s.Code, About: cmp.Or(about[s.Code], "a.example")}
+		list = append(list, situation{string(s.Code), x.Text(now), x.Cure(url)})
 	}
 	return list
 }
 
 func failures() (list []situation) {
-	about := map[workfetch.FailureCode]string{
-		workfetch.Crashed: "signal 11, segmentation fault", workfetch.ExitStatus: "exit status 3",
-		workfetch.NotStarted: "its application version has no main program", workfetch.NoInterpreter: "/usr/bin/python3", workfetch.OwnFileMissing: "app_2.00",
-		workfetch.InputMissing: "in_1 (HTTP 404)", workfetch.OutputWrong: "out_1: file size too big",
+	about := map[reason.Code]string{
+		reason.Crashed: "signal 11, segmentation fault", reason.ExitStatus: "exit status 3",
+		reason.NotStarted: "its application version has no main program", reason.NoInterpreter: "/usr/bin/python3", reason.OwnFileMissing: "app_2.00",
+		reason.InputMissing: "in_1 (HTTP 404 Not Found)", reason.OutputWrong: "out_1: file size too big",
 	}
-	for _, s := range workfetch.FailureSayings {
-		x := workfetch.Failure{Task: "w1_0", Code: s.Code, About: cmp.Or(about[s.Code], "in_1")}
+	for _, s := range reason.Failures {
+		x := reason.Reason{Task: "w1_0", Code: s.Code, About: cmp.Or(about[s.Code], "in_1")}
 		text := x.Failing(1)
 		if !x.Computer() {
-			text = map[workfetch.FailureCode]string{ // see agent/view
-				workfetch.AbortedByProject: "The project no longer needs this task and aborted it. It will be reported at the next contact.",
-				workfetch.AbortedByUser:    "You aborted this task. It will be reported at the next contact.",
-				workfetch.Canceled:         "Failed: " + x.Cause() + ". It will be reported at the next contact.",
+			text = map[reason.Code]string{ // see agent/view
+				reason.AbortedByProject: "The project no longer needs this task and aborted it. It will be reported at the next contact.",
+				reason.AbortedByUser:    "You aborted this task. It will be reported at the next contact.",
+				reason.TransferCanceled: "Failed: " + x.Text(now) + ". It will be reported at the next contact.",
 			}[s.Code]
 		}
 		list = append(list, situation{string(s.Code), text, x.Cure(url)})
@@ -151,12 +150,12 @@ func failures() (list []situation) {
 }
 
 func obstacles() (list []situation) {
-	about := map[obstacle.Code]string{
-		obstacle.NotOnServer: "HTTP 404 Not Found", obstacle.NoUploads: "HTTP 404 Not Found", obstacle.Refused: "file size too big", obstacle.ApplicationAsk: "no license is free",
+	about := map[reason.Code]string{
+		reason.NotOnServer: "HTTP 404 Not Found", reason.NoUploads: "HTTP 404 Not Found", reason.UploadRefused: "file size too big", reason.ApplicationWaits: "no license is free",
 	}
-	for _, s := range obstacle.Messages {
-		o := obstacle.Obstacle{Code: s.Code, About: about[s.Code]}
-		list = append(list, situation{string(s.Code), o.Cause(), o.Cure()})
+	for _, s := range reason.Obstacles {
+		o := reason.Reason{Code: s.Code, About: about[s.Code]}
+		list = append(list, situation{string(s.Code), o.Text(now), o.Cure("")})
 	}
 	return list
 }
@@ -176,78 +175,78 @@ func requests(t *testing.T) (list []situation) {
 	}
 	alone := func(s *decide.Snapshot) *decide.Project { s.Projects = s.Projects[:1]; return &s.Projects[0] }
 	for _, x := range []struct {
-		code    workfetch.Code
+		code    reason.Code
 		provoke func(s *decide.Snapshot)
 	}{
-		{workfetch.Ask, func(s *decide.Snapshot) { alone(s) }},
-		{workfetch.BufferFull, func(s *decide.Snapshot) { alone(s); queued(s, 30, nil) }},
-		{workfetch.OtherFirst, func(s *decide.Snapshot) { s.Projects[1].Debt = 3600 }},
-		{workfetch.Overserved, func(s *decide.Snapshot) { s.Projects[0].Debt = -90000; queued(s, 10, nil) }},
-		{workfetch.Deadlines, func(s *decide.Snapshot) {
+		{reason.Ask, func(s *decide.Snapshot) { alone(s) }},
+		{reason.BufferFull, func(s *decide.Snapshot) { alone(s); queued(s, 30, nil) }},
+		{reason.OtherFirst, func(s *decide.Snapshot) { s.Projects[1].Debt = 3600 }},
+		{reason.Overserved, func(s *decide.Snapshot) { s.Projects[0].Debt = -90000; queued(s, 10, nil) }},
+		{reason.Deadlines, func(s *decide.Snapshot) {
 			alone(s).Latency = 30 * time.Minute
 			queued(s, 2, func(r *decide.Result) { r.Deadline = now.Add(100 * time.Hour) })
 		}},
-		{workfetch.Unproved, func(s *decide.Snapshot) {
+		{reason.Unproved, func(s *decide.Snapshot) {
 			alone(s).Estimates = jobsched.Estimator{}
 			queued(s, 2, func(r *decide.Result) { r.Stated = 10 * time.Minute })
 		}},
-		{workfetch.FirstWaits, func(s *decide.Snapshot) {
+		{reason.FirstWaits, func(s *decide.Snapshot) {
 			alone(s).Estimates = jobsched.Estimator{}
 			queued(s, 2, func(r *decide.Result) { r.Stated, r.Suspended = 10*time.Minute, true })
 		}},
-		{workfetch.Stuck, func(s *decide.Snapshot) {
+		{reason.Stuck, func(s *decide.Snapshot) {
 			alone(s)
 			queued(s, 5, func(r *decide.Result) { r.Phase, r.Received = decide.Fetching, now.Add(-24*time.Hour) })
 		}},
-		{workfetch.TooMany, func(s *decide.Snapshot) { alone(s); queued(s, workfetch.MaxHeld, nil) }},
-		{workfetch.NoMoreWork, func(s *decide.Snapshot) { alone(s).NoMoreWork = true }},
-		{workfetch.Suspended, func(s *decide.Snapshot) { alone(s).Suspended = true }},
-		{workfetch.NoCPUApps, func(s *decide.Snapshot) { alone(s).NoCPUApps = true }},
-		{workfetch.NoGPUApps, func(s *decide.Snapshot) {
+		{reason.TooManyTasks, func(s *decide.Snapshot) { alone(s); queued(s, workfetch.MaxHeld, nil) }},
+		{reason.NoMoreWork, func(s *decide.Snapshot) { alone(s).NoMoreWork = true }},
+		{reason.ProjectSuspended, func(s *decide.Snapshot) { alone(s).Suspended = true }},
+		{reason.NoCPUApps, func(s *decide.Snapshot) { alone(s).NoCPUApps = true }},
+		{reason.NoGPUApps, func(s *decide.Snapshot) {
 			p := alone(s)
 			p.NoCPUApps, p.Others = true, map[resource.Kind]decide.Stream{resource.NVIDIA: {NoApps: true}}
 			s.Coprocs = gpus(1, prefs.Permission{})
 		}},
-		{workfetch.GPUExcluded, func(s *decide.Snapshot) {
+		{reason.GPUExcluded, func(s *decide.Snapshot) {
 			p := alone(s)
 			p.NoCPUApps, p.Others = true, map[resource.Kind]decide.Stream{resource.NVIDIA: {Excluded: true}}
 			s.Coprocs = gpus(1, prefs.Permission{})
 		}},
-		{workfetch.GPUStopped, func(s *decide.Snapshot) {
+		{reason.GPUSuspended, func(s *decide.Snapshot) {
 			alone(s).NoCPUApps = true
 			s.Coprocs = gpus(1, prefs.Default().MayUseGPUs(prefs.Conditions{Now: now}, prefs.Mode{Kind: prefs.Never}))
 		}},
-		{workfetch.TooManyUpload, func(s *decide.Snapshot) {
+		{reason.UploadBacklog, func(s *decide.Snapshot) {
 			alone(s)
 			queued(s, 5, func(r *decide.Result) { r.Phase = decide.Sending })
 		}},
-		{workfetch.HasTask, func(s *decide.Snapshot) {
+		{reason.HasTask, func(s *decide.Snapshot) {
 			alone(s).NonCPUIntensive = true
 			queued(s, 1, func(r *decide.Result) { r.NonCPUIntensive = true })
 		}},
-		{workfetch.UploadFirst, func(s *decide.Snapshot) { alone(s).Uploading = now; queued(s, 2, nil) }},
-		{workfetch.RequestDelay, func(s *decide.Snapshot) { alone(s).Contact.MinRPCTime = now.Add(time.Hour) }},
-		{workfetch.NoWorkBackoff, func(s *decide.Snapshot) {
+		{reason.UploadFirst, func(s *decide.Snapshot) { alone(s).Uploading = now; queued(s, 2, nil) }},
+		{reason.RequestDelay, func(s *decide.Snapshot) { alone(s).Contact.MinRPCTime = now.Add(time.Hour) }},
+		{reason.NoWorkBackoff, func(s *decide.Snapshot) {
 			p := alone(s)
 			p.Backoff, p.BackoffWhy = now.Add(time.Hour), "The last request brought no work (Project has no tasks available)"
 		}},
-		{workfetch.TasksFail, func(s *decide.Snapshot) {
+		{reason.TasksFail, func(s *decide.Snapshot) {
 			p := alone(s)
-			p.Backoff, p.Failures, p.Failed = now.Add(time.Hour), 2, workfetch.Failure{Task: "w1_0", Code: workfetch.Crashed, About: "signal 11, segmentation fault"}
+			p.Backoff, p.Failures, p.Failed = now.Add(time.Hour), 2, reason.Reason{Task: "w1_0", Code: reason.Crashed, About: "signal 11, segmentation fault"}
 		}},
-		{workfetch.Network, func(s *decide.Snapshot) {
+		{reason.NetworkSuspended, func(s *decide.Snapshot) {
 			alone(s)
 			s.Network = prefs.Default().MayTransfer(prefs.Conditions{Now: now}, prefs.Mode{Kind: prefs.Never})
 		}},
-		{workfetch.Computing, func(s *decide.Snapshot) {
+		{reason.ComputingSuspended, func(s *decide.Snapshot) {
 			alone(s)
 			s.Compute = prefs.Default().MayCompute(prefs.Conditions{Now: now}, prefs.Mode{Kind: prefs.Never})
 		}},
-		{workfetch.Conversing, func(s *decide.Snapshot) {
+		{reason.Conversing, func(s *decide.Snapshot) {
 			p := alone(s)
 			p.Talking, p.TalkingSince = true, now.Add(-time.Second)
 		}},
-		{workfetch.Draining, func(s *decide.Snapshot) { alone(s); s.Drain.Scope = decide.DrainRunning }},
+		{reason.Draining, func(s *decide.Snapshot) { alone(s); s.Drain.Scope = decide.DrainRunning }},
 	} {
 		r := decide.Pass(snapshot(x.provoke)).Projects[0].Fetch
 		if r.Code != x.code {
@@ -261,7 +260,7 @@ func requests(t *testing.T) (list []situation) {
 // refusals returns the reasons of a server, with amounts that fit each unit.
 func refusals() (list []situation) {
 	for _, code := range protocol.RefusalCodes {
-		r := workfetch.Refused{Code: workfetch.RefusedCode(code), App: "upper", Need: 9, Have: 8}
+		r := reason.Reason{Code: reason.Code(code), App: "upper", Need: 9, Have: 8}
 		switch code {
 		case protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth:
 			r.Need, r.Have = 8<<30, 4<<30
@@ -280,7 +279,7 @@ func refusals() (list []situation) {
 		case protocol.RefusedPreferences:
 			r.Detail = "leave out this application"
 		}
-		list = append(list, situation{string(code), r.Text(now), r.Cure()})
+		list = append(list, situation{string(code), r.Text(now), r.Cure(url)})
 	}
 	return list
 }
@@ -289,81 +288,81 @@ func refusals() (list []situation) {
 func tasks(t *testing.T) (list []situation) {
 	const me = "w1_0"
 	for _, x := range []struct {
-		code    jobsched.Code
+		code    reason.Code
 		provoke func(s *decide.Snapshot, r *decide.Result)
 	}{
-		{jobsched.RunDebt, func(*decide.Snapshot, *decide.Result) {}},
-		{jobsched.RunDebt, func(s *decide.Snapshot, _ *decide.Result) {
+		{reason.RunDebt, func(*decide.Snapshot, *decide.Result) {}},
+		{reason.RunDebt, func(s *decide.Snapshot, _ *decide.Result) {
 			p := prefs.Default()
 			p.CPUUsageLimit, p.NiuCPUUsageLimit = 1, 1
 			s.Duty = p.Duty(true)
 		}},
-		{jobsched.RunDebt, func(_ *decide.Snapshot, r *decide.Result) { r.Started, r.Elapsed = true, 2*time.Hour }},
-		{jobsched.RunDebt, func(_ *decide.Snapshot, r *decide.Result) { r.Started, r.Elapsed = true, 20*time.Hour }},
-		{jobsched.RunDeadline, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(2 * time.Hour) }},
-		{jobsched.NoCPU, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.RunDebt, func(_ *decide.Snapshot, r *decide.Result) { r.Started, r.Elapsed = true, 2*time.Hour }},
+		{reason.RunDebt, func(_ *decide.Snapshot, r *decide.Result) { r.Started, r.Elapsed = true, 20*time.Hour }},
+		{reason.RunDeadline, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(2 * time.Hour) }},
+		{reason.NoCPU, func(s *decide.Snapshot, r *decide.Result) {
 			s.CPUs = 1
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
 		}},
-		{jobsched.NoCPU, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.NoCPU, func(s *decide.Snapshot, r *decide.Result) {
 			s.CPUs, r.Overuse = 1, 0.9
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
 		}},
-		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
 			s.Memory, r.Memory, s.Bound = 1<<30, 2<<30, prefs.Default().MemoryBound(2<<30, true)
 		}},
-		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
 			s.Memory, s.AllMemory, r.Memory, s.Bound = 12<<30, 25<<30, 838<<30, prefs.Default().MemoryBound(25<<30, true)
 		}},
-		{jobsched.NoGPU, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.NoGPU, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Permission{})
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true, Usage: resource.Usage{Coproc: &resource.Coproc{Kind: resource.NVIDIA, On: []int{0}}}}}
 		}},
-		{jobsched.GPUMissing, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.GPUMissing, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Permission{})
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA, Memory: 6 << 30}
 		}},
-		{jobsched.GPUMissing, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.GPUMissing, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Permission{})
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA, Except: []int{0}}
 		}},
-		{jobsched.GPUStopped, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.GPUSuspended, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Default().MayUseGPUs(prefs.Conditions{Now: now, IdleKnown: true}, prefs.Mode{}))
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
 		}},
-		{jobsched.Limited, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.Limited, func(s *decide.Snapshot, r *decide.Result) {
 			s.Limits = []jobsched.Limit{{Name: "max_concurrent for " + url, Max: 1}}
 			r.Under = []int{0}
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true, Under: []int{0}}}
 		}},
-		{jobsched.OneAtATime, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.OneAtATime, func(s *decide.Snapshot, r *decide.Result) {
 			r.NonCPUIntensive = true
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Running: true, Started: true, Usage: r.Usage, Deadline: now.Add(100 * time.Hour)}}
 		}},
-		{jobsched.Postponed, func(_ *decide.Snapshot, r *decide.Result) { r.NotBefore = now.Add(time.Hour) }},
-		{jobsched.Suspended, func(_ *decide.Snapshot, r *decide.Result) { r.Suspended = true }},
-		{jobsched.Stopped, func(s *decide.Snapshot, _ *decide.Result) {
+		{reason.Postponed, func(_ *decide.Snapshot, r *decide.Result) { r.NotBefore = now.Add(time.Hour) }},
+		{reason.Suspended, func(_ *decide.Snapshot, r *decide.Result) { r.Suspended = true }},
+		{reason.ComputingSuspended, func(s *decide.Snapshot, _ *decide.Result) {
 			s.Compute = prefs.Default().MayCompute(prefs.Conditions{Now: now, Battery: prefs.Yes, OtherCPU: -1}, prefs.Mode{})
 		}},
-		{jobsched.NoNetwork, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.NoNetwork, func(s *decide.Snapshot, r *decide.Result) {
 			s.Network = prefs.Default().MayTransfer(prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{Kind: prefs.Never})
 			r.NeedsNetwork = true
 		}},
-		{jobsched.SetAside, func(_ *decide.Snapshot, r *decide.Result) { r.SetAside = true }},
-		{decide.WaitsForFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Fetching }},
-		{decide.SendsFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Sending }},
-		{decide.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) { r.Phase, r.Completed = decide.Ready, now }},
-		{decide.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) {
-			r.Phase, r.Completed, r.Failed = decide.Ready, now, workfetch.Failure{Task: me, Code: workfetch.ExitStatus, About: "exit status 3", Stderr: "Cannot allocate frobnicator"}
+		{reason.SetAside, func(_ *decide.Snapshot, r *decide.Result) { r.SetAside = true }},
+		{reason.WaitsForFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Fetching }},
+		{reason.SendsFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Sending }},
+		{reason.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) { r.Phase, r.Completed = decide.Ready, now }},
+		{reason.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) {
+			r.Phase, r.Completed, r.Failed = decide.Ready, now, reason.Reason{Task: me, Code: reason.ExitStatus, About: "exit status 3", Detail: "Cannot allocate frobnicator"}
 		}},
-		{decide.ComparingClocks, func(s *decide.Snapshot, r *decide.Result) {
+		{reason.ComparingClocks, func(s *decide.Snapshot, r *decide.Result) {
 			r.Deadline, s.Projects[r.Project].ClockUnknown = now.Add(-time.Hour), true
 		}},
-		{decide.GivenUp, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(-time.Hour) }},
-		{decide.Detached, func(s *decide.Snapshot, _ *decide.Result) { s.Projects[0].Leaving = true }},
-		{decide.Draining, func(s *decide.Snapshot, _ *decide.Result) { s.Drain.Scope = decide.DrainRunning }},
-		{decide.Draining, func(s *decide.Snapshot, _ *decide.Result) { s.Drain.Scope = decide.DrainCheckpoint }},
+		{reason.GivenUp, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(-time.Hour) }},
+		{reason.Detached, func(s *decide.Snapshot, _ *decide.Result) { s.Projects[0].Leaving = true }},
+		{reason.Draining, func(s *decide.Snapshot, _ *decide.Result) { s.Drain.Scope = decide.DrainRunning }},
+		{reason.Draining, func(s *decide.Snapshot, _ *decide.Result) { s.Drain.Scope = decide.DrainCheckpoint }},
 	} {
 		s := snapshot(func(s *decide.Snapshot) {
 			r := decide.Result{ID: me, Phase: decide.Runnable, Stated: time.Hour, Received: now.Add(-time.Hour), Deadline: now.Add(200 * time.Hour)}
@@ -449,13 +448,13 @@ func suspensions() (list []situation) {
 		p, c, m := prefs.Default(), prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{}
 		x.change(&p, &c, &m)
 		r := x.may(p, c, m)
-		list = append(list, situation{r.Code, r.Why, r.Cure})
+		list = append(list, situation{string(r.Code), r.Why, r.Cure})
 	}
 	full := view.Facts{
 		Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Host: protocol.HostInfo{NCPUs: 1, DiskTotal: 100 << 30}, Disk: view.Disk{Used: 2 << 30},
 	}
 	r := full.Snapshot().Compute
-	return append(list, situation{r.Code, r.Why, r.Cure})
+	return append(list, situation{string(r.Code), r.Why, r.Cure})
 }
 
 func storedFiles() (list []situation) {
@@ -503,36 +502,17 @@ func ineffective() (list []situation) {
 	return list
 }
 
-// codes returns the values of the constants of a type that a package declares.
-func codes(t *testing.T, dir, typ string) (all []string) {
+// codes returns the values of the constants of a type in the files of a package whose names end so.
+func codes(t *testing.T, dir, end, typ string) (all []string) {
 	t.Helper()
-	constants(t, dir, ".go", func(spec *ast.ValueSpec, value string) {
-		declared := ""
-		switch x := spec.Type.(type) {
-		case *ast.Ident:
-			declared = x.Name
-		case *ast.SelectorExpr:
-			declared = fmt.Sprint(x.X) + "." + x.Sel.Name
-		}
-		if declared == typ {
+	constants(t, dir, end, func(spec *ast.ValueSpec, value string) {
+		if declared, ok := spec.Type.(*ast.Ident); ok && declared.Name == typ {
 			all = append(all, value)
 		}
 	})
 	if len(all) == 0 {
 		t.Fatalf("no constant %s in %s", typ, dir)
 	}
-	return all
-}
-
-// permissions returns the codes of everything that the preferences forbid: the strings of
-// prefs/allow.go.
-func permissions(t *testing.T) (all []string) {
-	t.Helper()
-	constants(t, "../prefs", "allow.go", func(spec *ast.ValueSpec, value string) {
-		if spec.Type == nil {
-			all = append(all, value)
-		}
-	})
 	return all
 }
 

@@ -5,10 +5,9 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // A Snapshot is all that a pass looks at. It holds no secrets and survives JSON,
@@ -67,11 +66,11 @@ type Project struct {
 	Resetting  bool                      `json:"resetting,omitempty"`       // the latter
 	Missing    bool                      `json:"account_missing,omitempty"` // its account file is missing: it continues without new work
 
-	Contact    contact.State   `json:"contact"`
-	Trouble    contact.Trouble `json:"trouble,omitzero"`     // of the last contact
-	Known      bool            `json:"known,omitempty"`      // a scheduler has answered since the attach
-	Schedulers int             `json:"schedulers,omitempty"` // scheduler URLs that are known
-	NextRPC    time.Time       `json:"next_rpc,omitzero"`    // time of a contact even without a reason, or zero
+	Contact    contact.State `json:"contact"`
+	Trouble    reason.Reason `json:"trouble,omitzero"`     // of the last contact
+	Known      bool          `json:"known,omitempty"`      // a scheduler has answered since the attach
+	Schedulers int           `json:"schedulers,omitempty"` // scheduler URLs that are known
+	NextRPC    time.Time     `json:"next_rpc,omitzero"`    // time of a contact even without a reason, or zero
 	// ClockUnknown is set until its server has answered since the agent's start, so that the
 	// computer's clock could be compared with the server's.
 	ClockUnknown bool          `json:"clock_unknown,omitempty"`
@@ -87,7 +86,7 @@ type Project struct {
 	Backoff    time.Time                `json:"backoff,omitzero"`          // no request for work before
 	BackoffWhy string                   `json:"backoff_why,omitempty"`     // the reason as a sentence for people, or "" if the last request brought no work
 	Failures   int                      `json:"failures,omitempty"`        // tasks that failed since one was good
-	Failed     workfetch.Failure        `json:"failed,omitzero"`           // the last of them
+	Failed     reason.Reason            `json:"failed,omitzero"`           // the last of them
 	NoCPUApps  bool                     `json:"no_cpu_apps,omitempty"`     // it reported that it has no applications for CPUs
 	JobTime    time.Duration            `json:"job_time,omitempty"`        // stated computing time of its last tasks
 	Latency    time.Duration            `json:"latency,omitempty"`         // time from sending to the deadline of its last tasks
@@ -98,7 +97,7 @@ type Project struct {
 	// others, and their measured use does not contradict that.
 	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
 
-	Refused []workfetch.Refused `json:"refused,omitempty"` // why the last request for work for the CPUs brought none, by code
+	Refused []reason.Reason `json:"refused,omitempty"` // why the last request for work for the CPUs brought none, by code
 
 	LeftOut   string    `json:"left_out,omitempty"` // what of its last answer was not taken and why, for people
 	Uploading time.Time `json:"uploading,omitzero"` // start of the latest upload in progress, or zero
@@ -106,15 +105,15 @@ type Project struct {
 
 // A Stream is the state of a project's work for one kind of coprocessor.
 type Stream struct {
-	NoApps     bool                `json:"no_apps,omitempty"`     // it reported that it has no applications for them
-	Excluded   bool                `json:"excluded,omitempty"`    // the volunteer keeps its tasks off all of them
-	Refused    []workfetch.Refused `json:"refused,omitempty"`     // as of a Project
-	Backoff    time.Time           `json:"backoff,omitzero"`      // no request for work before
-	BackoffWhy string              `json:"backoff_why,omitempty"` // as of a Project
-	JobTime    time.Duration       `json:"job_time,omitempty"`    // stated computing time of its last tasks
-	Latency    time.Duration       `json:"latency,omitempty"`     // time from sending to the deadline of its last tasks
-	Devices    float64             `json:"devices,omitempty"`     // number that one of its tasks uses, with 0 for 1
-	Estimates  jobsched.Estimator  `json:"estimates,omitzero"`    // learned corrections of stated times
+	NoApps     bool               `json:"no_apps,omitempty"`     // it reported that it has no applications for them
+	Excluded   bool               `json:"excluded,omitempty"`    // the volunteer keeps its tasks off all of them
+	Refused    []reason.Reason    `json:"refused,omitempty"`     // as of a Project
+	Backoff    time.Time          `json:"backoff,omitzero"`      // no request for work before
+	BackoffWhy string             `json:"backoff_why,omitempty"` // as of a Project
+	JobTime    time.Duration      `json:"job_time,omitempty"`    // stated computing time of its last tasks
+	Latency    time.Duration      `json:"latency,omitempty"`     // time from sending to the deadline of its last tasks
+	Devices    float64            `json:"devices,omitempty"`     // number that one of its tasks uses, with 0 for 1
+	Estimates  jobsched.Estimator `json:"estimates,omitzero"`    // learned corrections of stated times
 }
 
 // counts reports whether the volunteer wants work from it.
@@ -190,7 +189,7 @@ type Result struct {
 	Suspect   bool          `json:"suspect,omitempty"`   // it ran when the agent crashed
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once
 
-	Failed workfetch.Failure `json:"failed,omitzero"` // Ready: the way in which it failed, or zero
+	Failed reason.Reason `json:"failed,omitzero"` // Ready: the way in which it failed, or zero
 
 	Unthrottled  bool `json:"unthrottled,omitempty"`   // the limit on the time of CPUs is not for it
 	NeedsNetwork bool `json:"needs_network,omitempty"` // it runs only while the network may be used
@@ -199,8 +198,8 @@ type Result struct {
 	// true.
 	Overuse float64 `json:"belied,omitempty"`
 
-	Obstacle obstacle.Obstacle `json:"obstacle,omitzero"` // the reason for NotBefore, zero if unknown
-	Transfer Transfer          `json:"transfer,omitzero"` // the transfer of a file that it waits for, if that failed the last time
+	Obstacle reason.Reason `json:"obstacle,omitzero"` // the reason for NotBefore, zero if unknown
+	Transfer Transfer      `json:"transfer,omitzero"` // the transfer of a file that it waits for, if that failed the last time
 }
 
 func (r *Result) computing() bool { return r.Phase == Fetching || r.Phase == Runnable }

@@ -6,15 +6,14 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/jobsched"
-	"github.com/starling-grid/starling/obstacle"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A Transfer is a file transfer that failed and will be tried again.
 type Transfer struct {
 	File string    `json:"file"`
 	Next time.Time `json:"next"` // the next attempt
-	obstacle.Obstacle
+	reason.Reason
 }
 
 // after returns a sentence that names the files a result waits for, followed by the reason for the
@@ -23,7 +22,7 @@ func (t Transfer) after(sentence string, now time.Time) string {
 	if t.File == "" {
 		return sentence
 	}
-	return fmt.Sprintf("%s %s Trying %s again %s.", sentence, cmp.Or(t.Cause(), "The transfer failed."), t.File, words.When(t.Next, now))
+	return fmt.Sprintf("%s %s Trying %s again %s.", sentence, cmp.Or(t.Text(now), "The transfer failed."), t.File, words.When(t.Next, now))
 }
 
 // OveruseCure is the remedy for tasks of a project that need more CPU time than it claims.
@@ -67,7 +66,7 @@ func (r *Result) silence() string {
 // project's false claim about CPU time, given the project's URL. It is "" if nothing needs to be
 // done.
 func (r *Result) Cure(project string) string {
-	cure := cmp.Or(r.Transfer.Cure(), r.Obstacle.Cure())
+	cure := cmp.Or(r.Transfer.Cure(""), r.Obstacle.Cure(""))
 	if cure == "" && r.Overuse > 0 {
 		cure = fmt.Sprintf(OveruseCure, project)
 	}
@@ -78,12 +77,12 @@ const seeFiles = "See the files with: starling transfers"
 
 // Waiting returns the reason for which a result waits for its files to be transferred, and why that
 // takes so long if an attempt failed. It returns a reason without code for all other results.
-func (r *Result) Waiting(now time.Time) jobsched.Reason {
+func (r *Result) Waiting(now time.Time) reason.Explanation {
 	switch r.Phase {
 	case Fetching:
-		return jobsched.Reason{Code: WaitsForFiles, Text: r.Transfer.after("Waiting for its input files.", now), Cure: cmp.Or(r.Transfer.Cure(), seeFiles)}
+		return reason.Explanation{Code: reason.WaitsForFiles, Text: r.Transfer.after("Waiting for its input files.", now), Cure: cmp.Or(r.Transfer.Cure(""), seeFiles)}
 	case Sending:
-		return jobsched.Reason{Code: SendsFiles, Text: r.Transfer.after("Uploading its output files.", now), Cure: cmp.Or(r.Transfer.Cure(), seeFiles)}
+		return reason.Explanation{Code: reason.SendsFiles, Text: r.Transfer.after("Uploading its output files.", now), Cure: cmp.Or(r.Transfer.Cure(""), seeFiles)}
 	}
-	return jobsched.Reason{}
+	return reason.Explanation{}
 }

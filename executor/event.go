@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/starling-grid/starling/obstacle"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A Verdict is the outcome of a process's end for its result.
@@ -48,18 +48,18 @@ type Exited struct {
 	Result         string
 	Slot           int
 	Verdict        Verdict
-	ExitStatus     int               // as BOINC reports it: the exit status, a signal's wait status, or an error number below 0
-	Message        string            // the reason, for the project's server and the volunteer, or empty
-	Delay          time.Duration     // if Postponed, how long to wait
-	Obstacle       obstacle.Obstacle // if Postponed, the reason
-	Stderr         string            // the last 63 KiB of stderr.txt, if the result is over
-	CPUTime        time.Duration     // over all runs
-	Elapsed        time.Duration     // over all runs
-	Used           time.Duration     // CPU time of this run, see Progress.Used
-	PeakWorkingSet int64             // bytes, over all runs
-	PeakSwap       int64             // bytes of virtual memory, which BOINC calls swap, over all runs, or 0 if unknown
-	PeakDisk       int64             // bytes, over all runs, measured now and then and at the end
-	Outputs        []Output          // if the result is over
+	ExitStatus     int           // as BOINC reports it: the exit status, a signal's wait status, or an error number below 0
+	Message        string        // the reason, for the project's server and the volunteer, or empty
+	Delay          time.Duration // if Postponed, how long to wait
+	Reason         reason.Reason // if Postponed or failed
+	Stderr         string        // the last 63 KiB of stderr.txt, if the result is over
+	CPUTime        time.Duration // over all runs
+	Elapsed        time.Duration // over all runs
+	Used           time.Duration // CPU time of this run, see Progress.Used
+	PeakWorkingSet int64         // bytes, over all runs
+	PeakSwap       int64         // bytes of virtual memory, which BOINC calls swap, over all runs, or 0 if unknown
+	PeakDisk       int64         // bytes, over all runs, measured now and then and at the end
+	Outputs        []Output      // if the result is over
 }
 
 // Checkpointed reports that the application's work so far survives a restart.

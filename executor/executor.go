@@ -271,7 +271,7 @@ func (e *Executor) Quit(result string) error {
 // Abort ends the application like Quit, but for good. The verdict will be Aborted with this exit
 // status and reason.
 func (e *Executor) Abort(result string, status int, reason string) error {
-	return e.toRun(result, func(r *run) { r.abort(status, reason) })
+	return e.toRun(result, func(r *run) { r.abort(status, reason, "") })
 }
 
 // toRun makes a run carry out a command. It returns ErrNotRunning if the result is not being run.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/reason"
 )
 
 func TestJudge(t *testing.T) {
@@ -63,6 +64,26 @@ func TestJudge(t *testing.T) {
 	if got := judge(ending{Temporary: later}); got.Delay != time.Minute || got.Message != "no GPU" || !got.Premature {
 		t.Errorf("postponed: got %+v", got)
 	}
+	for _, c := range []struct {
+		of    ending
+		code  reason.Code
+		about string
+	}{
+		{ending{Signal: 11}, reason.Crashed, "signal 11, segmentation fault"},
+		{ending{Signal: 42}, reason.Crashed, "signal 42"},
+		{ending{Code: 3}, reason.ExitStatus, "exit status 3"},
+		{ending{Code: 3, Finish: &appipc.Finish{Message: "no memory.\nmore"}}, reason.ExitStatus, "exit status 3: no memory"},
+		{ending{Code: -1073741515}, reason.Crashed, "0xc0000135, a library is missing"},
+		{ending{Code: -1073740286}, reason.ExitStatus, "exit status -1073740286"},
+		{ending{Abort: true, AbortCode: reason.ManyProcesses}, reason.ManyProcesses, ""},
+		{ending{Abort: true, AbortStatus: 203}, "", ""},
+		{ending{PrematureExits: maxPrematureExits}, reason.NeverFinished, ""},
+		{ending{Temporary: later}, reason.ApplicationWaits, "no GPU"},
+	} {
+		if got := judge(c.of).Reason; got.Code != c.code || got.About != c.about {
+			t.Errorf("%+v: got %+v, want %s about %q", c.of, got, c.code, c.about)
+		}
+	}
 	if got := judge(ending{Code: -1073741819}).Message; got != "process exited with code -1073741819 (0xc0000005): access violation" {
 		t.Errorf("message: got %q", got)
 	}
@@ -75,7 +96,7 @@ func TestJudgeOutputs(t *testing.T) {
 	t.Parallel()
 	bad := []Output{{Physical: "a"}, {Physical: "b", Err: &OutputError{File: "b", Code: -131, Text: "file size too big"}}, {Physical: "c", Err: errors.New("disk")}}
 	got := judgeOutputs(judgement{Verdict: Success}, bad)
-	if got.Verdict != ComputeError || got.ExitStatus != 0 || !strings.Contains(got.Message, "-131 (file size too big)") || !strings.Contains(got.Message, "disk") {
+	if got.Verdict != ComputeError || got.ExitStatus != 0 || !strings.Contains(got.Message, "-131 (file size too big)") || !strings.Contains(got.Message, "disk") || got.Reason.Code != reason.OutputWrong || got.Reason.About != "b: file size too big" {
 		t.Errorf("got %+v", got)
 	}
 	if got := judgeOutputs(judgement{Verdict: Aborted, ExitStatus: 203}, bad); got.Verdict != Aborted {

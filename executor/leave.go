@@ -7,9 +7,9 @@ import (
 
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/reason"
 )
 
 // untilRoom is the delay before a task is tried again that failed while the disk was full.
@@ -22,11 +22,11 @@ func (r *run) quit() {
 	}
 }
 
-func (r *run) abort(status int, reason string) {
+func (r *run) abort(status int, text string, code reason.Code) {
 	if r.ending.Abort {
 		return
 	}
-	r.ending.Abort, r.ending.AbortStatus, r.ending.AbortReason = true, status, reason
+	r.ending.Abort, r.ending.AbortStatus, r.ending.AbortText, r.ending.AbortCode = true, status, text, code
 	r.ask(appipc.Abort)
 }
 
@@ -63,12 +63,12 @@ func (r *run) end() Exited {
 		e.exitOf(r.cmd.ProcessState)
 		used = r.used()
 		if e.FileTooBig && !e.Abort {
-			e.Abort, e.AbortStatus = true, protocol.ExitDiskLimit
-			e.AbortReason = diskExceeded(r.task.Init.RscDiskBound+roomForMessage, r.task.Init.RscDiskBound)
+			e.Abort, e.AbortStatus, e.AbortCode = true, protocol.ExitDiskLimit, reason.DiskLimit
+			e.AbortText = diskExceeded(r.task.Init.RscDiskBound+roomForMessage, r.task.Init.RscDiskBound)
 		}
 		if r.group.outOfMemory() && !e.Abort {
-			e.Abort, e.AbortStatus = true, protocol.ExitMemoryLimit
-			e.AbortReason = fmt.Sprintf("working set size > client RAM limit: ended by the system at %.2fMB", float64(r.bounded.MostMemory)/megabyte)
+			e.Abort, e.AbortStatus, e.AbortCode = true, protocol.ExitMemoryLimit, reason.MemoryLimit
+			e.AbortText = fmt.Sprintf("working set size > client RAM limit: ended by the system at %.2fMB", float64(r.bounded.MostMemory)/megabyte)
 		}
 	}
 	p := r.snapshot()
@@ -87,7 +87,7 @@ func (r *run) end() Exited {
 	r.log.Debug("process ended", logflag.Key, logflag.TaskDebug, "code", e.Code, "signal", e.Signal, "quit", e.Quit, "abort", e.Abort, "premature_exits", e.PrematureExits)
 	j := judge(*e)
 	if j.Verdict == ComputeError && r.e.diskFull() {
-		j = judgement{Verdict: Postponed, Message: "failed while the disk was full", Delay: untilRoom, Obstacle: obstacle.Obstacle{Code: obstacle.DiskFull}}
+		j = judgement{Verdict: Postponed, Message: "failed while the disk was full", Delay: untilRoom, Reason: reason.Reason{Code: reason.DiskFull}}
 		if err := foreigndir.RemoveAll(r.slot.dir, appipc.FinishFile); err != nil { // otherwise adopt would take the run for finished
 			r.log.Warn("cannot remove finish file", "err", err)
 		}
@@ -110,7 +110,7 @@ func (r *run) end() Exited {
 			j = judgement{Verdict: WillRestart, Message: "stopped while its files were being checked"} // see adopt
 		}
 	}
-	ev.Verdict, ev.ExitStatus, ev.Message, ev.Delay, ev.Obstacle = j.Verdict, j.ExitStatus, j.Message, j.Delay, j.Obstacle
+	ev.Verdict, ev.ExitStatus, ev.Message, ev.Delay, ev.Reason = j.Verdict, j.ExitStatus, j.Message, j.Delay, j.Reason
 	r.closeSlot()
 	r.log.Info("result exited", logflag.Key, logflag.Task, "verdict", ev.Verdict.String(), "exit_status", ev.ExitStatus, "message", ev.Message)
 	return ev

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/reason"
 )
 
 // An Allowance is the amount of resources that the volunteer's preferences allow runs to use now.
@@ -64,21 +65,21 @@ func (r *run) limit(now time.Time, a Allowance) {
 		return
 	}
 	if n := 1 + len(r.descendants); a.Processes > 0 && n > a.Processes {
-		r.abort(protocol.ExitAbortedByClient, fmt.Sprintf("exceeded process limit: %d processes > %d (max_processes)", n, a.Processes))
+		r.abort(protocol.ExitAbortedByClient, fmt.Sprintf("exceeded process limit: %d processes > %d (max_processes)", n, a.Processes), reason.ManyProcesses)
 		r.kill() // it might keep growing while we wait for it to exit
 		return
 	}
 	p, d := r.snapshot(), r.task.Init
 	if most := r.timeLimit; most > 0 && p.Elapsed > most {
 		r.abort(protocol.ExitTimeLimit, fmt.Sprintf("exceeded elapsed time limit %.2f (%.2fG/%.2fG)",
-			most.Seconds(), d.RscFPOpsBound/gigaop, r.task.FLOPS/gigaop))
+			most.Seconds(), d.RscFPOpsBound/gigaop, r.task.FLOPS/gigaop), reason.TimeLimit)
 		return
 	}
 	r.bound(a)
 	r.smooth(now, p.WorkingSet)
 	if a.MostMemory > 0 && r.smoothed > float64(a.MostMemory) {
 		r.abort(protocol.ExitMemoryLimit, fmt.Sprintf("working set size > client RAM limit: %.2fMB > %.2fMB",
-			r.smoothed/megabyte, float64(a.MostMemory)/megabyte))
+			r.smoothed/megabyte, float64(a.MostMemory)/megabyte), reason.MemoryLimit)
 		return
 	}
 	// stderr can grow fastest, and its size is cheap to read.
@@ -88,13 +89,13 @@ func (r *run) limit(now time.Time, a Allowance) {
 		r.measured = now
 		var err error
 		if used, err = r.diskUsage(); errors.Is(err, foreigndir.ErrTooDeep) {
-			r.abort(protocol.ExitDiskLimit, fmt.Sprintf("exceeded disk limit: folders nested more than %d deep", foreigndir.MaxDepth))
+			r.abort(protocol.ExitDiskLimit, fmt.Sprintf("exceeded disk limit: folders nested more than %d deep", foreigndir.MaxDepth), reason.DiskLimit)
 			return
 		}
 		r.update(func(p *Progress) { p.Disk, p.PeakDisk = used, max(p.PeakDisk, used) })
 	}
 	if d.RscDiskBound > 0 && used > d.RscDiskBound {
-		r.abort(protocol.ExitDiskLimit, diskExceeded(used, d.RscDiskBound))
+		r.abort(protocol.ExitDiskLimit, diskExceeded(used, d.RscDiskBound), reason.DiskLimit)
 	}
 }
 

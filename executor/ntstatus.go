@@ -46,13 +46,17 @@ var crashStatus = map[uint32]string{
 // exitMessage returns a text with the exit code of a process, in the form that a server's pages
 // show, and an explanation if the code is one of Windows.
 func exitMessage(code int) string {
-	status := uint32(code) //nolint:gosec // Windows' codes have 32 bits
 	if code >= 0 && code < 1<<16 {
 		return fmt.Sprintf("process exited with code %d (0x%x, %d)", code, code, code-256)
 	}
-	text := fmt.Sprintf("process exited with code %d (0x%x)", code, status)
-	if words, ok := crashStatus[status]; ok {
-		text += ": " + words
+	text := fmt.Sprintf("process exited with code %d (0x%x)", code, uint32(code)) //nolint:gosec // Windows' codes have 32 bits
+	if cause := crashCause(code); cause != "" {
+		text += ": " + cause
 	}
 	return text
+}
+
+// crashCause returns the cause of a crash on Windows, or "" if the exit code is not one of a crash.
+func crashCause(code int) string {
+	return crashStatus[uint32(code)] //nolint:gosec // Windows' codes have 32 bits
 }

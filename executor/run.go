@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/reason"
 )
 
 // maxStep is the longest time between two polls that counts as computing. A longer time means that
@@ -210,7 +211,7 @@ func (r *run) poll() {
 			r.kill()
 		}
 	case !r.finished.IsZero() && now.Sub(r.finished) > limits.afterFinish:
-		r.abort(protocol.ExitAbortedByClient, "finish file present too long")
+		r.abort(protocol.ExitAbortedByClient, "finish file present too long", reason.NeverEnded)
 	case !r.unread.IsZero() && r.listens && now.Sub(r.unread) > limits.unread:
 		r.log.Warn("application does not read messages, killing it")
 		r.kill() // it will be started again

@@ -3,6 +3,8 @@ package jobsched
 import (
 	"cmp"
 	"slices"
+
+	"github.com/starling-grid/starling/reason"
 )
 
 // runBeside lets the jobs run that need little CPU time, one of each project. They wait for memory
@@ -19,9 +21,9 @@ func (c *chooser) runBeside(jobs []int) {
 	for _, i := range jobs {
 		switch p := c.Jobs[i].Project; {
 		case runs[p]:
-			c.reasons[i] = Reason{Code: OneAtATime, Text: "Another task of its project that needs little CPU time is running. These tasks run one at a time."}
+			c.decisions[i].Explanation = c.explain(c.Jobs[i], reason.OneAtATime)
 		default:
-			runs[p] = c.run(i, RunDebt, "Running in addition to other tasks, because it needs little CPU time.")
+			runs[p] = c.run(i, reason.RunDebt, "Running in addition to other tasks, because it needs little CPU time.")
 		}
 	}
 }

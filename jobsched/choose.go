@@ -2,21 +2,21 @@ package jobsched
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 )
 
-// Choose returns a reason for each of s.Jobs, in their order, and when to choose
+// Choose returns the decision for each of s.Jobs, in their order, and when to choose
 // again if nothing happens before.
-func Choose(s Snapshot) (reasons []Reason, again time.Time) {
+func Choose(s Snapshot) (decisions []Decision, again time.Time) {
 	c := newChooser(s)
 	for i := range s.Jobs {
 		if r := c.barred(i); r.Code != "" {
-			c.reasons[i] = r
+			c.decisions[i].Explanation = r
 			c.wake(r.Until)
 			continue
 		}
@@ -28,10 +28,10 @@ func Choose(s Snapshot) (reasons []Reason, again time.Time) {
 	c.choose(cpus)
 	for _, i := range c.waiting {
 		if c.undecided(i) {
-			c.reasons[i] = c.whyNot(i)
+			c.decisions[i].Explanation = c.whyNot(i)
 		}
 	}
-	return c.reasons, c.again
+	return c.decisions, c.again
 }
 
 // choose decides which of the jobs run.
@@ -42,57 +42,59 @@ func (c *chooser) choose(jobs []int) {
 	c.runByDebt(jobs)
 }
 
-func (c *chooser) undecided(i int) bool { return c.reasons[i].Code == "" }
+func (c *chooser) undecided(i int) bool { return c.decisions[i].Code == "" }
 
 // barred returns why a job cannot run no matter what else does. Its code is "" if the job can run.
-func (c *chooser) barred(i int) Reason {
+func (c *chooser) barred(i int) reason.Explanation {
 	j := c.Jobs[i]
 	switch p := c.Projects[j.Project]; {
 	case j.Suspended:
-		return Reason{Code: Suspended, Text: "You suspended this task.", Cure: "Resume it with: starling task resume " + j.ID}
+		return c.explain(j, reason.Suspended)
 	case p.Suspended:
-		return Reason{Code: Suspended, Text: "You suspended its project.", Cure: "Resume it with: starling resume " + p.URL}
+		return reason.Explanation{Code: reason.Suspended, Text: "You suspended its project.", Cure: "Resume it with: starling resume " + p.URL}
 	case c.Compute.Denied():
-		return Reason{Code: Stopped, Text: c.Compute.Why, Cure: c.Compute.Cure, Until: c.Compute.Until}
+		return c.Compute.As(reason.ComputingSuspended)
 	case j.SetAside:
-		return Reason{
-			Code: SetAside, Text: "Set aside: the agent crashed twice while this task was running.",
-			Cure: fmt.Sprintf("Run it again with: starling task resume %s, or abort it with: starling task abort %[1]s", j.ID),
-		}
+		return c.explain(j, reason.SetAside)
 	case c.Now.Before(j.NotBefore) && j.Suspect:
-		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
+		return reason.Explanation{Code: reason.Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
-		return Reason{Code: Postponed, Text: cmp.Or(j.Obstacle.Cause(), "This task could not continue.") + " It will be tried again later.", Until: j.NotBefore}
+		return reason.Explanation{Code: reason.Postponed, Text: cmp.Or(j.Obstacle, "This task could not continue.") + " It will be tried again later.", Until: j.NotBefore}
 	case j.Network && c.Network.Denied():
-		return Reason{Code: NoNetwork, Text: "It needs the network, which may not be used now. " + c.Network.Why, Cure: c.Network.Cure, Until: c.Network.Until}
+		return reason.Explanation{Code: reason.NoNetwork, Text: "It needs the network, which may not be used now. " + c.Network.Why, Cure: c.Network.Cure, Until: c.Network.Until}
 	case j.Coproc != nil:
 		return c.barredOn(j)
 	}
-	return Reason{}
+	return reason.Explanation{}
+}
+
+// explain returns a reason about a job with a fixed sentence.
+func (c *chooser) explain(j Job, code reason.Code) reason.Explanation {
+	return reason.Reason{Code: code, Task: j.ID}.Explain(c.Projects[j.Project].URL, c.Now)
 }
 
 // barredOn returns why a job cannot run on a coprocessor no matter what else does.
-func (c *chooser) barredOn(j Job) Reason {
+func (c *chooser) barredOn(j Job) reason.Explanation {
 	if b, _ := c.free.Lacks(j.Usage, nil); b == resource.Missing {
 		return missing(j, resource.Find(c.pools, j.Kind()), c.Absent)
 	}
 	for _, p := range c.Coprocs {
 		if p.Kind == j.Kind() && p.Compute.Denied() {
-			return Reason{Code: GPUStopped, Text: p.Compute.Why, Cure: p.Compute.Cure, Until: p.Compute.Until}
+			return p.Compute.As(reason.GPUSuspended)
 		}
 	}
-	return Reason{}
+	return reason.Explanation{}
 }
 
 type chooser struct {
 	Snapshot
-	reasons []Reason
-	waiting []int // jobs that may run (those with a code are decided)
-	free    *resource.Capacity
-	pools   []resource.Pool
-	charge  []float64       // seconds of a CPU that this pass has promised each project
-	texts   map[want]string // as inWords has them
-	again   time.Time
+	decisions []Decision
+	waiting   []int // jobs that may run (those with a code are decided)
+	free      *resource.Capacity
+	pools     []resource.Pool
+	charge    []float64       // seconds of a CPU that this pass has promised each project
+	texts     map[want]string // as inWords has them
+	again     time.Time
 }
 
 func newChooser(s Snapshot) *chooser {
@@ -105,7 +107,7 @@ func newChooser(s Snapshot) *chooser {
 		pools[i] = p.Pool
 	}
 	return &chooser{
-		Snapshot: s, reasons: make([]Reason, len(s.Jobs)), free: resource.NewCapacity(s.CPUs, s.Memory, limits, pools), pools: pools,
+		Snapshot: s, decisions: make([]Decision, len(s.Jobs)), free: resource.NewCapacity(s.CPUs, s.Memory, limits, pools), pools: pools,
 		again: s.Now.Add(time.Hour), charge: make([]float64, len(s.Projects)),
 		waiting: make([]int, 0, len(s.Jobs)), texts: make(map[want]string),
 	}
@@ -135,15 +137,15 @@ func (c *chooser) wake(t time.Time) {
 	}
 }
 
-// run starts a job if the resources that it uses are free.
-func (c *chooser) run(i int, code Code, text string) bool {
+// run starts a job if the resources that it uses are free. Without a text, the reason is that it runs.
+func (c *chooser) run(i int, code reason.Code, text string) bool {
 	if c.lacks(i) {
 		return false
 	}
 	j := &c.Jobs[i]
 	on := c.free.Take(j.Usage, j.Under)
 	c.charge[j.Project] += j.Speed(c.CPUs, c.pools) * c.turn(i)
-	c.reasons[i] = Reason{Code: code, Text: text, Urgent: c.reasons[i].Urgent, On: on}
+	c.decisions[i].Explanation, c.decisions[i].On = reason.Explanation{Code: code, Text: cmp.Or(text, running(j.Usage, on))}, on
 	return true
 }
 
@@ -171,8 +173,8 @@ func (c *chooser) markDangerOn(on Processors, index []int) {
 			limit += c.Slice // once in danger, a job stays urgent until the relief is clear
 		}
 		if l.Slack < limit {
-			for m := k; m >= 0 && !c.reasons[index[m]].Urgent; m = all[m].Behind {
-				c.reasons[index[m]].Urgent = true
+			for m := k; m >= 0 && !c.decisions[index[m]].Urgent; m = all[m].Behind {
+				c.decisions[index[m]].Urgent = true
 			}
 			continue
 		}
@@ -183,7 +185,7 @@ func (c *chooser) markDangerOn(on Processors, index []int) {
 func (c *chooser) runUrgent(jobs []int) {
 	var urgent []int
 	for _, i := range jobs {
-		if c.reasons[i].Urgent {
+		if c.decisions[i].Urgent {
 			urgent = append(urgent, i)
 		}
 	}
@@ -192,7 +194,7 @@ func (c *chooser) runUrgent(jobs []int) {
 		if c.lacks(i) {
 			continue
 		}
-		c.run(i, RunDeadline, "Running now because its deadline is near: "+words.Time(c.Jobs[i].Deadline, c.Now)+".")
+		c.run(i, reason.RunDeadline, "Running now because its deadline is near: "+words.Time(c.Jobs[i].Deadline, c.Now)+".")
 	}
 }
 
@@ -207,7 +209,7 @@ func (c *chooser) keepRunning(jobs []int) {
 		if j.Unsaved && !c.Now.Before(end) {
 			end = end.Add(c.Slice) // wait for a checkpoint, but not forever
 		}
-		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, RunDebt, "Running.") {
+		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, reason.RunDebt, "") {
 			c.wake(end)
 		}
 	}
@@ -239,7 +241,7 @@ func (c *chooser) runByDebt(jobs []int) {
 		if best < 0 {
 			return
 		}
-		c.run(best, RunDebt, "Running.")
+		c.run(best, reason.RunDebt, "")
 		c.wake(c.Now.Add(c.Slice))
 		queues[c.Jobs[best].Project] = queues[c.Jobs[best].Project][1:]
 	}

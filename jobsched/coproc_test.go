@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -34,35 +35,35 @@ func gpus(n int) []jobsched.Pool {
 }
 
 func TestChooseOnCoprocessors(t *testing.T) {
-	run, urgent, no, cpu := jobsched.RunDebt, jobsched.RunDeadline, jobsched.NoGPU, jobsched.NoCPU
+	run, urgent, no, cpu := reason.RunDebt, reason.RunDeadline, reason.NoGPU, reason.NoCPU
 	hour := time.Hour
 	for _, tt := range []struct {
 		name     string
 		gpus     int
 		projects []jobsched.Project
 		jobs     []jobsched.Job
-		want     []jobsched.Code
+		want     []reason.Code
 		on       [][]int
 	}{
 		{
 			"each device has a job, and the CPUs theirs beside", 2,
 			[]jobsched.Project{{}},
 			[]jobsched.Job{gpu(1, 0.1, jobsched.Job{ID: "a"}), gpu(1, 0.1, jobsched.Job{ID: "b"}), gpu(1, 0.1, jobsched.Job{ID: "c"}), {ID: "d", Deadline: far}, {ID: "e", Deadline: far}, {ID: "f", Deadline: far}},
-			[]jobsched.Code{run, run, no, run, run, cpu},
+			[]reason.Code{run, run, no, run, run, cpu},
 			[][]int{{0}, {1}, nil, nil, nil, nil},
 		},
 		{
 			"a GPU goes before the CPUs, whoever is owed", 1,
 			[]jobsched.Project{{Debt: 9e6}, {Debt: -9e6}},
 			[]jobsched.Job{{ID: "a", Deadline: far}, {ID: "b", Deadline: far}, gpu(1, 1, jobsched.Job{ID: "c", Project: 1})},
-			[]jobsched.Code{run, cpu, run},
+			[]reason.Code{run, cpu, run},
 			[][]int{nil, nil, {0}},
 		},
 		{
 			"of several, the project that is owed most", 1,
 			[]jobsched.Project{{}, {Debt: 9e6}},
 			[]jobsched.Job{gpu(1, 0, jobsched.Job{ID: "a"}), gpu(1, 0, jobsched.Job{ID: "b", Project: 1})},
-			[]jobsched.Code{no, run},
+			[]reason.Code{no, run},
 			[][]int{nil, {0}},
 		},
 		{
@@ -74,28 +75,28 @@ func TestChooseOnCoprocessors(t *testing.T) {
 				{ID: "d", Remaining: hour, Deadline: far},
 				{ID: "e", Remaining: hour, Deadline: far},
 			},
-			[]jobsched.Code{no, urgent, cpu, run, run},
+			[]reason.Code{no, urgent, cpu, run, run},
 			[][]int{nil, {0}, nil, nil, nil},
 		},
 		{
 			"a job stays on its device", 2,
 			[]jobsched.Project{{}},
 			[]jobsched.Job{gpu(1, 0, jobsched.Job{ID: "a", Remaining: hour, Deadline: late(1)}), on(gpu(1, 0, jobsched.Job{ID: "b", Remaining: hour}), 0)},
-			[]jobsched.Code{urgent, run},
+			[]reason.Code{urgent, run},
 			[][]int{{1}, {0}},
 		},
 		{
 			"two devices at once wait until both are free", 2,
 			[]jobsched.Project{{Debt: 9e6}, {}},
 			[]jobsched.Job{gpu(2, 0, jobsched.Job{ID: "a", Remaining: hour}), on(gpu(1, 0, jobsched.Job{ID: "b", Project: 1, Remaining: hour}), 1)},
-			[]jobsched.Code{no, run},
+			[]reason.Code{no, run},
 			[][]int{nil, {1}},
 		},
 		{
 			"a device that is gone", 1,
 			[]jobsched.Project{{}},
 			[]jobsched.Job{gpu(2, 0, jobsched.Job{ID: "a"}), gpu(1, 0, jobsched.Job{ID: "b"})},
-			[]jobsched.Code{jobsched.GPUMissing, run},
+			[]reason.Code{reason.GPUMissing, run},
 			[][]int{nil, {0}},
 		},
 	} {
@@ -117,7 +118,7 @@ func TestCoprocessorsThatMayNotBeUsed(t *testing.T) {
 		Now: now, CPUs: 2, Slice: slice, Coprocs: pools, Projects: []jobsched.Project{{}},
 		Jobs: []jobsched.Job{gpu(1, 0, jobsched.Job{ID: "a"}), {ID: "b", Deadline: far}},
 	})
-	if got[0].Code != jobsched.GPUStopped || got[0].Text != pools[0].Compute.Why || !got[1].Run() || !again.Equal(late(1)) {
+	if got[0].Code != reason.GPUSuspended || got[0].Text != pools[0].Compute.Why || !got[1].Run() || !again.Equal(late(1)) {
 		t.Errorf("got %+v, again at %v", got, again)
 	}
 }
@@ -141,7 +142,7 @@ func TestExcludedGPUsAreNamed(t *testing.T) {
 			s.Coprocs[0].Devices[i].Memory = 4 << 30
 		}
 		got, _ := jobsched.Choose(s)
-		if got[0].Code != jobsched.GPUMissing || !strings.HasSuffix(got[0].Text, tt.text) || !strings.Contains(got[0].Cure, tt.cure) {
+		if got[0].Code != reason.GPUMissing || !strings.HasSuffix(got[0].Text, tt.text) || !strings.Contains(got[0].Cure, tt.cure) {
 			t.Errorf("except %v: got %+v, want %q", tt.except, got[0], tt.text)
 		}
 	}
@@ -158,7 +159,7 @@ func TestWhyThereIsNoDevice(t *testing.T) {
 		if devices > 0 {
 			s.Coprocs = gpus(devices)
 		}
-		if got, _ := jobsched.Choose(s); got[0].Code != jobsched.GPUMissing || got[0].Text != want {
+		if got, _ := jobsched.Choose(s); got[0].Code != reason.GPUMissing || got[0].Text != want {
 			t.Errorf("%d devices: got %+v, want %q", devices, got[0], want)
 		}
 	}

@@ -14,8 +14,8 @@ package jobsched
 import (
 	"time"
 
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -90,44 +90,20 @@ type Job struct {
 	Urgent    bool          // was in danger when last looked at
 	// Unsaved: it has computed since its last checkpoint, which would be lost.
 	Unsaved   bool
-	Suspended bool              // by the volunteer
-	NotBefore time.Time         // the application asked to be started no earlier
-	Suspect   bool              // it ran when the agent crashed, and is tried again at NotBefore
-	SetAside  bool              // it did more than once
-	Network   bool              // it runs only while the network may be used
-	Obstacle  obstacle.Obstacle // the reason for NotBefore, unless Suspect is set (zero if unknown)
+	Suspended bool      // by the volunteer
+	NotBefore time.Time // the application asked to be started no earlier
+	Suspect   bool      // it ran when the agent crashed, and is tried again at NotBefore
+	SetAside  bool      // it did more than once
+	Network   bool      // it runs only while the network may be used
+	Obstacle  string    // a sentence with the reason for NotBefore, unless Suspect is set ("" if unknown)
 }
 
-// A Code identifies a reason.
-type Code string
-
-// The reasons.
-const (
-	RunDebt     Code = "run"          // its project is owed most
-	RunDeadline Code = "run_deadline" // its deadline is in danger
-	NoCPU       Code = "no_cpu_free"
-	NoMemory    Code = "no_memory_free"
-	NoGPU       Code = "no_gpu_free"
-	GPUMissing  Code = "gpu_missing"
-	GPUStopped  Code = "gpu_suspended"
-	Limited     Code = "max_concurrent"
-	OneAtATime  Code = "one_at_a_time" // another of its project's that need little CPU time runs
-	Postponed   Code = "postponed"
-	Suspended   Code = "suspended"
-	Stopped     Code = "computing_suspended"
-	SetAside    Code = "set_aside"
-	NoNetwork   Code = "network_needed"
-)
-
-// A Reason is the decision about one job, and the reason for it.
-type Reason struct {
-	Code   Code      `json:"code"`
-	Text   string    `json:"text"`             // one sentence for people
-	Cure   string    `json:"cure,omitempty"`   // the remedy ("" if nothing needs to be done)
-	Until  time.Time `json:"until,omitzero"`   // when it changes (zero if unknown)
-	Urgent bool      `json:"urgent,omitempty"` // its deadline is in danger
-	On     []int     `json:"on,omitempty"`     // numbers of the devices that it runs on
+// A Decision is whether one job runs, and the reason.
+type Decision struct {
+	reason.Explanation
+	Urgent bool  `json:"urgent,omitempty"` // its deadline is in danger
+	On     []int `json:"on,omitempty"`     // numbers of the devices that it runs on
 }
 
 // Run reports whether the job runs.
-func (r Reason) Run() bool { return r.Code == RunDebt || r.Code == RunDeadline }
+func (d Decision) Run() bool { return d.Code == reason.RunDebt || d.Code == reason.RunDeadline }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"pgregory.net/rapid"
 )
@@ -35,11 +36,11 @@ func TestTasksThatNeedLittleCPUTime(t *testing.T) {
 		t.Errorf("busy for %v", got)
 	}
 	s.Jobs[0].Memory = 2e9
-	if got, _ := jobsched.Choose(s); got[0].Code != jobsched.NoMemory || !got[1].Run() {
+	if got, _ := jobsched.Choose(s); got[0].Code != reason.NoMemory || !got[1].Run() {
 		t.Errorf("with too little memory: %+v", got)
 	}
 	s.Jobs[0].Memory, s.Compute.Why = 0, "You suspended computing."
-	if got, _ := jobsched.Choose(s); got[0].Code != jobsched.Stopped {
+	if got, _ := jobsched.Choose(s); got[0].Code != reason.ComputingSuspended {
 		t.Errorf("with computing suspended: %+v", got)
 	}
 }
@@ -49,7 +50,7 @@ func TestChoose(t *testing.T) {
 		name     string
 		projects []jobsched.Project
 		jobs     []jobsched.Job
-		want     []jobsched.Code
+		want     []reason.Code
 	}{
 		{"nothing to do", nil, nil, nil},
 		{
@@ -63,19 +64,19 @@ func TestChoose(t *testing.T) {
 				{ID: "e", Project: 1, Deadline: far},
 				{ID: "f", Deadline: far},
 			},
-			[]jobsched.Code{jobsched.OneAtATime, jobsched.RunDebt, jobsched.RunDebt, jobsched.RunDebt, jobsched.RunDebt, jobsched.NoCPU},
+			[]reason.Code{reason.OneAtATime, reason.RunDebt, reason.RunDebt, reason.RunDebt, reason.RunDebt, reason.NoCPU},
 		},
 		{
 			"the project that is owed most runs, and the next takes the other CPU",
 			[]jobsched.Project{{Debt: 3600}, {Debt: 0}},
 			[]jobsched.Job{{ID: "a", Project: 1, Deadline: far}, {ID: "b", Deadline: far}, {ID: "c", Project: 1, Deadline: far}},
-			[]jobsched.Code{jobsched.RunDebt, jobsched.RunDebt, jobsched.NoCPU},
+			[]reason.Code{reason.RunDebt, reason.RunDebt, reason.NoCPU},
 		},
 		{
 			"one that is owed very much gets all",
 			[]jobsched.Project{{Debt: 36000}, {Debt: -36000}},
 			[]jobsched.Job{{ID: "a", Deadline: far}, {ID: "b", Deadline: far}, {ID: "c", Project: 1, Deadline: far}},
-			[]jobsched.Code{jobsched.RunDebt, jobsched.RunDebt, jobsched.NoCPU},
+			[]reason.Code{reason.RunDebt, reason.RunDebt, reason.NoCPU},
 		},
 		{
 			"a time slice is finished before another project's turn",
@@ -86,7 +87,7 @@ func TestChoose(t *testing.T) {
 				{ID: "c", Project: 1, Deadline: far},
 				{ID: "d", Project: 1, Deadline: far},
 			},
-			[]jobsched.Code{jobsched.RunDebt, jobsched.NoCPU, jobsched.RunDebt, jobsched.NoCPU},
+			[]reason.Code{reason.RunDebt, reason.NoCPU, reason.RunDebt, reason.NoCPU},
 		},
 		{
 			"a job is left running until it has written a checkpoint, but not for ever",
@@ -97,7 +98,7 @@ func TestChoose(t *testing.T) {
 				{ID: "c", Project: 1, Deadline: far},
 				{ID: "d", Project: 1, Deadline: far},
 			},
-			[]jobsched.Code{jobsched.RunDebt, jobsched.NoCPU, jobsched.RunDebt, jobsched.NoCPU},
+			[]reason.Code{reason.RunDebt, reason.NoCPU, reason.RunDebt, reason.NoCPU},
 		},
 		{
 			"a deadline in danger comes first, whoever is owed",
@@ -107,7 +108,7 @@ func TestChoose(t *testing.T) {
 				{ID: "b", Project: 1, Deadline: far},
 				{ID: "c", Project: 1, Deadline: far},
 			},
-			[]jobsched.Code{jobsched.RunDeadline, jobsched.RunDebt, jobsched.NoCPU},
+			[]reason.Code{reason.RunDeadline, reason.RunDebt, reason.NoCPU},
 		},
 		{
 			"what cannot be in time any more does not hold up what can",
@@ -117,7 +118,7 @@ func TestChoose(t *testing.T) {
 				{ID: "b", Project: 1, Deadline: far},
 				{ID: "c", Project: 1, Deadline: far},
 			},
-			[]jobsched.Code{jobsched.NoCPU, jobsched.RunDebt, jobsched.RunDebt},
+			[]reason.Code{reason.NoCPU, reason.RunDebt, reason.RunDebt},
 		},
 		{
 			"an unreachable project comes after all others",
@@ -127,31 +128,31 @@ func TestChoose(t *testing.T) {
 				{ID: "b", Project: 1, Deadline: far},
 				{ID: "c", Project: 1, Deadline: far},
 			},
-			[]jobsched.Code{jobsched.NoCPU, jobsched.RunDebt, jobsched.RunDebt},
+			[]reason.Code{reason.NoCPU, reason.RunDebt, reason.RunDebt},
 		},
 		{
 			"results started are finished before new ones",
 			[]jobsched.Project{{}},
 			[]jobsched.Job{{ID: "a", Deadline: late(500)}, {ID: "b", Deadline: far, Started: true}, {ID: "c", Deadline: far, Started: true}},
-			[]jobsched.Code{jobsched.NoCPU, jobsched.RunDebt, jobsched.RunDebt},
+			[]reason.Code{reason.NoCPU, reason.RunDebt, reason.RunDebt},
 		},
 		{
 			"an application's wish to wait is respected",
 			[]jobsched.Project{{}},
 			[]jobsched.Job{{ID: "a", NotBefore: late(1)}, {ID: "b", Deadline: far}},
-			[]jobsched.Code{jobsched.Postponed, jobsched.RunDebt},
+			[]reason.Code{reason.Postponed, reason.RunDebt},
 		},
 		{
 			"a job of more CPUs than there are runs alone",
 			[]jobsched.Project{{}},
 			[]jobsched.Job{{ID: "a", Usage: resource.Usage{CPUs: 8}, Deadline: late(500)}, {ID: "b", Deadline: far}},
-			[]jobsched.Code{jobsched.RunDebt, jobsched.NoCPU},
+			[]reason.Code{reason.RunDebt, reason.NoCPU},
 		},
 		{
 			"what the volunteer suspended does not run",
 			[]jobsched.Project{{Suspended: true}, {}},
 			[]jobsched.Job{{ID: "a", Deadline: far}, {ID: "b", Project: 1, Suspended: true}, {ID: "c", Project: 1, Deadline: far}},
-			[]jobsched.Code{jobsched.Suspended, jobsched.Suspended, jobsched.RunDebt},
+			[]reason.Code{reason.Suspended, reason.Suspended, reason.RunDebt},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -327,7 +328,7 @@ func TestMemoryAndLimits(t *testing.T) {
 		},
 	}
 	got, _ := jobsched.Choose(s)
-	for i, want := range []jobsched.Code{jobsched.RunDebt, jobsched.NoMemory, jobsched.RunDebt, jobsched.Limited} {
+	for i, want := range []reason.Code{reason.RunDebt, reason.NoMemory, reason.RunDebt, reason.Limited} {
 		if got[i].Code != want {
 			t.Errorf("job %s: got %s %q, want %s", s.Jobs[i].ID, got[i].Code, got[i].Text, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -22,11 +23,11 @@ type want struct {
 }
 
 // codes are the reasons for each missing resource.
-var codes = map[resource.Bound]Code{
-	resource.CPUs: NoCPU, resource.Memory: NoMemory, resource.Limit: Limited, resource.Devices: NoGPU, resource.Missing: GPUMissing,
+var codes = map[resource.Bound]reason.Code{
+	resource.CPUs: reason.NoCPU, resource.Memory: reason.NoMemory, resource.Limit: reason.Limited, resource.Devices: reason.NoGPU, resource.Missing: reason.GPUMissing,
 }
 
-func (c *chooser) whyNot(i int) Reason {
+func (c *chooser) whyNot(i int) reason.Explanation {
 	j := &c.Jobs[i]
 	w := want{kind: j.Kind(), unreachable: c.Projects[j.Project].Unreachable}
 	if w.bound, w.limit = c.free.Lacks(j.Usage, j.Under); w.bound == resource.Memory {
@@ -40,7 +41,18 @@ func (c *chooser) whyNot(i int) Reason {
 		text = c.inWords(w)
 		c.texts[w] = text
 	}
-	return Reason{Code: codes[w.bound], Text: text, Cure: c.cure(w, j.ID), Urgent: c.reasons[i].Urgent}
+	return reason.Explanation{Code: codes[w.bound], Text: text, Cure: c.cure(w, j.ID)}
+}
+
+// running returns the sentence for a job that runs on some devices. It names the resources of a job
+// on coprocessors.
+func running(u resource.Usage, on []int) string {
+	if u.Coproc == nil {
+		return "Running."
+	}
+	coproc := *u.Coproc
+	u.Coproc, coproc.On = &coproc, on
+	return "Running with " + u.String() + "."
 }
 
 // never reports whether a job needs more memory than the computer has.
@@ -97,9 +109,9 @@ func busy(n int, kind string) string {
 
 // missing returns the reason of a task that needs a coprocessor that the computer does not have, or
 // that the volunteer keeps from it.
-func missing(j Job, pool resource.Pool, absent []resource.Absent) Reason {
+func missing(j Job, pool resource.Pool, absent []resource.Absent) reason.Explanation {
 	u, n := j.Usage, len(pool.Devices)
-	r := Reason{Code: GPUMissing, Cure: "If the device will not come back, abort the task: starling task abort " + j.ID}
+	r := reason.Explanation{Code: reason.GPUMissing, Cure: "If the device will not come back, abort the task: starling task abort " + j.ID}
 	needs := "It needs " + words.Count(max(1, int(u.Devices())), u.Kind().String())
 	if u.Coproc.Memory > 0 {
 		needs += " with " + words.Bytes(u.Coproc.Memory)

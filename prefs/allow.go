@@ -6,38 +6,27 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A Permission is given unless it has a Why, the reason against it.
 type Permission struct {
-	Code  string    `json:"code,omitempty"`  // identifies the reason
-	Why   string    `json:"why,omitempty"`   // a sentence for people for each reason, naming the preference
-	Cure  string    `json:"cure,omitempty"`  // the cure
-	Until time.Time `json:"until,omitzero"`  // when it changes, zero if unknown
-	Asked bool      `json:"asked,omitempty"` // a person wants it so, rather than a preference just now
+	Code  reason.Code `json:"code,omitempty"`  // identifies the reason
+	Why   string      `json:"why,omitempty"`   // a sentence for people for each reason, naming the preference
+	Cure  string      `json:"cure,omitempty"`  // the cure
+	Until time.Time   `json:"until,omitzero"`  // when it changes, zero if unknown
+	Asked bool        `json:"asked,omitempty"` // a person wants it so, rather than a preference just now
 	// Despite is the Why by the preferences alone. It is set if a mode overrules them.
 	Despite string `json:"despite,omitempty"`
 }
 
+// As returns the reason for a denial, with a code.
+func (p Permission) As(code reason.Code) reason.Explanation {
+	return reason.Explanation{Code: code, Text: p.Why, Cure: p.Cure, Until: p.Until}
+}
+
 // Denied reports whether it is not given.
 func (p Permission) Denied() bool { return p.Why != "" }
-
-// The codes of permissions that are not given.
-const (
-	ByUser        = "user_request"
-	TimeOfDay     = "time_of_day"
-	OnBattery     = "on_battery"
-	UserActive    = "user_active"
-	NoRecentInput = "no_recent_input"
-	CPUBusy       = "cpu_busy"
-	Exclusive     = "exclusive_app"
-	ExclusiveGPU  = "exclusive_gpu_app"
-	TooHot        = "too_hot"
-	GPUTooHot     = "gpu_too_hot"
-	PowerLimit    = "power_limit"
-	XferLimit     = "transfer_limit"
-	Metered       = "metered_network"
-)
 
 // A Mode is a person's choice for now, which overrules the preferences.
 type Mode struct {
@@ -119,7 +108,7 @@ type Power struct {
 func (c Conditions) powers(onlyGPUs bool) (all []limb) {
 	for _, p := range c.Powers {
 		if p.OnlyGPUs == onlyGPUs {
-			all = append(all, limb{true, PowerLimit, p.Why, p.Cure, time.Time{}})
+			all = append(all, limb{true, reason.PowerLimit, p.Why, p.Cure, time.Time{}})
 		}
 	}
 	return all
@@ -150,8 +139,8 @@ func (p Prefs) idleAt(c Conditions) time.Time {
 // A limb of a permission is one thing that the preferences look at: they deny it, or not.
 type limb struct {
 	denied    bool
-	code, why string
-	cure      string
+	code      reason.Code
+	why, cure string
 	until     time.Time
 }
 
@@ -167,10 +156,10 @@ func join(limbs []limb, flag string) (p Permission) {
 		}
 		if p.Code == "" {
 			p.Code, p.Until = l.code, l.until
-		} else if p.Code != TimeOfDay {
+		} else if p.Code != reason.TimeOfDay {
 			p.Until = time.Time{}
 		}
-		if l.code == TooHot || l.code == GPUTooHot {
+		if l.code == reason.TooHot || l.code == reason.GPUTooHot {
 			temporary = "" // no person should overrule it
 		}
 		whys, cures = append(whys, l.why), append(cures, l.cure)
@@ -189,7 +178,7 @@ func (m Mode) under(prefs Permission, now time.Time, activity, command string) P
 		return Permission{Despite: prefs.Why}
 	case Never:
 		return Permission{
-			Code: ByUser, Why: "You suspended " + activity + until(m.Until, now) + ".", Cure: "Resume with: " + command,
+			Code: reason.ByUser, Why: "You suspended " + activity + until(m.Until, now) + ".", Cure: "Resume with: " + command,
 			Until: m.Until, Asked: true,
 		}
 	case Auto:
@@ -207,36 +196,36 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 	open, change := within(c.Now, p.computing)
 	return m.under(join(append([]limb{
 		{
-			!open, TimeOfDay, "Computing is not allowed " + hours(change, c.Now) + " (start_hour, end_hour).",
+			!open, reason.TimeOfDay, "Computing is not allowed " + hours(change, c.Now) + " (start_hour, end_hour).",
 			"Change start_hour and end_hour.", change,
 		},
 		{
-			c.Battery == Yes && !p.RunOnBatteries, OnBattery, "The computer is running on battery power (run_on_batteries).",
+			c.Battery == Yes && !p.RunOnBatteries, reason.OnBattery, "The computer is running on battery power (run_on_batteries).",
 			"Plug the computer in, or set run_on_batteries = true.",
 			time.Time{},
 		},
 		{
-			inUse && !p.RunIfUserActive, UserActive, fmt.Sprintf("The computer is in use, or was in the last %s (run_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
+			inUse && !p.RunIfUserActive, reason.UserActive, fmt.Sprintf("The computer is in use, or was in the last %s (run_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
 			"Leave the computer alone, or set run_if_user_active = true.", p.idleAt(c),
 		},
 		{
 			p.SuspendIfNoRecentInput > 0 && c.IdleKnown && !c.Unseen && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)),
-			NoRecentInput, fmt.Sprintf("There has been no input for more than %s (suspend_if_no_recent_input).", words.Span(time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)))),
+			reason.NoRecentInput, fmt.Sprintf("There has been no input for more than %s (suspend_if_no_recent_input).", words.Span(time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)))),
 			"Use the computer, or set suspend_if_no_recent_input = 0.",
 			time.Time{},
 		},
 		{
-			c.Exclusive != "", Exclusive, c.Exclusive + " is running (exclusive_apps in starling.toml).",
+			c.Exclusive != "", reason.Exclusive, c.Exclusive + " is running (exclusive_apps in starling.toml).",
 			"End the program, or take it off exclusive_apps.",
 			time.Time{},
 		},
 		{
-			limit > 0 && c.OtherCPU > limit, CPUBusy, fmt.Sprintf("Other programs are using %.0f%% of the CPUs, more than the limit of %v%% (%s).", c.OtherCPU, limit, key),
+			limit > 0 && c.OtherCPU > limit, reason.CPUBusy, fmt.Sprintf("Other programs are using %.0f%% of the CPUs, more than the limit of %v%% (%s).", c.OtherCPU, limit, key),
 			"End those programs, or set " + key + " higher (0: no limit).",
 			time.Time{},
 		},
 		{
-			p.TemperatureCeiling > 0 && c.Temperature > p.TemperatureCeiling, TooHot, fmt.Sprintf("The CPU is at %.0f °C, above the limit of %v °C (max_cpu_temperature).", c.Temperature, p.TemperatureCeiling),
+			p.TemperatureCeiling > 0 && c.Temperature > p.TemperatureCeiling, reason.TooHot, fmt.Sprintf("The CPU is at %.0f °C, above the limit of %v °C (max_cpu_temperature).", c.Temperature, p.TemperatureCeiling),
 			"Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher.",
 			time.Time{},
 		},
@@ -247,16 +236,16 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
 	return m.under(join(append([]limb{
 		{
-			p.InUse(c) && !p.RunGPUIfUserActive, UserActive, fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
+			p.InUse(c) && !p.RunGPUIfUserActive, reason.UserActive, fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
 			"Leave the computer alone, or set run_gpu_if_user_active = true.", p.idleAt(c),
 		},
 		{
-			c.ExclusiveGPU != "", ExclusiveGPU, "GPUs are not used: " + c.ExclusiveGPU + " is running (exclusive_gpu_apps in starling.toml).",
+			c.ExclusiveGPU != "", reason.ExclusiveGPU, "GPUs are not used: " + c.ExclusiveGPU + " is running (exclusive_gpu_apps in starling.toml).",
 			"End the program, or take it off exclusive_gpu_apps.",
 			time.Time{},
 		},
 		{
-			p.GPUTemperatureCeiling > 0 && c.GPUTemperature > p.GPUTemperatureCeiling, GPUTooHot, fmt.Sprintf("GPUs are not used: one was at %.0f °C in the last %s, above the limit of %v °C (max_gpu_temperature).",
+			p.GPUTemperatureCeiling > 0 && c.GPUTemperature > p.GPUTemperatureCeiling, reason.GPUTooHot, fmt.Sprintf("GPUs are not used: one was at %.0f °C in the last %s, above the limit of %v °C (max_gpu_temperature).",
 				c.GPUTemperature, minutes(GPUCooling.Minutes()), p.GPUTemperatureCeiling),
 			"Clean the fan, or set max_gpu_temperature higher.",
 			time.Time{},
@@ -269,17 +258,17 @@ func (p Prefs) MayTransfer(c Conditions, m Mode) Permission {
 	open, change := within(c.Now, p.network)
 	return m.under(join([]limb{
 		{
-			!open, TimeOfDay, "Network activity is not allowed " + hours(change, c.Now) + " (net_start_hour, net_end_hour).",
+			!open, reason.TimeOfDay, "Network activity is not allowed " + hours(change, c.Now) + " (net_start_hour, net_end_hour).",
 			"Change net_start_hour and net_end_hour.", change,
 		},
 		{
-			c.Metered == Yes && p.NetworkWifiOnly, Metered, "The network connection is metered (network_wifi_only).",
+			c.Metered == Yes && p.NetworkWifiOnly, reason.Metered, "The network connection is metered (network_wifi_only).",
 			"Use another network, or set network_wifi_only = false.",
 			time.Time{},
 		},
 		{
 			p.DailyXferLimitMB > 0 && p.DailyXferPeriodDays > 0 && c.Transferred >= p.DailyXferLimitMB,
-			XferLimit, fmt.Sprintf("The transfer limit is reached: %s MB in %s, of %s MB (daily_xfer_limit_mb, daily_xfer_period_days).",
+			reason.XferLimit, fmt.Sprintf("The transfer limit is reached: %s MB in %s, of %s MB (daily_xfer_limit_mb, daily_xfer_period_days).",
 				megabytes(c.Transferred), plural(p.DailyXferPeriodDays, "day"), plainNumber(p.DailyXferLimitMB)),
 			"Set daily_xfer_limit_mb higher (0: no limit).",
 			time.Time{},

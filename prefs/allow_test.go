@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"pgregory.net/rapid"
 )
 
@@ -19,28 +20,28 @@ func TestMayCompute(t *testing.T) {
 		prefs func(*prefs.Prefs)
 		now   func(*prefs.Conditions)
 		mode  prefs.Mode
-		code  string
+		code  reason.Code
 		until time.Time
 	}{
 		{"nothing against it", nil, nil, prefs.Mode{}, "", time.Time{}},
-		{"on battery", nil, func(c *prefs.Conditions) { c.Battery = prefs.Yes }, prefs.Mode{}, prefs.OnBattery, time.Time{}},
+		{"on battery", nil, func(c *prefs.Conditions) { c.Battery = prefs.Yes }, prefs.Mode{}, reason.OnBattery, time.Time{}},
 		{"no battery sensor is not on battery", nil, func(c *prefs.Conditions) { c.Battery = prefs.Unknown }, prefs.Mode{}, "", time.Time{}},
 		{"battery is allowed", func(p *prefs.Prefs) { p.RunOnBatteries = true }, func(c *prefs.Conditions) { c.Battery = prefs.Yes }, prefs.Mode{}, "", time.Time{}},
 		{"always", nil, func(c *prefs.Conditions) { c.Battery = prefs.Yes }, prefs.Mode{Kind: prefs.Always}, "", time.Time{}},
-		{"never", nil, nil, prefs.Mode{Kind: prefs.Never}, prefs.ByUser, time.Time{}},
-		{"never for an hour", nil, nil, prefs.Mode{Kind: prefs.Never, Until: noon.Add(time.Hour)}, prefs.ByUser, noon.Add(time.Hour)},
+		{"never", nil, nil, prefs.Mode{Kind: prefs.Never}, reason.ByUser, time.Time{}},
+		{"never for an hour", nil, nil, prefs.Mode{Kind: prefs.Never, Until: noon.Add(time.Hour)}, reason.ByUser, noon.Add(time.Hour)},
 		{"never is over", nil, nil, prefs.Mode{Kind: prefs.Never, Until: noon}, "", time.Time{}},
 		{
 			"in use", func(p *prefs.Prefs) { p.RunIfUserActive = false },
 			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, minutes(1) },
 			prefs.Mode{},
-			prefs.UserActive, noon.Add(minutes(2)),
+			reason.UserActive, noon.Add(minutes(2)),
 		},
 		{
 			"in use just now", func(p *prefs.Prefs) { p.RunIfUserActive = false },
 			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, 29*time.Second },
 			prefs.Mode{},
-			prefs.UserActive,
+			reason.UserActive,
 			time.Time{},
 		},
 		{
@@ -55,20 +56,20 @@ func TestMayCompute(t *testing.T) {
 			"no recent input", func(p *prefs.Prefs) { p.SuspendIfNoRecentInput = 60 },
 			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, minutes(61) },
 			prefs.Mode{},
-			prefs.NoRecentInput,
+			reason.NoRecentInput,
 			time.Time{},
 		},
-		{"others are busy", nil, func(c *prefs.Conditions) { c.IdleKnown, c.OtherCPU = true, 26 }, prefs.Mode{}, prefs.CPUBusy, time.Time{}},
+		{"others are busy", nil, func(c *prefs.Conditions) { c.IdleKnown, c.OtherCPU = true, 26 }, prefs.Mode{}, reason.CPUBusy, time.Time{}},
 		{"less busy while idle", nil, func(c *prefs.Conditions) { c.OtherCPU = 49 }, prefs.Mode{}, "", time.Time{}},
-		{"exclusive program", nil, func(c *prefs.Conditions) { c.Exclusive = "doom" }, prefs.Mode{}, prefs.Exclusive, time.Time{}},
-		{"too hot", func(p *prefs.Prefs) { p.TemperatureCeiling = 80 }, func(c *prefs.Conditions) { c.Temperature = 81 }, prefs.Mode{}, prefs.TooHot, time.Time{}},
-		{"nights only", func(p *prefs.Prefs) { p.StartHour, p.EndHour = 22, 6 }, nil, prefs.Mode{}, prefs.TimeOfDay, noon.Add(10 * time.Hour)},
+		{"exclusive program", nil, func(c *prefs.Conditions) { c.Exclusive = "doom" }, prefs.Mode{}, reason.Exclusive, time.Time{}},
+		{"too hot", func(p *prefs.Prefs) { p.TemperatureCeiling = 80 }, func(c *prefs.Conditions) { c.Temperature = 81 }, prefs.Mode{}, reason.TooHot, time.Time{}},
+		{"nights only", func(p *prefs.Prefs) { p.StartHour, p.EndHour = 22, 6 }, nil, prefs.Mode{}, reason.TimeOfDay, noon.Add(10 * time.Hour)},
 		{"now is within", func(p *prefs.Prefs) { p.StartHour, p.EndHour = 9, 17 }, nil, prefs.Mode{}, "", time.Time{}},
 		{
 			"this weekday is different", func(p *prefs.Prefs) {
 				p.StartHour, p.EndHour = 9, 17
 				p.Days.Wednesday = prefs.Day{StartHour: 13, EndHour: 14}
-			}, nil, prefs.Mode{}, prefs.TimeOfDay, noon.Add(time.Hour),
+			}, nil, prefs.Mode{}, reason.TimeOfDay, noon.Add(time.Hour),
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestAllThatForbidsIsSaid(t *testing.T) {
 	p.StartHour, p.EndHour, p.NetStartHour, p.NetEndHour = 20, 6, 20, 6
 	got := p.MayCompute(prefs.Conditions{Now: noon.Now, Battery: prefs.Yes}, prefs.Mode{})
 	want := prefs.Permission{
-		Code:  prefs.TimeOfDay,
+		Code:  reason.TimeOfDay,
 		Why:   "Computing is not allowed at this time of day until 20:00 (start_hour, end_hour). The computer is running on battery power (run_on_batteries).",
 		Cure:  "Change start_hour and end_hour. Plug the computer in, or set run_on_batteries = true. For a while: starling mode always --for 2h",
 		Until: noon.Now.Add(8 * time.Hour),
@@ -134,20 +135,20 @@ func TestMayTransfer(t *testing.T) {
 	if got := p.MayTransfer(c, prefs.Mode{}); got.Denied() {
 		t.Errorf("by default: %+v", got)
 	}
-	if got := p.MayTransfer(c, prefs.Mode{Kind: prefs.Never}); got.Code != prefs.ByUser || !got.Asked {
+	if got := p.MayTransfer(c, prefs.Mode{Kind: prefs.Never}); got.Code != reason.ByUser || !got.Asked {
 		t.Errorf("never: %+v", got)
 	}
 	p.NetworkWifiOnly = true
-	if got := p.MayTransfer(c, prefs.Mode{}); got.Code != prefs.Metered {
+	if got := p.MayTransfer(c, prefs.Mode{}); got.Code != reason.Metered {
 		t.Errorf("metered: %+v", got)
 	}
 	p.NetworkWifiOnly, p.DailyXferLimitMB, p.DailyXferPeriodDays = false, 100, 30
-	if got := p.MayTransfer(c, prefs.Mode{}); got.Code != prefs.XferLimit {
+	if got := p.MayTransfer(c, prefs.Mode{}); got.Code != reason.XferLimit {
 		t.Errorf("limit: %+v", got)
 	}
 	p = prefs.Default()
 	p.NetStartHour, p.NetEndHour = 1, 2
-	if got := p.MayTransfer(c, prefs.Mode{}); got.Code != prefs.TimeOfDay || !got.Until.Equal(noon.Add(13*time.Hour)) {
+	if got := p.MayTransfer(c, prefs.Mode{}); got.Code != reason.TimeOfDay || !got.Until.Equal(noon.Add(13*time.Hour)) {
 		t.Errorf("window: %+v", got)
 	}
 }

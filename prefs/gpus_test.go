@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 )
 
 // What keeps tasks off GPUs leaves the CPUs alone.
@@ -15,26 +16,26 @@ func TestMayUseGPUs(t *testing.T) {
 		prefs func(*prefs.Prefs)
 		is    prefs.Conditions
 		mode  prefs.ModeKind
-		code  string
+		code  reason.Code
 		why   string
 	}{
 		{name: "nothing is in the way"},
 		{
-			name: "the computer is in use", is: prefs.Conditions{IdleKnown: true}, code: prefs.UserActive,
+			name: "the computer is in use", is: prefs.Conditions{IdleKnown: true}, code: reason.UserActive,
 			why: "GPUs are not used: the computer is in use, or was in the last 3 minutes (run_gpu_if_user_active, idle_time_to_run).",
 		},
 		{
-			name: "a program wants the GPUs", is: prefs.Conditions{ExclusiveGPU: "doom"}, code: prefs.ExclusiveGPU,
+			name: "a program wants the GPUs", is: prefs.Conditions{ExclusiveGPU: "doom"}, code: reason.ExclusiveGPU,
 			why: "GPUs are not used: doom is running (exclusive_gpu_apps in starling.toml).",
 		},
 		{
-			name: "one is too hot", is: prefs.Conditions{GPUTemperature: 85}, prefs: func(p *prefs.Prefs) { p.GPUTemperatureCeiling = 80 }, code: prefs.GPUTooHot,
+			name: "one is too hot", is: prefs.Conditions{GPUTemperature: 85}, prefs: func(p *prefs.Prefs) { p.GPUTemperatureCeiling = 80 }, code: reason.GPUTooHot,
 			why: "GPUs are not used: one was at 85 °C in the last 2 minutes, above the limit of 80 °C (max_gpu_temperature).",
 		},
 		{name: "one is as hot as it may be", is: prefs.Conditions{GPUTemperature: 80}, prefs: func(p *prefs.Prefs) { p.GPUTemperatureCeiling = 80 }},
 		{name: "there is no limit", is: prefs.Conditions{GPUTemperature: 120}},
 		{name: "a person wants them used all the same", is: prefs.Conditions{ExclusiveGPU: "doom"}, mode: prefs.Always},
-		{name: "a person wants them not used", mode: prefs.Never, code: prefs.ByUser, why: "You suspended computing on GPUs."},
+		{name: "a person wants them not used", mode: prefs.Never, code: reason.ByUser, why: "You suspended computing on GPUs."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := prefs.Default()

@@ -11,7 +11,7 @@ type Ineffective struct {
 }
 
 // SeeDesktop is the cure where a desktop does not report its use.
-const SeeDesktop = "You can: log out and in again, which starts the helper of the package in most desktops, or start it in your session with: starling session. " +
+const SeeDesktop = "log out and in again, which starts the helper of the package in most desktops, or start it in your session with: starling session. " +
 	"Or set the hours of computing (start_hour, end_hour), or use: starling mode never --for 2h"
 
 // Ineffective returns the preferences that are set and have no effect, given the sensors of the
@@ -61,7 +61,7 @@ func (p Prefs) Ineffective(c Conditions) []Ineffective {
 		case p.SuspendIfNoRecentInput > 0:
 			key = "suspend_if_no_recent_input"
 		}
-		add(key, "the desktop does not tell the agent when you use the computer, so it counts as not in use. "+SeeDesktop)
+		add(key, "the desktop does not tell the agent when you use the computer, so it counts as not in use. You can: "+SeeDesktop)
 	} else if !c.IdleKnown {
 		why := "this computer cannot tell whether you are using it."
 		switch {

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A StatusError is an answer with a status that is not one of success.
@@ -31,9 +31,9 @@ var errWebPage = errors.New("the reply is a web page, perhaps a network login pa
 // Diagnose classifies an error of a Client. It covers all errors there are, for all code that shows
 // them. If several schedulers failed, the first counts. now is this computer's clock. masterURL
 // names the server if the error does not.
-func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
+func Diagnose(err error, masterURL string, now time.Time) reason.Reason {
 	if err == nil {
-		return contact.Trouble{}
+		return reason.Reason{}
 	}
 	host := hostOf(masterURL)
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -43,7 +43,7 @@ func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
 	if at := lastHost(err); at != "" && at != host {
 		host, redirected = fmt.Sprintf("%s (to which %s redirects)", at, host), true
 	}
-	t := contact.Trouble{Code: contact.UnknownTrouble, About: host, Detail: err.Error()}
+	t := reason.Reason{Code: reason.ContactFailed, About: host, Detail: err.Error()}
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		t.Code, t.About = ofStatus(e.Status), "HTTP "+e.text()
 		return t
@@ -53,11 +53,11 @@ func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
 		return t
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
-		t.Code, t.About = contact.ProxyDown, proxyOf(op)
+		t.Code, t.About = reason.ProxyDown, proxyOf(op)
 		return t
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		if t.Code = contact.NameUnknown; !redirected {
+		if t.Code = reason.NameUnknown; !redirected {
 			t.About = dns.Name
 		}
 		return t
@@ -65,17 +65,17 @@ func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
 	var timeout net.Error
 	switch {
 	case sysfault.Refused(err):
-		t.Code = contact.ServerDown
+		t.Code = reason.ServerDown
 	case sysfault.Unreachable(err):
-		t.Code = contact.Offline
+		t.Code = reason.Offline
 	case errors.Is(err, errDrips), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		t.Code = contact.ServerSilent
+		t.Code = reason.ServerSilent
 	case errors.Is(err, protocol.ErrNoScheduler), errors.Is(err, errWebPage):
-		t.Code = contact.NotAProject
+		t.Code = reason.NotAProject
 	case errors.Is(err, errReply), errors.Is(err, errLong): // ahead of the next: a reply may end in the middle of an element
-		t.Code = contact.ReplyUnusable
+		t.Code = reason.ReplyUnusable
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errCut), sysfault.Lost(err):
-		t.Code = contact.ConnectionLost
+		t.Code = reason.ConnectionLost
 	}
 	return t
 }
@@ -91,7 +91,7 @@ func Plain(err error, now time.Time) string {
 	if !ok {
 		return sysfault.Plain(err)
 	}
-	text := Diagnose(err, e.URL, now).Cause()
+	text := Diagnose(err, e.URL, now).Text(now)
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
 		text = hostOf(e.URL) + ": " + refused.Error()
 	}
@@ -126,40 +126,40 @@ func lastHost(err error) string {
 }
 
 // ofStatus returns the code for an HTTP status.
-func ofStatus(status int) contact.TroubleCode {
+func ofStatus(status int) reason.Code {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return contact.Forbidden
+		return reason.Forbidden
 	case status == http.StatusNotFound:
-		return contact.NotFound
+		return reason.NotFound
 	case status == http.StatusGone:
-		return contact.Closed
+		return reason.Closed
 	case status == http.StatusProxyAuthRequired:
-		return contact.ProxyRefused
+		return reason.ProxyRefused
 	case status == http.StatusTooManyRequests:
-		return contact.TooManyRequests
+		return reason.TooManyRequests
 	case status == http.StatusServiceUnavailable:
-		return contact.Maintenance
+		return reason.Maintenance
 	case status >= 500:
-		return contact.ServerError
+		return reason.ServerError
 	}
-	return contact.HTTPError
+	return reason.HTTPError
 }
 
 // ofCertificate returns the fault of a server's certificate, or "" if the error has another cause.
-func ofCertificate(err error, now time.Time) contact.TroubleCode {
+func ofCertificate(err error, now time.Time) reason.Code {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil && now.Before(invalid.Cert.NotBefore):
-		return contact.CertNotYetValid
+		return reason.CertNotYetValid
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return contact.CertExpired
+		return reason.CertExpired
 	case errors.As(err, new(x509.HostnameError)):
-		return contact.CertWrongName
+		return reason.CertWrongName
 	case errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(*tls.CertificateVerificationError)):
-		return contact.CertUntrusted
+		return reason.CertUntrusted
 	case errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)), errors.Is(err, http.ErrSchemeMismatch):
-		return contact.TLSFailed
+		return reason.TLSFailed
 	}
 	return ""
 }

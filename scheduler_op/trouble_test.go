@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
@@ -53,40 +53,40 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 		proxy   string
 		trust   *tls.Config
 		timeout time.Duration
-		want    contact.TroubleCode
+		want    reason.Code
 		cause   string // in the sentence
 	}{
-		{name: "server down", url: down, want: contact.ServerDown, cause: "127.0.0.1:"},
-		{name: "server silent", url: serve(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); <-r.Context().Done() }), timeout: 100 * time.Millisecond, want: contact.ServerSilent, cause: "does not answer"},
+		{name: "server down", url: down, want: reason.ServerDown, cause: "127.0.0.1:"},
+		{name: "server silent", url: serve(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); <-r.Context().Done() }), timeout: 100 * time.Millisecond, want: reason.ServerSilent, cause: "does not answer"},
 		{name: "a redirect to a server that is down", url: serve(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, down+"cgi", http.StatusTemporaryRedirect)
-		}), want: contact.ServerDown, cause: "127.0.0.1:1 (to which 127.0.0.1:"},
+		}), want: reason.ServerDown, cause: "127.0.0.1:1 (to which 127.0.0.1:"},
 		{name: "a redirect to no such name", url: serve(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://nosuch.invalid/", http.StatusTemporaryRedirect)
-		}), master: true, want: contact.NameUnknown, cause: "nosuch.invalid (to which 127.0.0.1:"},
-		{name: "no such name", url: "http://nosuch.invalid/", want: contact.NameUnknown, cause: "nosuch.invalid cannot be resolved"},
-		{name: "proxy down", url: "http://project.example/", proxy: down, want: contact.ProxyDown, cause: strings.TrimSuffix(strings.TrimPrefix(down, "http://"), "/")},
-		{name: "proxy wants a password", url: "http://project.example/", proxy: status(407), want: contact.ProxyRefused, cause: "407"},
-		{name: "certificate expired", url: expired, trust: trustExpired, want: contact.CertExpired, cause: "has expired"},
-		{name: "clock behind", url: early, trust: trustEarly, want: contact.CertNotYetValid, cause: "clock"},
-		{name: "another's certificate", url: other, trust: trustOther, want: contact.CertWrongName, cause: "another name"},
-		{name: "unknown authority", url: untrusted, want: contact.CertUntrusted, cause: "not trusted"},
-		{name: "no TLS there", url: strings.Replace(status(200), "http:", "https:", 1), want: contact.TLSFailed, cause: "secure connection"},
-		{name: "a login page for the master page", url: body(page), master: true, want: contact.NotAProject, cause: "login page"},
-		{name: "a login page for the scheduler", url: body(page), want: contact.NotAProject, cause: "login page"},
-		{name: "not found", url: status(404), want: contact.NotFound, cause: "404"},
-		{name: "gone", url: status(410), want: contact.Closed, cause: "410"},
-		{name: "forbidden", url: status(403), want: contact.Forbidden, cause: "403"},
-		{name: "too many requests", url: status(429), want: contact.TooManyRequests, cause: "429"},
-		{name: "maintenance", url: status(503), want: contact.Maintenance, cause: "503"},
-		{name: "a fault", url: status(500), want: contact.ServerError, cause: "500"},
-		{name: "a strange status", url: status(418), want: contact.HTTPError, cause: "418"},
-		{name: "an empty reply", url: body(""), want: contact.ReplyUnusable, cause: "cannot be understood"},
-		{name: "half a reply", url: body("<scheduler_reply><hostid>5</hostid>"), want: contact.ReplyUnusable, cause: "cannot be understood"},
+		}), master: true, want: reason.NameUnknown, cause: "nosuch.invalid (to which 127.0.0.1:"},
+		{name: "no such name", url: "http://nosuch.invalid/", want: reason.NameUnknown, cause: "nosuch.invalid cannot be resolved"},
+		{name: "proxy down", url: "http://project.example/", proxy: down, want: reason.ProxyDown, cause: strings.TrimSuffix(strings.TrimPrefix(down, "http://"), "/")},
+		{name: "proxy wants a password", url: "http://project.example/", proxy: status(407), want: reason.ProxyRefused, cause: "407"},
+		{name: "certificate expired", url: expired, trust: trustExpired, want: reason.CertExpired, cause: "has expired"},
+		{name: "clock behind", url: early, trust: trustEarly, want: reason.CertNotYetValid, cause: "clock"},
+		{name: "another's certificate", url: other, trust: trustOther, want: reason.CertWrongName, cause: "another name"},
+		{name: "unknown authority", url: untrusted, want: reason.CertUntrusted, cause: "not trusted"},
+		{name: "no TLS there", url: strings.Replace(status(200), "http:", "https:", 1), want: reason.TLSFailed, cause: "secure connection"},
+		{name: "a login page for the master page", url: body(page), master: true, want: reason.NotAProject, cause: "login page"},
+		{name: "a login page for the scheduler", url: body(page), want: reason.NotAProject, cause: "login page"},
+		{name: "not found", url: status(404), want: reason.NotFound, cause: "404"},
+		{name: "gone", url: status(410), want: reason.Closed, cause: "410"},
+		{name: "forbidden", url: status(403), want: reason.Forbidden, cause: "403"},
+		{name: "too many requests", url: status(429), want: reason.TooManyRequests, cause: "429"},
+		{name: "maintenance", url: status(503), want: reason.Maintenance, cause: "503"},
+		{name: "a fault", url: status(500), want: reason.ServerError, cause: "500"},
+		{name: "a strange status", url: status(418), want: reason.HTTPError, cause: "418"},
+		{name: "an empty reply", url: body(""), want: reason.ReplyUnusable, cause: "cannot be understood"},
+		{name: "half a reply", url: body("<scheduler_reply><hostid>5</hostid>"), want: reason.ReplyUnusable, cause: "cannot be understood"},
 		{name: "a connection cut", url: serve(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, "<scheduler_reply>")
-		}), want: contact.ConnectionLost, cause: "was lost"},
+		}), want: reason.ConnectionLost, cause: "was lost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,14 +109,14 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 				_, err = client.Session(ctx, []string{c.url}, 0, &protocol.SchedulerRequest{})
 			}
 			got := schedulerop.Diagnose(err, c.url, now)
-			if got.Code != c.want || !strings.Contains(got.Cause(), c.cause) || got.Detail == "" {
-				t.Errorf("%v is %q: %q, want %q with %q", err, got.Code, got.Cause(), c.want, c.cause)
+			if got.Code != c.want || !strings.Contains(got.Text(now), c.cause) || got.Detail == "" {
+				t.Errorf("%v is %q: %q, want %q with %q", err, got.Code, got.Text(now), c.want, c.cause)
 			}
-			if text := schedulerop.Plain(fmt.Errorf("attach: %w", err), now); text != "attach: "+got.Cause() {
-				t.Errorf("a person who waits for it reads %q, want %q", text, got.Cause())
+			if text := schedulerop.Plain(fmt.Errorf("attach: %w", err), now); text != "attach: "+got.Text(now) {
+				t.Errorf("a person who waits for it reads %q, want %q", text, got.Text(now))
 			}
-			if strings.Contains(got.Cause(), "tcp") || strings.Contains(got.Cause(), "x509") {
-				t.Errorf("raw words: %q", got.Cause())
+			if strings.Contains(got.Text(now), "tcp") || strings.Contains(got.Text(now), "x509") {
+				t.Errorf("raw words: %q", got.Text(now))
 			}
 		})
 	}
@@ -125,10 +125,11 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 // TestNoTroubleIsNone checks that no error is no trouble, and that an unknown error is trouble all
 // the same.
 func TestNoTroubleIsNone(t *testing.T) {
-	if got := schedulerop.Diagnose(nil, "http://p.example/", time.Now()); got.Is() {
+	now := time.Now()
+	if got := schedulerop.Diagnose(nil, "http://p.example/", now); got.Is() {
 		t.Errorf("got %+v", got)
 	}
-	if got := schedulerop.Diagnose(context.Canceled, "http://p.example/", time.Now()); got.Code != contact.UnknownTrouble || !strings.Contains(got.Cause(), "p.example") {
+	if got := schedulerop.Diagnose(context.Canceled, "http://p.example/", now); got.Code != reason.ContactFailed || !strings.Contains(got.Text(now), "p.example") {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/decide"
-	"github.com/starling-grid/starling/workfetch"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A History watches a world and keeps the data for a page about it.
@@ -50,7 +50,7 @@ type event struct {
 func (h *History) Passed(s decide.Snapshot, p decide.Plan) {
 	for i, pr := range p.Projects {
 		if pr.Session.Kind != decide.None {
-			h.asked = append(h.asked, event{s.Now, i, pr.Session.Why, pr.Fetch.Code == workfetch.Ask})
+			h.asked = append(h.asked, event{s.Now, i, pr.Session.Why, pr.Fetch.Code == reason.Ask})
 			break
 		}
 	}

@@ -21,7 +21,7 @@ type EndedTask struct {
 
 	Outcome    Outcome `json:"outcome,omitzero"`
 	By         Actor   `json:"by,omitzero"`          // who aborted it, or "" unless Outcome is TaskAborted
-	Code       string  `json:"code,omitzero"`        // of workfetch.Failure, or "" if it finished
+	Code       string  `json:"code,omitzero"`        // of its failure, or "" if it finished
 	Text       string  `json:"text,omitzero"`        // Code in words
 	ExitStatus int     `json:"exit_status,omitzero"` // BOINC's number
 	Stderr     string  `json:"stderr,omitzero"`      // the last lines that its application wrote

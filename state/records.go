@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -134,13 +135,13 @@ type Project struct {
 
 // A Stream is the agent's record of a project's work for one kind of processor.
 type Stream struct {
-	JobFpops   float64       `json:"job_fpops,omitzero"` // of the results that it sent last, or 0 if none
-	JobVersion string        `json:"job_version,omitzero"`
-	Latency    time.Duration `json:"latency,omitzero"`
-	Estimates  Estimates     `json:"estimates,omitzero"`
-	Retry                    // for requests for work
-	Why        string        `json:"why,omitzero"` // see WorkFetch
-	Refused    []Refused     `json:"refused,omitzero"`
+	JobFpops   float64         `json:"job_fpops,omitzero"` // of the results that it sent last, or 0 if none
+	JobVersion string          `json:"job_version,omitzero"`
+	Latency    time.Duration   `json:"latency,omitzero"`
+	Estimates  Estimates       `json:"estimates,omitzero"`
+	Retry                      // for requests for work
+	Why        string          `json:"why,omitzero"` // see WorkFetch
+	Refused    []reason.Reason `json:"refused,omitzero"`
 }
 
 // Stream returns the record of the project's work for a kind of processor.
@@ -186,22 +187,15 @@ type Estimates struct {
 // Contact is the state of the communication with a project's servers. It survives a restart, so a
 // server that asked for a delay gets it.
 type Contact struct {
-	NRPCFailures   int       `json:"nrpc_failures,omitzero"`
-	MasterFailures int       `json:"master_failures,omitzero"`
-	FetchMaster    bool      `json:"fetch_master,omitzero"`
-	MinRPCTime     time.Time `json:"min_rpc_time,omitzero"`  // no contact before, unless the user requests it
-	NextRPCTime    time.Time `json:"next_rpc_time,omitzero"` // contact then even without a reason, or zero for none
-	LastRPC        time.Time `json:"last_rpc,omitzero"`      // last reply
-	LastError      string    `json:"last_error,omitzero"`    // why the last contact failed, as an error of the program, or "" if it did not
-	Trouble        Trouble   `json:"trouble,omitzero"`       // the problem behind LastError, or zero without one
-	Initialized    bool      `json:"initialized,omitzero"`   // a scheduler has replied since the attachment
-}
-
-// Trouble is a problem between this computer and a project: see contact.Trouble.
-type Trouble struct {
-	Code  string    `json:"code,omitzero"`
-	About string    `json:"about,omitzero"`
-	Since time.Time `json:"since,omitzero"`
+	NRPCFailures   int           `json:"nrpc_failures,omitzero"`
+	MasterFailures int           `json:"master_failures,omitzero"`
+	FetchMaster    bool          `json:"fetch_master,omitzero"`
+	MinRPCTime     time.Time     `json:"min_rpc_time,omitzero"`  // no contact before, unless the user requests it
+	NextRPCTime    time.Time     `json:"next_rpc_time,omitzero"` // contact then even without a reason, or zero for none
+	LastRPC        time.Time     `json:"last_rpc,omitzero"`      // last reply
+	LastError      string        `json:"last_error,omitzero"`    // why the last contact failed, as an error of the program, or "" if it did not
+	Trouble        reason.Reason `json:"trouble,omitzero"`       // the problem behind LastError, or zero without one
+	Initialized    bool          `json:"initialized,omitzero"`   // a scheduler has replied since the attachment
 }
 
 // A Retry is a number of failures and the time before which the next attempt is not made.
@@ -213,38 +207,21 @@ type Retry struct {
 // WorkFetch contains the outcome of the last requests for work.
 type WorkFetch struct {
 	Retry
-	AskedAt time.Time `json:"asked_at,omitzero"` // last request for work that got a reply
-	Got     int       `json:"got,omitzero"`      // number of results that it brought
-	Why     string    `json:"why,omitzero"`      // the server's text when it sent no work, or another problem
-	Refused []Refused `json:"refused,omitzero"`  // why it sent no work, by code, or nil if its server gives only sentences
-	Errors  int       `json:"errors,omitzero"`   // results that failed since the last good one
-	Failure Failure   `json:"failure,omitzero"`  // the last failure
+	AskedAt time.Time       `json:"asked_at,omitzero"` // last request for work that got a reply
+	Got     int             `json:"got,omitzero"`      // number of results that it brought
+	Why     string          `json:"why,omitzero"`      // the server's text when it sent no work, or another problem
+	Refused []reason.Reason `json:"refused,omitzero"`  // why it sent no work, by code, or nil if its server gives only sentences
+	Errors  int             `json:"errors,omitzero"`   // results that failed since the last good one
+	Failure Failure         `json:"failure,omitzero"`  // the last failure
 }
 
-// Refused is a reason why a project sent no work: see workfetch.Refused.
-type Refused struct {
-	Code   string    `json:"code,omitzero"`
-	App    string    `json:"app,omitzero"`
-	Kind   string    `json:"kind,omitzero"`
-	Need   float64   `json:"need,omitzero"`
-	Have   float64   `json:"have,omitzero"`
-	Until  time.Time `json:"until,omitzero"`
-	Detail string    `json:"detail,omitzero"`
-}
-
-// Failure describes how a result failed: see workfetch.Failure.
+// Failure describes how a result failed.
 type Failure struct {
-	Task   string    `json:"task,omitzero"`
-	Code   string    `json:"code,omitzero"`
-	About  string    `json:"about,omitzero"`
-	Stderr string    `json:"stderr,omitzero"` // its last lines
-	At     time.Time `json:"at,omitzero"`
-}
-
-// A Cause is the reason why something did not happen: see obstacle.Obstacle and workfetch.Failure.
-type Cause struct {
-	Code  string `json:"code,omitzero"`
-	About string `json:"about,omitzero"`
+	Task   string      `json:"task,omitzero"`
+	Code   reason.Code `json:"code,omitzero"`
+	About  string      `json:"about,omitzero"`
+	Stderr string      `json:"stderr,omitzero"` // its last lines
+	At     time.Time   `json:"at,omitzero"`
 }
 
 // RemovedFile records that a sticky file was removed.
@@ -275,16 +252,16 @@ const (
 
 // A File is a file of a project.
 type File struct {
-	Project           string     `json:"project,omitzero"`
-	protocol.FileInfo `json:"-"` // on disk: see ondisk.go
-	AppFile           bool       `json:"app_file,omitzero"` // belongs to an app version, so it needs a valid signature
-	Output            bool       `json:"output,omitzero"`   // created here and uploaded, rather than downloaded
-	Own               bool       `json:"own,omitzero"`      // the volunteer's, named in app_info.xml, and never downloaded, checked or removed
-	Local             FileStatus `json:"local,omitzero"`
-	Done              bool       `json:"done,omitzero"`     // an output that has been uploaded
-	ErrNum            int        `json:"err_num,omitzero"`  // one of BOINC's numbers, if Local is FileFailed
-	Error             string     `json:"error,omitzero"`    // the program's error, or the reason, for people, why it is not stored here
-	Obstacle          Cause      `json:"obstacle,omitzero"` // why the last attempt to transfer it failed, or zero if it did not or the reason is unknown
+	Project           string        `json:"project,omitzero"`
+	protocol.FileInfo `json:"-"`    // on disk: see ondisk.go
+	AppFile           bool          `json:"app_file,omitzero"` // belongs to an app version, so it needs a valid signature
+	Output            bool          `json:"output,omitzero"`   // created here and uploaded, rather than downloaded
+	Own               bool          `json:"own,omitzero"`      // the volunteer's, named in app_info.xml, and never downloaded, checked or removed
+	Local             FileStatus    `json:"local,omitzero"`
+	Done              bool          `json:"done,omitzero"`     // an output that has been uploaded
+	ErrNum            int           `json:"err_num,omitzero"`  // one of BOINC's numbers, if Local is FileFailed
+	Error             string        `json:"error,omitzero"`    // the program's error, or the reason, for people, why it is not stored here
+	Obstacle          reason.Reason `json:"obstacle,omitzero"` // why the last attempt to transfer it failed, or zero if it did not or the reason is unknown
 	Retry
 	FirstTry time.Time `json:"first_try,omitzero"`
 
@@ -382,7 +359,7 @@ type Result struct {
 
 	ExitStatus int           `json:"exit_status,omitzero"`
 	Message    string        `json:"message,omitzero"` // the error in one line, which is reported to its project
-	Cause      Cause         `json:"cause,omitzero"`   // how it failed, if Message does not show that
+	Cause      reason.Reason `json:"cause,omitzero"`   // how it failed, or zero if ExitStatus shows that
 	Stderr     string        `json:"stderr,omitzero"`
 	CPUTime    time.Duration `json:"cpu_time,omitzero"`
 	Elapsed    time.Duration `json:"elapsed,omitzero"`
@@ -390,12 +367,12 @@ type Result struct {
 	PeakSwap   int64         `json:"peak_swap,omitzero"` // bytes of virtual memory
 	PeakDisk   int64         `json:"peak_disk,omitzero"` // bytes
 
-	Checkpoint Checkpoint `json:"checkpoint,omitzero"`
-	Suspended  bool       `json:"suspended,omitzero"`  // by the volunteer
-	AbortAt    time.Time  `json:"abort_at,omitzero"`   // when it will be aborted, unless that is canceled, or zero for not at all
-	Urgent     bool       `json:"urgent,omitzero"`     // its deadline was in danger at the last check
-	NotBefore  time.Time  `json:"not_before,omitzero"` // it is not started before: its application asked for a delay, it could not be started, or it is a suspect
-	Obstacle   Cause      `json:"obstacle,omitzero"`   // the reason for NotBefore, or zero if unknown
+	Checkpoint Checkpoint    `json:"checkpoint,omitzero"`
+	Suspended  bool          `json:"suspended,omitzero"`  // by the volunteer
+	AbortAt    time.Time     `json:"abort_at,omitzero"`   // when it will be aborted, unless that is canceled, or zero for not at all
+	Urgent     bool          `json:"urgent,omitzero"`     // its deadline was in danger at the last check
+	NotBefore  time.Time     `json:"not_before,omitzero"` // it is not started before: its application asked for a delay, it could not be started, or it is a suspect
+	Obstacle   reason.Reason `json:"obstacle,omitzero"`   // the reason for NotBefore, or zero if unknown
 
 	Live      bool      `json:"live,omitzero"`       // it may have a process
 	LastStart time.Time `json:"last_start,omitzero"` // of its process

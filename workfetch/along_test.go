@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 	"pgregory.net/rapid"
@@ -21,24 +22,24 @@ func TestAWaitingKindIsAskedForAlong(t *testing.T) {
 		name      string
 		jobs      []jobsched.Job
 		change    func(*workfetch.Snapshot)
-		want      workfetch.Code
+		want      reason.Code
 		cpu, gpu  bool // asked for
 		gpuFilled float64
 	}{
-		{"beside a request for the CPUs", nil, nil, workfetch.Ask, true, true, 2},
-		{"when the CPUs are supplied, by a session held for something else", queue(0, 12), nil, workfetch.BufferFull, false, true, 2},
-		{"a GPU that has enough", gpuJobs(12), nil, workfetch.Ask, true, false, 0},
-		{"a GPU that a person stopped", nil, func(s *workfetch.Snapshot) { s.Coprocs[0].Stopped = prefs.Permission{Why: "No."} }, workfetch.Ask, true, false, 0},
+		{"beside a request for the CPUs", nil, nil, reason.Ask, true, true, 2},
+		{"when the CPUs are supplied, by a session held for something else", queue(0, 12), nil, reason.BufferFull, false, true, 2},
+		{"a GPU that has enough", gpuJobs(12), nil, reason.Ask, true, false, 0},
+		{"a GPU that a person stopped", nil, func(s *workfetch.Snapshot) { s.Coprocs[0].Stopped = prefs.Permission{Why: "No."} }, reason.Ask, true, false, 0},
 		{"a GPU whose tasks fail", nil, func(s *workfetch.Snapshot) {
-			s.Projects[0].Failures, s.Projects[0].Failed = 3, workfetch.Failure{Code: workfetch.ExitStatus}
-		}, workfetch.Ask, true, false, 0},
+			s.Projects[0].Failures, s.Projects[0].Failed = 3, reason.Reason{Code: reason.ExitStatus}
+		}, reason.Ask, true, false, 0},
 		{"CPUs that wait, beside a request for the GPU", nil, func(s *workfetch.Snapshot) {
 			s.Projects[0].Stream, s.Projects[0].Others[gpu] = waiting, s.Projects[0].Stream
-		}, workfetch.Ask, true, true, 2},
-		{"both wait", nil, func(s *workfetch.Snapshot) { s.Projects[0].Stream = waiting }, workfetch.NoWorkBackoff, true, true, 2},
+		}, reason.Ask, true, true, 2},
+		{"both wait", nil, func(s *workfetch.Snapshot) { s.Projects[0].Stream = waiting }, reason.NoWorkBackoff, true, true, 2},
 		{"the only task of a project for which little CPU time is enough", nil, func(s *workfetch.Snapshot) {
 			s.Coprocs, s.Projects[0].NonCPUIntensive, s.Projects[0].Backoff = nil, true, now.Add(time.Hour)
-		}, workfetch.NoWorkBackoff, true, false, 0},
+		}, reason.NoWorkBackoff, true, false, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := known
@@ -89,10 +90,10 @@ func TestWaitsHoldHoweverMuchIsAskedForAlong(t *testing.T) {
 		waits.Others = map[resource.Kind]workfetch.Stream{resource.NVIDIA: of}
 		s.Projects = []workfetch.Project{waits}
 		r := workfetch.Choose(s)[0]
-		if r.Code == workfetch.Ask || r.Seconds != 0 || r.Of(resource.NVIDIA).Code == workfetch.Ask {
+		if r.Code == reason.Ask || r.Seconds != 0 || r.Of(resource.NVIDIA).Code == reason.Ask {
 			t.Fatalf("the wait does not hold: %+v", r)
 		}
-		for _, of := range []struct{ free, waits workfetch.Reason }{{before, r}, {before.Of(resource.NVIDIA), r.Of(resource.NVIDIA)}} {
+		for _, of := range []struct{ free, waits workfetch.Decision }{{before, r}, {before.Of(resource.NVIDIA), r.Of(resource.NVIDIA)}} {
 			if seconds, instances := of.waits.Wanted(); seconds != of.free.Seconds || of.free.Seconds > 0 && instances != of.free.Instances {
 				t.Fatalf("along with others it asks for %v s and %v idle ones, without the wait for %v and %v", seconds, instances, of.free.Seconds, of.free.Instances)
 			}

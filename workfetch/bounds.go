@@ -26,4 +26,6 @@ const (
 	// MaxMessages is the maximum number of messages accepted from one answer, for people and for
 	// applications.
 	MaxMessages = 100
+	// MaxRefused is the maximum number of reasons for sending no work that are kept of one answer.
+	MaxRefused = 8
 )

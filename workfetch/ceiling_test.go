@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 	"pgregory.net/rapid"
@@ -40,13 +41,13 @@ func TestCeiling(t *testing.T) {
 		for range 200 {
 			asked := false
 			for i, r := range workfetch.Choose(s) {
-				if r.Code != workfetch.Ask {
+				if r.Code != reason.Ask {
 					continue
 				}
 				asked = true
 				s.Jobs = append(s.Jobs, reply(i, s.Projects[i].Stream, resource.CPU, r)...)
 				for _, c := range r.Coprocs {
-					s.Jobs = append(s.Jobs, reply(i, s.Projects[i].Others[c.Kind], c.Kind, c.Reason)...)
+					s.Jobs = append(s.Jobs, reply(i, s.Projects[i].Others[c.Kind], c.Kind, c.Decision)...)
 				}
 			}
 			if !asked {
@@ -92,7 +93,7 @@ func uses(j jobsched.Job) float64 {
 }
 
 // reply returns the jobs sent by a server that relies on its own estimates.
-func reply(project int, st workfetch.Stream, k resource.Kind, r workfetch.Reason) (jobs []jobsched.Job) {
+func reply(project int, st workfetch.Stream, k resource.Kind, r workfetch.Decision) (jobs []jobsched.Job) {
 	j := jobsched.Job{Project: project, Remaining: st.JobTime, Deadline: now.Add(st.Latency)}
 	if k != resource.CPU {
 		j.Coproc = &resource.Coproc{Kind: k, Count: st.Devices}
@@ -113,11 +114,11 @@ func TestRequestsForCoprocessors(t *testing.T) {
 	}))
 	s.Coprocs = []workfetch.Pool{{Kind: gpu, Count: 2, Factor: 10}}
 	r := workfetch.Choose(s)[0]
-	if of := r.Of(gpu); r.Code != workfetch.Ask || r.Seconds != 0 || of.Code != workfetch.Ask || of.Seconds < 11*3600 || of.Instances != 2 {
+	if of := r.Of(gpu); r.Code != reason.Ask || r.Seconds != 0 || of.Code != reason.Ask || of.Seconds < 11*3600 || of.Instances != 2 {
 		t.Errorf("with CPUs supplied: got %+v", r)
 	}
 	s.Jobs = queue(0, 6) // nothing that the CPUs alone would be asked about, but there is room
-	if r = workfetch.Choose(s)[0]; r.Code != workfetch.Ask || r.Seconds != 0 {
+	if r = workfetch.Choose(s)[0]; r.Code != reason.Ask || r.Seconds != 0 {
 		t.Errorf("between the marks: got %+v", r)
 	} else if seconds, instances := r.Wanted(); seconds < 5*3600 || instances != 0 {
 		t.Errorf("the session for the GPU asks for %v s of the CPUs beside, and to fill %v", seconds, instances)
@@ -127,11 +128,11 @@ func TestRequestsForCoprocessors(t *testing.T) {
 		t.Errorf("with nothing at all: got %+v", r)
 	}
 	s.Projects[0].Others[gpu] = workfetch.Stream{NoApps: true}
-	if r = workfetch.Choose(s)[0]; r.Seconds == 0 || r.Of(gpu).Code != workfetch.NoGPUApps || r.Of(gpu).Seconds != 0 {
+	if r = workfetch.Choose(s)[0]; r.Seconds == 0 || r.Of(gpu).Code != reason.NoGPUApps || r.Of(gpu).Seconds != 0 {
 		t.Errorf("without applications for GPUs: got %+v", r)
 	}
 	s.Projects[0].NoApps = true
-	if r = workfetch.Choose(s)[0]; r.Code != workfetch.NoGPUApps || r.Seconds != 0 {
+	if r = workfetch.Choose(s)[0]; r.Code != reason.NoGPUApps || r.Seconds != 0 {
 		t.Errorf("without any: got %+v", r)
 	}
 	// One that is owed more is asked first, whichever processors that is for.
@@ -141,7 +142,7 @@ func TestRequestsForCoprocessors(t *testing.T) {
 		p.Others = map[resource.Kind]workfetch.Stream{gpu: {Proved: true, JobTime: time.Hour, Latency: 1000 * time.Hour}}
 	}))
 	all := workfetch.Choose(s)
-	if all[0].Code != workfetch.OtherFirst || all[1].Code != workfetch.Ask || all[1].Seconds != 0 || all[1].Of(gpu).Seconds == 0 {
+	if all[0].Code != reason.OtherFirst || all[1].Code != reason.Ask || all[1].Seconds != 0 || all[1].Of(gpu).Seconds == 0 {
 		t.Errorf("got %+v", all)
 	}
 }

@@ -4,61 +4,61 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 )
 
-// Choose returns a reason for each of s.Projects, in their order. At most one is Ask.
-func Choose(s Snapshot) []Reason {
+// Choose returns the decision for each of s.Projects, in their order. At most one asks.
+func Choose(s Snapshot) []Decision {
 	fetchers := s.fetchers()
-	reasons := make([]Reason, len(s.Projects))
+	decisions := make([]Decision, len(s.Projects))
 	claims := make([]float64, len(s.Projects)) // CPU-seconds, of those that are asked
 	best := -1
 	for i, p := range s.Projects {
-		r, barred := p.barred(s)
-		switch {
-		case barred:
+		var r Decision
+		switch why := p.barred(s); {
+		case why.Code != "":
+			r.Explanation = why
 		case p.NonCPUIntensive:
 			r, claims[i] = fetchers[0].beside(i), math.Inf(1) // its work takes no room from others
 		default:
 			r, claims[i] = s.join(i, fetchers)
 		}
-		reasons[i] = r
-		if r.Code == Ask && (best < 0 || claims[i] > claims[best] || claims[i] == claims[best] && p.URL < s.Projects[best].URL) {
+		decisions[i] = r
+		if r.Code == reason.Ask && (best < 0 || claims[i] > claims[best] || claims[i] == claims[best] && p.URL < s.Projects[best].URL) {
 			best = i
 		}
 	}
-	for i := range reasons {
-		if r := &reasons[i]; r.Code == Ask && i != best {
+	for i := range decisions {
+		if r := &decisions[i]; r.Code == reason.Ask && i != best {
 			r.Text = s.Projects[best].URL + " is owed more, so it is asked first."
 			if s.Projects[i].Share == 0 {
 				r.Text = noShare
 			}
-			r.postpone(OtherFirst)
+			r.postpone(reason.OtherFirst)
 		}
 	}
-	return reasons
+	return decisions
 }
 
 // beside decides for a project whose tasks all need little CPU time.
 //
 // Source: BOINC client/work_fetch.cpp, WORK_FETCH::non_cpu_intensive_project_needing_work.
-func (f *fetcher) beside(i int) Reason {
+func (f *fetcher) beside(i int) Decision {
 	p := f.Projects[i]
-	if r, barred := f.barred(p); barred {
-		if r.Code == NoWorkBackoff && !p.HasTask {
+	if r := because(f.barred(p)); r.Code != "" {
+		if r.Code == reason.NoWorkBackoff && !p.HasTask {
 			r.Could, r.Along = firstRequest, true
 		}
 		return r
 	}
 	if p.HasTask {
-		return Reason{Code: HasTask, Text: "Its task is here. Its tasks need little CPU time, so one at a time runs in addition to those of other projects."}
+		return because(f.explain(p, reason.HasTask))
 	}
-	return f.pause(i, Reason{Code: Ask, Text: "Requesting a task that needs little CPU time.", Seconds: firstRequest})
+	return f.pause(i, ask("Requesting a task that needs little CPU time.", firstRequest))
 }
 
 // fetchers returns a fetcher for each kind of processor, the CPUs first.
@@ -90,70 +90,70 @@ func (s Snapshot) fetchers() []*fetcher {
 // join decides for one project and all kinds of processors. The reason is the one for the CPUs,
 // unless the project only has work for other processors, or is only asked for such work. claim is
 // the project's entitlement for the kind that it is asked for.
-func (s Snapshot) join(i int, fetchers []*fetcher) (r Reason, claim float64) {
+func (s Snapshot) join(i int, fetchers []*fetcher) (r Decision, claim float64) {
 	f := fetchers[0]
 	r, claim = f.pause(i, f.judge(i)), f.claim[i]
 	if len(fetchers) == 1 {
 		return r, claim
 	}
 	var asked []string
-	if r.Code == Ask {
+	if r.Code == reason.Ask {
 		asked = append(asked, r.Text)
 	}
 	joint := r
 	for n, f := range fetchers[1:] {
 		of := f.pause(i, f.judge(i))
 		if c := s.Coprocs[n].Stopped; c.Denied() {
-			if of.Code == Ask {
-				of = Reason{Code: GPUStopped, Text: c.Why, Cure: c.Cure, Until: c.Until}
+			if of.Code == reason.Ask {
+				of = because(c.As(reason.GPUSuspended))
 			}
 			of.Could, of.Instances = 0, 0
 		}
 		switch {
-		case of.Code == Ask:
+		case of.Code == reason.Ask:
 			if len(asked) == 0 || f.claim[i]*f.factor > claim {
 				claim = f.claim[i] * f.factor
 			}
 			asked = append(asked, of.Text)
-		case joint.Code == NoCPUApps:
-			joint.Code, joint.Text, joint.Cure, joint.Until = of.Code, of.Text, of.Cure, of.Until
+		case joint.Code == reason.NoCPUApps:
+			joint.Explanation = of.Explanation
 		}
-		joint.Coprocs = append(joint.Coprocs, Coproc{Kind: f.kind, Reason: of})
+		joint.Coprocs = append(joint.Coprocs, Coproc{Kind: f.kind, Decision: of})
 	}
 	if len(asked) > 0 {
-		joint.Code, joint.Text, joint.Cure, joint.Until = Ask, strings.Join(asked, " "), "", time.Time{}
+		joint.Explanation = reason.Explanation{Code: reason.Ask, Text: strings.Join(asked, " ")}
 	}
 	return joint, claim
 }
 
 // postpone makes a request one that is not made now.
-func (r *Reason) postpone(why Code) {
-	r.Code, r.Seconds, r.Instances = why, 0, 0
-	for i := range r.Coprocs {
-		if c := &r.Coprocs[i]; c.Code == Ask {
-			c.Code, c.Text, c.Seconds, c.Instances = why, r.Text, 0, 0
+func (d *Decision) postpone(why reason.Code) {
+	d.Code, d.Seconds, d.Instances = why, 0, 0
+	for i := range d.Coprocs {
+		if c := &d.Coprocs[i]; c.Code == reason.Ask {
+			c.Code, c.Text, c.Seconds, c.Instances = why, d.Text, 0, 0
 		}
 	}
 }
 
-// barred returns why a project cannot be asked for anything.
-func (p Project) barred(s Snapshot) (Reason, bool) {
+// barred returns why a project cannot be asked for anything. Its code is "" if it can be asked.
+func (p Project) barred(s Snapshot) reason.Explanation {
 	switch {
 	case p.Suspended:
-		return Reason{Code: Suspended, Text: "You suspended the project.", Cure: "Resume it with: starling resume " + p.URL}, true
+		return reason.Reason{Code: reason.ProjectSuspended}.Explain(p.URL, s.Now)
 	case !p.Counts && p.NoWorkWhy != "":
-		return Reason{Code: NoMoreWork, Text: p.NoWorkWhy, Cure: p.NoWorkCure}, true
+		return reason.Explanation{Code: reason.NoMoreWork, Text: p.NoWorkWhy, Cure: p.NoWorkCure}
 	case !p.Counts:
-		return Reason{Code: NoMoreWork, Text: "This project is set to fetch no more work.", Cure: "Allow it with: starling allowmorework " + p.URL}, true
+		return reason.Reason{Code: reason.NoMoreWork}.Explain(p.URL, s.Now)
 	case p.Uploads > 2*max(s.CPUs, 1):
-		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result")), Cure: "See why the uploads wait with: starling transfers"}, true
+		return reason.Explanation{Code: reason.UploadBacklog, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result")), Cure: "See why the uploads wait with: starling transfers"}
 	case p.Talking:
-		return Reason{Code: Conversing, Text: "Waiting for the project's reply since " + words.Time(p.TalkingSince, s.Now) + "."}, true
-	case s.Now.Before(p.MinRPCTime) && p.Trouble.Is() && p.Trouble.Code != contact.Moved && !p.Asked:
-		return Reason{
-			Code: Code(p.Trouble.Code), Until: p.MinRPCTime, Cure: p.Trouble.Cure(p.URL),
-			Text: p.Trouble.Cause() + " Next try " + words.When(p.MinRPCTime, s.Now) + ".",
-		}, true
+		return reason.Explanation{Code: reason.Conversing, Text: "Waiting for the project's reply since " + words.Time(p.TalkingSince, s.Now) + "."}
+	case s.Now.Before(p.MinRPCTime) && p.Trouble.Is() && p.Trouble.Code != reason.Moved && !p.Asked:
+		return reason.Explanation{
+			Code: p.Trouble.Code, Until: p.MinRPCTime, Cure: p.Trouble.Cure(p.URL),
+			Text: p.Trouble.Text(s.Now) + " Next try " + words.When(p.MinRPCTime, s.Now) + ".",
+		}
 	}
-	return Reason{}, false
+	return reason.Explanation{}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -79,12 +80,12 @@ func newFetcher(s Snapshot, kind resource.Kind, factor float64) *fetcher {
 }
 
 // judge decides for one project as if it were the only one.
-func (f *fetcher) judge(i int) Reason {
-	r, barred := f.barred(f.Projects[i])
-	switch {
-	case !barred:
+func (f *fetcher) judge(i int) Decision {
+	r := because(f.barred(f.Projects[i]))
+	switch r.Code {
+	case "":
 		return f.weigh(i)
-	case r.Code == NoWorkBackoff:
+	case reason.NoWorkBackoff:
 		return f.along(i, r)
 	}
 	return r
@@ -94,39 +95,39 @@ func (f *fetcher) judge(i int) Reason {
 // The wait saves the server requests, and asking along causes no additional one.
 //
 // Source: BOINC client/work_fetch.cpp, WORK_FETCH::piggyback_work_request, RSC_REASON_BACKED_OFF.
-func (f *fetcher) along(i int, r Reason) Reason {
-	if of := f.weigh(i); of.Code == Ask {
+func (f *fetcher) along(i int, r Decision) Decision {
+	if of := f.weigh(i); of.Code == reason.Ask {
 		r.Could, r.Instances, r.Along = of.Seconds, of.Instances, true
 	}
 	return r
 }
 
 // weigh decides for a project that may be asked, by the queued and the owed time.
-func (f *fetcher) weigh(i int) Reason {
+func (f *fetcher) weigh(i int) Decision {
 	p := f.Projects[i]
 	if p.Held >= MaxHeld {
-		return Reason{Code: TooMany, Text: fmt.Sprintf(
-			"This computer already has %d of its tasks, the most allowed for one project. More are requested once some are reported.", p.Held)}
+		return because(reason.Explanation{Code: reason.TooManyTasks, Text: fmt.Sprintf(
+			"This computer already has %d of its tasks, the most allowed for one project. More are requested once some are reported.", p.Held)})
 	}
 	if p.Stuck > 2*max(f.CPUs, 1) {
-		return Reason{
-			Code: Stuck, Text: fmt.Sprintf(
+		return because(reason.Explanation{
+			Code: reason.Stuck, Text: fmt.Sprintf(
 				"%d tasks of this project cannot start: they have been waiting for files for hours, need a GPU that they may not use or more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or asked to be started later. More work is requested once they can start or are aborted.", p.Stuck),
 			Cure: "See what each waits for with: starling why. To give one up: starling task abort TASK",
-		}
+		})
 	}
 	if p.Overdrawn && p.Held > 0 {
-		return Reason{Code: Overserved, Text: fmt.Sprintf("This project has received far more than its share: it owes %s.", span(-p.Debt*f.factor))}
+		return because(reason.Explanation{Code: reason.Overserved, Text: fmt.Sprintf("This project has received far more than its share: it owes %s.", span(-p.Debt*f.factor))})
 	}
 	if p.Uploading && f.idle == 0 {
-		return Reason{Code: UploadFirst, Text: "A result is being uploaded. The next request will report it."}
+		return because(f.explain(p, reason.UploadFirst))
 	}
 	if f.held[i] == 0 && p.JobTime == 0 {
 		// Nothing is known of its results yet.
 		if f.room <= 0 && f.idle == 0 {
-			return f.full()
+			return because(f.full())
 		}
-		return Reason{Code: Ask, Text: "Requesting a first task.", Seconds: firstRequest}
+		return ask("Requesting a first task.", firstRequest)
 	}
 	job := p.JobTime.Seconds() * p.uses() // seconds of processors
 	owed := f.claim[i] >= job/2
@@ -137,15 +138,15 @@ func (f *fetcher) weigh(i int) Reason {
 	wanting := p.Debt-f.of[i] > job && f.room >= max(job, (f.high-f.low)/8)
 	switch {
 	case f.room <= 0 && f.idle == 0:
-		return f.full()
+		return because(f.full())
 	case !starving && !owed && p.Share == 0:
-		return Reason{Code: Overserved, Text: noShare, Cure: moreShare}
+		return because(reason.Explanation{Code: reason.Overserved, Text: noShare, Cure: moreShare})
 	case !starving && !owed:
-		return Reason{
-			Code: Overserved, Text: fmt.Sprintf(
+		return because(reason.Explanation{
+			Code: reason.Overserved, Text: fmt.Sprintf(
 				"This project has enough work for its share: %s of %s time queued, %s.", span(f.of[i]), f.kind, balance(p.Debt*f.factor)),
 			Cure: moreShare,
-		}
+		})
 	}
 	amount := f.claim[i] + job/2
 	if starving && !owed {
@@ -158,30 +159,27 @@ func (f *fetcher) weigh(i int) Reason {
 	if !p.Proved {
 		limit := float64(f.CPUs-f.held[i]) * job
 		if limit <= 0 {
-			return f.unproved(i, job)
+			return because(f.unproved(i, job))
 		}
 		amount = min(amount, limit)
 	}
 	n := f.fits(i, amount)
 	if n == 0 {
-		return f.late(p)
+		return because(f.late(p))
 	}
 	if job > 0 {
 		amount = min(amount, (float64(n)-0.5)*job)
 	}
 	amount = max(amount, firstRequest)
-	r := Reason{
-		Code: Ask, Text: fmt.Sprintf("Requesting %s of %s time.", span(amount), f.kind),
-		Instances: min(f.idle, float64(n)),
-	}
-	r.Seconds = amount / f.OnFrac
+	r := ask(fmt.Sprintf("Requesting %s of %s time.", span(amount), f.kind), amount/f.OnFrac)
+	r.Instances = min(f.idle, float64(n))
 	if p.Correction > 0 {
 		r.Seconds /= p.Correction
 	}
 	r.Seconds = min(r.Seconds, mostSeconds)
 	r.Could = r.Seconds
 	if !starving && !dry && !wanting {
-		r.Code, r.Seconds, r.Instances = BufferFull, 0, 0
+		r.Code, r.Seconds, r.Instances = reason.BufferFull, 0, 0
 		r.Text = f.full().Text
 	}
 	return r
@@ -189,18 +187,15 @@ func (f *fetcher) weigh(i int) Reason {
 
 // unproved returns the reason for which no more work of a project is fetched before its first task
 // has shown its computing time: that this takes time, or why it is not possible.
-func (f *fetcher) unproved(i int, job float64) Reason {
+func (f *fetcher) unproved(i int, job float64) reason.Explanation {
 	p := f.Projects[i]
 	switch w := p.Waits; {
 	case f.fits(i, job) == 0:
 		return f.late(p)
 	case w.Code != "":
-		return Reason{Code: FirstWaits, Text: "Its task " + p.WaitsID + " has to run before more is fetched. " + w.Text, Cure: w.Cure, Until: w.Until}
+		return reason.Explanation{Code: reason.FirstWaits, Text: "Its task " + p.WaitsID + " has to run before more is fetched. " + w.Text, Cure: w.Cure, Until: w.Until}
 	}
-	return Reason{
-		Code: Unproved, Text: "Learning how long this project's tasks really take. More is fetched once one of them is finished or a tenth done.",
-		Cure: "Wait: this will end without your help.",
-	}
+	return f.explain(p, reason.Unproved)
 }
 
 // noShare is the reason for which a project with a share of 0 gets no work: it gets only the time
@@ -215,9 +210,9 @@ const (
 // days.
 const mostSeconds = 365 * 86400
 
-func (f *fetcher) full() Reason {
-	return Reason{
-		Code: BufferFull, Text: fmt.Sprintf(
+func (f *fetcher) full() reason.Explanation {
+	return reason.Explanation{
+		Code: reason.BufferFull, Text: fmt.Sprintf(
 			"Enough work is queued: %s of %s time. More is fetched when less than %s is left (work_buf_min_days).", span(f.queued), f.kind, span(f.low)),
 		Cure: "If tasks run out while a project is away, set work_buf_min_days and work_buf_additional_days higher.",
 	}
@@ -245,8 +240,8 @@ func (f *fetcher) fits(i int, amount float64) int {
 }
 
 // late returns the reason why no more work is fetched: new tasks would miss their deadlines.
-func (f *fetcher) late(p Project) Reason {
-	r := Reason{Code: Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
+func (f *fetcher) late(p Project) reason.Explanation {
+	r := reason.Explanation{Code: reason.Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
 	clock, known := jobsched.NewClock(f.Now, f.Habit, f.OnFrac)
 	if !known {
 		return r
@@ -268,33 +263,31 @@ func (s Stream) uses() float64 {
 }
 
 // barred returns why a project cannot be asked for work of this kind, no matter how much is queued.
-func (f *fetcher) barred(p Project) (Reason, bool) {
+// Its code is "" if it can be asked.
+func (f *fetcher) barred(p Project) reason.Explanation {
 	switch {
 	case p.NoApps && f.kind == resource.CPU:
-		return Reason{Code: NoCPUApps, Text: "The project says it has no applications for this computer's CPU.", Cure: elsewhere}, true
+		return f.explain(p, reason.NoCPUApps)
 	case p.NoApps:
-		return Reason{Code: NoGPUApps, Text: fmt.Sprintf("The project says it has no applications for this computer's %s.", f.kind), Cure: elsewhere}, true
+		return f.explain(p, reason.NoGPUApps)
 	case p.Excluded:
-		return Reason{
-			Code: GPUExcluded, Text: fmt.Sprintf("Its account file keeps its tasks off every %s (exclude_gpu).", f.kind),
-			Cure: "To let them use it, remove exclude_gpu from the account file.",
-		}, true
+		return f.explain(p, reason.GPUExcluded)
 	case f.Now.Before(p.Backoff) && !p.Asked:
 		until, paused := p.Backoff, p.MinRPCTime.After(p.Backoff)
 		if paused {
 			until = p.MinRPCTime
 		}
 		if p.BackoffWhy == "" && p.Failed.Is() {
-			return Reason{
-				Code: TasksFail, Until: until, Cure: p.Failed.Cure(p.URL),
+			return reason.Explanation{
+				Code: reason.TasksFail, Until: until, Cure: p.Failed.Cure(p.URL),
 				Text: p.Failed.Failing(p.Failures) + " More work is requested " + words.When(until, f.Now) + ".",
-			}, true
+			}
 		}
 		if p.Woken {
-			return Reason{}, false
+			return reason.Explanation{}
 		}
 		if paused {
-			return f.requestDelay(p), true
+			return f.requestDelay(p)
 		}
 		text := "The last request brought no work"
 		if p.BackoffWhy != "" {
@@ -304,21 +297,25 @@ func (f *fetcher) barred(p Project) (Reason, bool) {
 		if reasons != "" {
 			text = "The last request brought no work. " + strings.TrimSuffix(reasons, ".")
 		}
-		cure = cmp.Or(f.enough(p.Stream), cure, "To keep the computer busy, attach to another project: starling attach. To ask this one now: starling update "+p.URL)
-		return Reason{Code: NoWorkBackoff, Until: until, Cure: cure, Text: text + ". Trying again " + words.When(until, f.Now) + "."}, true
+		cure = cmp.Or(f.enough(p.Stream), cure, reason.Elsewhere+". To ask this one now: starling update "+p.URL)
+		return reason.Explanation{Code: reason.NoWorkBackoff, Until: until, Cure: cure, Text: text + ". Trying again " + words.When(until, f.Now) + "."}
 	}
-	return Reason{}, false
+	return reason.Explanation{}
+}
+
+// explain returns a reason about a project with a fixed sentence.
+func (f *fetcher) explain(p Project, code reason.Code) reason.Explanation {
+	return reason.Reason{Code: code, Kind: f.kind.String()}.Explain(p.URL, f.Now)
 }
 
 // pause makes a project wait that is to be asked for work but wants no contact yet. If there is no
 // reason to ask the project, its own reason r stays.
-func (f *fetcher) pause(i int, r Reason) Reason {
+func (f *fetcher) pause(i int, r Decision) Decision {
 	p := f.Projects[i]
-	if r.Code != Ask || !p.pauses(f.Now) {
+	if r.Code != reason.Ask || !p.pauses(f.Now) {
 		return r
 	}
-	delay := f.requestDelay(p)
-	r.Code, r.Until, r.Text, r.Cure = delay.Code, delay.Until, delay.Text, delay.Cure
+	r.Explanation = f.requestDelay(p)
 	r.Seconds, r.Instances = 0, 0
 	return r
 }
@@ -327,14 +324,12 @@ func (f *fetcher) pause(i int, r Reason) Reason {
 func (p Project) pauses(now time.Time) bool { return now.Before(p.MinRPCTime) && !p.Asked }
 
 // requestDelay returns the reason of a project that waits because it asked for a pause.
-func (f *fetcher) requestDelay(p Project) Reason {
-	return Reason{
-		Code: RequestDelay, Until: p.MinRPCTime, Cure: "To contact it all the same: starling update " + p.URL,
+func (f *fetcher) requestDelay(p Project) reason.Explanation {
+	return reason.Explanation{
+		Code: reason.RequestDelay, Until: p.MinRPCTime, Cure: "To contact it all the same: starling update " + p.URL,
 		Text: "More work will be requested " + words.When(p.MinRPCTime, f.Now) + ": the project asked for this pause between contacts.",
 	}
 }
-
-const elsewhere = "To keep the computer busy, attach to another project: starling attach"
 
 // balance describes the time that a project is owed, or owes, in CPU-seconds.
 func balance(debt float64) string {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/prefs"
-	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -31,7 +31,7 @@ func TestTooLittleDiskOrMemoryNamesThePreference(t *testing.T) {
 			p.Backoff, p.BackoffWhy = now.Add(time.Hour), "The last request brought no work ("+said+")"
 		}))
 		s.Disk, s.Memory = disk, memory
-		if r := workfetch.Choose(s)[0]; r.Code != workfetch.NoWorkBackoff || r.Cure != want {
+		if r := workfetch.Choose(s)[0]; r.Code != reason.NoWorkBackoff || r.Cure != want {
 			t.Errorf("%s: got %+v, want %q", said, r, want)
 		}
 		s.Disk.Cure, s.Memory.Cure = "", ""
@@ -48,51 +48,37 @@ func TestRefusalsByCode(t *testing.T) {
 	disk := prefs.Bound{Key: "disk_max_used_gb", Text: "disk_max_used_gb = 2", Cure: "Set disk_max_used_gb higher."}
 	for _, tt := range []struct {
 		name    string
-		refused []workfetch.Refused
+		refused []reason.Reason
 		text    string
 		cure    string
 	}{
 		{
 			"a limit",
-			[]workfetch.Refused{{Code: "tasks_in_progress", Need: 9, Have: 8}},
+			[]reason.Reason{{Code: "tasks_in_progress", Need: 9, Have: 8}},
 			"The last request brought no work. This computer has the 8 tasks of the project that it may have at a time. Trying again ", "Wait: more can be fetched once some are reported.",
 		},
 		{
 			"several, one twice",
-			[]workfetch.Refused{{Code: "disk", App: "a", Need: 10 << 30, Have: 2 << 30}, {Code: "has_one"}, {Code: "has_one"}, {Code: "chain"}, {Code: "other"}},
+			[]reason.Reason{{Code: "disk", App: "a", Need: 10 << 30, Have: 2 << 30}, {Code: "has_one"}, {Code: "has_one"}, {Code: "chain"}, {Code: "other"}},
 			"The last request brought no work. Tasks of a need 10 GB of disk space, and may use 2 GB here. The remaining tasks belong to workunits of which this computer already has or had one. " +
 				"The next task of a chain follows once the result that this computer reported is validated. Trying again ",
 			"Set disk_max_used_gb higher. Now: disk_max_used_gb = 2.",
 		},
 		{
 			"impossible",
-			[]workfetch.Refused{{Code: "memory", Need: 838 << 30, Have: 10 << 30}},
+			[]reason.Reason{{Code: "memory", Need: 838 << 30, Have: 10 << 30}},
 			"The last request brought no work. Its tasks need 838 GB of memory, and may use 10 GB here. Trying again ", "This computer can never run these tasks: they need 838 GB of memory, and it has 25 GB.",
 		},
-		{"of a newer server", []workfetch.Refused{{Code: "moonphase"}}, "The last request brought no work. The remaining tasks could not be sent to this computer. Trying again ", "Wait: this ends without your help."},
+		{"of a newer server", []reason.Reason{{Code: "moonphase"}}, "The last request brought no work. The remaining tasks could not be sent to this computer. Trying again ", "Wait: this ends without your help."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := snapshot(nil, known(func(p *workfetch.Project) {
 				p.Backoff, p.BackoffWhy, p.Refused = now.Add(time.Hour), "The last request brought no work (the server's words)", tt.refused
 			}))
 			s.Disk, s.AllMemory = disk, 25<<30
-			if r := workfetch.Choose(s)[0]; r.Code != workfetch.NoWorkBackoff || !strings.HasPrefix(r.Text, tt.text) || !strings.HasPrefix(r.Cure, tt.cure) {
+			if r := workfetch.Choose(s)[0]; r.Code != reason.NoWorkBackoff || !strings.HasPrefix(r.Text, tt.text) || !strings.HasPrefix(r.Cure, tt.cure) {
 				t.Errorf("got %+v", r)
 			}
 		})
-	}
-}
-
-// Each code of the protocol has a sentence with nothing left open.
-func TestEachRefusalHasASentence(t *testing.T) {
-	seen := make(map[string]bool)
-	detailed := map[protocol.RefusalCode]string{protocol.RefusedVirtualBox: "VirtualBox", protocol.RefusedContainers: "Podman or Docker"}
-	for _, code := range protocol.RefusalCodes {
-		r := workfetch.Refused{Code: workfetch.RefusedCode(code), App: "upper", Need: 3e9, Have: 2e9, Detail: detailed[code]}
-		text := r.Text(now)
-		if !strings.HasSuffix(text, ".") || strings.ContainsAny(text, "{}%") || seen[text] {
-			t.Errorf("%s: %q", code, text)
-		}
-		seen[text] = true
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -52,7 +52,7 @@ type Stream struct {
 	Backoff    time.Time // no request for work before, since the last brought none
 	BackoffWhy string    // why, as a sentence for people ("": the last brought none, or tasks fail)
 
-	Refused []Refused // why it brought none, by code (nil: its server gives sentences only)
+	Refused []reason.Reason // why it brought none, by code (nil: its server gives sentences only)
 
 	// Properties of its results, from those it sent. Zero if it sent none yet.
 	JobTime time.Duration // estimated computing time of one, corrected
@@ -62,7 +62,7 @@ type Stream struct {
 	Proved bool
 	// Waits is why the first of its tasks does not run. That task has to run before the estimates
 	// are proved. The code is "" if a task runs or the project has none.
-	Waits   jobsched.Reason
+	Waits   reason.Explanation
 	WaitsID string
 	// Correction is actual over stated computing time, if the server does not apply it. 0 means 1.
 	Correction float64
@@ -98,9 +98,9 @@ type Project struct {
 	// brought none, and no other wait.
 	Woken      bool
 	MinRPCTime time.Time
-	Trouble    contact.Trouble // of the last contact
-	Failures   int             // tasks that failed here since one was good
-	Failed     Failure         // the last of them
+	Trouble    reason.Reason // of the last contact
+	Failures   int           // tasks that failed here since one was good
+	Failed     reason.Reason // the last of them
 
 	// Unreachable is set if its servers have not answered for a while. Its queued results run last
 	// and do not count as supply.
@@ -112,49 +112,12 @@ type Project struct {
 // competes reports whether it is to have a part of the processors.
 func (p *Project) competes() bool { return p.Counts && !p.NoApps && !p.Excluded && !p.NonCPUIntensive }
 
-// A Code identifies a reason.
-type Code string
-
-// The reasons.
-const (
-	Ask           Code = "ask"
-	BufferFull    Code = "buffer_full"
-	OtherFirst    Code = "other_project_first"
-	Overserved    Code = "got_more_than_its_share"
-	Deadlines     Code = "deadlines_in_danger"
-	Unproved      Code = "estimates_unproved"
-	FirstWaits    Code = "first_task_waits"
-	Stuck         Code = "tasks_cannot_begin"
-	TooMany       Code = "too_many_tasks"
-	HasTask       Code = "has_its_task"
-	NoMoreWork    Code = "no_more_work"
-	Suspended     Code = "project_suspended"
-	NoCPUApps     Code = "no_cpu_apps"
-	NoGPUApps     Code = "no_gpu_apps"
-	GPUExcluded   Code = "gpu_excluded"
-	GPUStopped    Code = "gpu_suspended"
-	TooManyUpload Code = "upload_backlog"
-	UploadFirst   Code = "upload_under_way"
-	RequestDelay  Code = "request_delay"
-	NoWorkBackoff Code = "no_work_backoff"
-	TasksFail     Code = "tasks_fail"
-
-	// Reasons that apply to all projects.
-	Network    Code = "network_suspended"
-	Computing  Code = "computing_suspended"
-	Draining   Code = "draining"
-	Conversing Code = "session_under_way"
-)
-
-// A Reason is the decision about one project, and the reason for it.
-type Reason struct {
-	Code      Code      `json:"code"`
-	Text      string    `json:"text"`                // one sentence for people
-	Cure      string    `json:"cure,omitempty"`      // the remedy ("" if nothing is wrong)
-	Until     time.Time `json:"until,omitzero"`      // when it changes (zero if unknown)
-	Seconds   float64   `json:"seconds,omitempty"`   // Ask: CPU seconds wanted
-	Instances float64   `json:"instances,omitempty"` // idle CPUs to fill
-	Could     float64   `json:"could,omitempty"`     // CPU-seconds to request in a session that takes place for another reason
+// A Decision is whether one project is asked for work, and the reason.
+type Decision struct {
+	reason.Explanation
+	Seconds   float64 `json:"seconds,omitempty"`   // Ask: CPU seconds wanted
+	Instances float64 `json:"instances,omitempty"` // idle CPUs to fill
+	Could     float64 `json:"could,omitempty"`     // CPU-seconds to request in a session that takes place for another reason
 	// Along is set if the wait after a request without work continues, but a session that takes
 	// place for another reason asks for Could all the same. An answer without work then changes
 	// nothing.
@@ -162,35 +125,43 @@ type Reason struct {
 	Coprocs []Coproc `json:"coprocs,omitempty"` // for each kind of coprocessor
 }
 
+// because returns the decision to request nothing.
+func because(e reason.Explanation) Decision { return Decision{Explanation: e} }
+
+// ask returns the decision to request some seconds of processors.
+func ask(text string, seconds float64) Decision {
+	return Decision{Explanation: reason.Explanation{Code: reason.Ask, Text: text}, Seconds: seconds}
+}
+
 // A Coproc is the decision about a project and one kind of coprocessor, in seconds and instances of
 // it.
 type Coproc struct {
 	Kind resource.Kind `json:"kind"`
-	Reason
+	Decision
 }
 
 // firstRequest is the amount to request from an unknown project: one result, to learn the
 // properties of its results.
 const firstRequest = 1
 
-// Wanted returns the amount that a session requests because of r: seconds of processors, and idle
+// Wanted returns the amount that a session requests because of d: seconds of processors, and idle
 // ones to fill. A session that takes place for another reason requests the amount that could be
 // used.
-func (r Reason) Wanted() (seconds, instances float64) { return max(r.Seconds, r.Could), r.Instances }
+func (d Decision) Wanted() (seconds, instances float64) { return max(d.Seconds, d.Could), d.Instances }
 
 // Waits reports whether work of any kind is requested as soon as the wait after a request without
 // work ends.
-func (r Reason) Waits() bool {
-	return r.Along || slices.ContainsFunc(r.Coprocs, func(c Coproc) bool { return c.Along })
+func (d Decision) Waits() bool {
+	return d.Along || slices.ContainsFunc(d.Coprocs, func(c Coproc) bool { return c.Along })
 }
 
-// Of returns the reason for a kind of coprocessor. It requests nothing if the project has none for
+// Of returns the decision for a kind of coprocessor. It requests nothing if the project has none for
 // that kind.
-func (r Reason) Of(k resource.Kind) Reason {
-	for _, c := range r.Coprocs {
+func (d Decision) Of(k resource.Kind) Decision {
+	for _, c := range d.Coprocs {
 		if c.Kind == k {
-			return c.Reason
+			return c.Decision
 		}
 	}
-	return Reason{}
+	return Decision{}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -44,54 +44,54 @@ func TestReasons(t *testing.T) {
 		name   string
 		jobs   []jobsched.Job
 		change func(*workfetch.Project)
-		want   workfetch.Code
+		want   reason.Code
 	}{
-		{"an idle host asks", nil, nil, workfetch.Ask},
-		{"a full queue asks nobody", queue(0, 12), nil, workfetch.BufferFull},
-		{"between the marks nobody is asked", queue(0, 8), nil, workfetch.BufferFull},
-		{"below the low-water mark there is a request", queue(0, 3), nil, workfetch.Ask},
-		{"tasks that need little CPU time, and none here", queue(0, 12), func(p *workfetch.Project) { p.NonCPUIntensive = true }, workfetch.Ask},
-		{"tasks that need little CPU time, and one here", nil, func(p *workfetch.Project) { p.NonCPUIntensive, p.HasTask = true, true }, workfetch.HasTask},
+		{"an idle host asks", nil, nil, reason.Ask},
+		{"a full queue asks nobody", queue(0, 12), nil, reason.BufferFull},
+		{"between the marks nobody is asked", queue(0, 8), nil, reason.BufferFull},
+		{"below the low-water mark there is a request", queue(0, 3), nil, reason.Ask},
+		{"tasks that need little CPU time, and none here", queue(0, 12), func(p *workfetch.Project) { p.NonCPUIntensive = true }, reason.Ask},
+		{"tasks that need little CPU time, and one here", nil, func(p *workfetch.Project) { p.NonCPUIntensive, p.HasTask = true, true }, reason.HasTask},
 		{"tasks that need little CPU time, and none on the server", nil, func(p *workfetch.Project) {
 			p.NonCPUIntensive, p.Backoff = true, now.Add(time.Minute)
-		}, workfetch.NoWorkBackoff},
+		}, reason.NoWorkBackoff},
 		{"tasks that need little CPU time, and a request delay", nil, func(p *workfetch.Project) {
 			p.NonCPUIntensive, p.MinRPCTime = true, now.Add(time.Minute)
-		}, workfetch.RequestDelay},
-		{"tasks that need little CPU time, and no more work", nil, func(p *workfetch.Project) { p.NonCPUIntensive, p.Counts = true, false }, workfetch.NoMoreWork},
-		{"no more work", nil, func(p *workfetch.Project) { p.Counts = false }, workfetch.NoMoreWork},
-		{"no CPU applications", nil, func(p *workfetch.Project) { p.NoApps = true }, workfetch.NoCPUApps},
-		{"an upload backlog", nil, func(p *workfetch.Project) { p.Uploads = 5 }, workfetch.TooManyUpload},
-		{"an upload under way", queue(0, 2), func(p *workfetch.Project) { p.Uploading = true }, workfetch.UploadFirst},
-		{"an upload under way while a CPU is idle", queue(0, 1), func(p *workfetch.Project) { p.Uploading = true }, workfetch.Ask},
-		{"a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime = now.Add(time.Second) }, workfetch.RequestDelay},
-		{"a request delay with a full queue", queue(0, 12), func(p *workfetch.Project) { p.MinRPCTime = now.Add(time.Second) }, workfetch.BufferFull},
+		}, reason.RequestDelay},
+		{"tasks that need little CPU time, and no more work", nil, func(p *workfetch.Project) { p.NonCPUIntensive, p.Counts = true, false }, reason.NoMoreWork},
+		{"no more work", nil, func(p *workfetch.Project) { p.Counts = false }, reason.NoMoreWork},
+		{"no CPU applications", nil, func(p *workfetch.Project) { p.NoApps = true }, reason.NoCPUApps},
+		{"an upload backlog", nil, func(p *workfetch.Project) { p.Uploads = 5 }, reason.UploadBacklog},
+		{"an upload under way", queue(0, 2), func(p *workfetch.Project) { p.Uploading = true }, reason.UploadFirst},
+		{"an upload under way while a CPU is idle", queue(0, 1), func(p *workfetch.Project) { p.Uploading = true }, reason.Ask},
+		{"a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime = now.Add(time.Second) }, reason.RequestDelay},
+		{"a request delay with a full queue", queue(0, 12), func(p *workfetch.Project) { p.MinRPCTime = now.Add(time.Second) }, reason.BufferFull},
 		{"a request delay after no work", nil, func(p *workfetch.Project) {
 			p.MinRPCTime, p.Backoff = now.Add(time.Second), now.Add(time.Minute)
-		}, workfetch.NoWorkBackoff},
+		}, reason.NoWorkBackoff},
 		{"a server that is down", nil, func(p *workfetch.Project) {
-			p.MinRPCTime, p.Trouble = now.Add(time.Second), contact.Trouble{Code: contact.ServerDown}
+			p.MinRPCTime, p.Trouble = now.Add(time.Second), reason.Reason{Code: reason.ServerDown}
 		}, "server_down"},
-		{"a server that was down and is tried now", nil, func(p *workfetch.Project) { p.Trouble = contact.Trouble{Code: contact.ServerDown} }, workfetch.Ask},
-		{"an update during a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, workfetch.Ask},
-		{"an update after no work", nil, func(p *workfetch.Project) { p.Backoff, p.Asked = now.Add(time.Minute), true }, workfetch.Ask},
-		{"an update with a full queue", queue(0, 12), func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, workfetch.BufferFull},
-		{"an overdue task that takes long, beside an idle CPU", []jobsched.Job{{Remaining: 100 * time.Hour, Deadline: now.Add(-time.Hour)}}, nil, workfetch.Ask},
-		{"a request delay that is over", nil, func(p *workfetch.Project) { p.MinRPCTime = now }, workfetch.Ask},
-		{"no work the last time", nil, func(p *workfetch.Project) { p.Backoff = now.Add(time.Minute) }, workfetch.NoWorkBackoff},
-		{"new work after no work", nil, func(p *workfetch.Project) { p.Backoff, p.Woken = now.Add(time.Minute), true }, workfetch.Ask},
+		{"a server that was down and is tried now", nil, func(p *workfetch.Project) { p.Trouble = reason.Reason{Code: reason.ServerDown} }, reason.Ask},
+		{"an update during a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, reason.Ask},
+		{"an update after no work", nil, func(p *workfetch.Project) { p.Backoff, p.Asked = now.Add(time.Minute), true }, reason.Ask},
+		{"an update with a full queue", queue(0, 12), func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, reason.BufferFull},
+		{"an overdue task that takes long, beside an idle CPU", []jobsched.Job{{Remaining: 100 * time.Hour, Deadline: now.Add(-time.Hour)}}, nil, reason.Ask},
+		{"a request delay that is over", nil, func(p *workfetch.Project) { p.MinRPCTime = now }, reason.Ask},
+		{"no work the last time", nil, func(p *workfetch.Project) { p.Backoff = now.Add(time.Minute) }, reason.NoWorkBackoff},
+		{"new work after no work", nil, func(p *workfetch.Project) { p.Backoff, p.Woken = now.Add(time.Minute), true }, reason.Ask},
 		{"new work after no work, during a request delay", nil, func(p *workfetch.Project) {
 			p.Backoff, p.Woken, p.MinRPCTime = now.Add(time.Minute), true, now.Add(time.Second)
-		}, workfetch.RequestDelay},
+		}, reason.RequestDelay},
 		{"new work of a project whose tasks fail", nil, func(p *workfetch.Project) {
-			p.Backoff, p.Woken, p.Failures, p.Failed = now.Add(time.Minute), true, 3, workfetch.Failure{Code: workfetch.ExitStatus}
-		}, workfetch.TasksFail},
+			p.Backoff, p.Woken, p.Failures, p.Failed = now.Add(time.Minute), true, 3, reason.Reason{Code: reason.ExitStatus}
+		}, reason.TasksFail},
 		{"new work of a server that was down", nil, func(p *workfetch.Project) {
-			p.Woken, p.MinRPCTime, p.Trouble = true, now.Add(time.Second), contact.Trouble{Code: contact.ServerDown}
+			p.Woken, p.MinRPCTime, p.Trouble = true, now.Add(time.Second), reason.Reason{Code: reason.ServerDown}
 		}, "server_down"},
-		{"new work with a full queue", queue(0, 12), func(p *workfetch.Project) { p.Woken = true }, workfetch.BufferFull},
-		{"deadlines that could not be kept", queue(0, 3), func(p *workfetch.Project) { p.Latency = 30 * time.Minute }, workfetch.Deadlines},
-		{"unproved estimates, and a result for each CPU", queue(0, 2), func(p *workfetch.Project) { p.Proved = false }, workfetch.Unproved},
+		{"new work with a full queue", queue(0, 12), func(p *workfetch.Project) { p.Woken = true }, reason.BufferFull},
+		{"deadlines that could not be kept", queue(0, 3), func(p *workfetch.Project) { p.Latency = 30 * time.Minute }, reason.Deadlines},
+		{"unproved estimates, and a result for each CPU", queue(0, 2), func(p *workfetch.Project) { p.Proved = false }, reason.Unproved},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := workfetch.Choose(snapshot(tt.jobs, known(tt.change)))
@@ -106,7 +106,7 @@ func TestReasons(t *testing.T) {
 func TestTroubleAndPausesAreToldApart(t *testing.T) {
 	at := now.Add(time.Hour)
 	down := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) {
-		p.MinRPCTime, p.Trouble = at, contact.Trouble{Code: contact.ServerDown, About: "p.example"}
+		p.MinRPCTime, p.Trouble = at, reason.Reason{Code: reason.ServerDown, About: "p.example"}
 	})))[0]
 	if down.Text != "p.example refuses connections: the server is down, or a firewall blocks the connection. Next try at 13:00." || down.Cure == "" || !down.Until.Equal(at) {
 		t.Errorf("got %+v", down)
@@ -120,34 +120,34 @@ func TestTroubleAndPausesAreToldApart(t *testing.T) {
 // Reasons that are hidden behind the wait for a first task are still reported, above all the
 // permanent ones.
 func TestReasonsThatHideOthers(t *testing.T) {
-	missing := jobsched.Reason{Code: jobsched.GPUMissing, Text: "It needs 1 NVIDIA GPU.", Cure: "Abort it."}
+	missing := reason.Explanation{Code: reason.GPUMissing, Text: "It needs 1 NVIDIA GPU.", Cure: "Abort it."}
 	for _, tt := range []struct {
 		name   string
 		change func(*workfetch.Project)
-		want   workfetch.Code
+		want   reason.Code
 		text   string
 		cure   string
 	}{
 		{
-			"a first task that can never run", func(p *workfetch.Project) { p.Proved, p.WaitsID, p.Waits = false, "w1_0", missing }, workfetch.FirstWaits,
+			"a first task that can never run", func(p *workfetch.Project) { p.Proved, p.WaitsID, p.Waits = false, "w1_0", missing }, reason.FirstWaits,
 			"Its task w1_0 has to run before more is fetched. It needs 1 NVIDIA GPU.", "Abort it.",
 		},
-		{"first tasks that run", func(p *workfetch.Project) { p.Proved = false }, workfetch.Unproved, "once one of them is finished or a tenth done", "Wait"},
-		{"first tasks, and deadlines too near for more", func(p *workfetch.Project) { p.Proved, p.Latency = false, time.Minute }, workfetch.Deadlines, "before their deadlines", ""},
+		{"first tasks that run", func(p *workfetch.Project) { p.Proved = false }, reason.Unproved, "once one of them is finished or a tenth done", "Wait"},
+		{"first tasks, and deadlines too near for more", func(p *workfetch.Project) { p.Proved, p.Latency = false, time.Minute }, reason.Deadlines, "before their deadlines", ""},
 		{
 			"a pause of ten days, and no work the last time", func(p *workfetch.Project) {
 				p.Backoff, p.BackoffWhy, p.MinRPCTime = now.Add(time.Minute), "The last request brought no work (Project has no tasks available)", now.Add(240*time.Hour)
-			}, workfetch.RequestDelay, "on 2026-05-14 12:00: the project asked for this pause", "starling update",
+			}, reason.RequestDelay, "on 2026-05-14 12:00: the project asked for this pause", "starling update",
 		},
 		{
 			"no work for longer than the pause", func(p *workfetch.Project) {
 				p.Backoff, p.BackoffWhy, p.MinRPCTime = now.Add(time.Hour), "The last request brought no work (Project has no tasks available)", now.Add(time.Minute)
-			}, workfetch.NoWorkBackoff, "at 13:00", "attach to another project",
+			}, reason.NoWorkBackoff, "at 13:00", "attach to another project",
 		},
 		{"another address", func(p *workfetch.Project) {
-			p.Trouble, p.MinRPCTime = contact.Trouble{Code: contact.Moved, About: "https://q.example/"}, now.Add(time.Minute)
+			p.Trouble, p.MinRPCTime = reason.Reason{Code: reason.Moved, About: "https://q.example/"}, now.Add(time.Minute)
 			p.Proved = false
-		}, workfetch.Unproved, "", ""},
+		}, reason.Unproved, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := workfetch.Choose(snapshot(queue(0, 2), known(tt.change)))[0]
@@ -166,7 +166,7 @@ func TestExcludedGPUsAreNamed(t *testing.T) {
 	}))
 	s.Coprocs = []workfetch.Pool{{Kind: resource.NVIDIA, Count: 1, Factor: 10}}
 	got := workfetch.Choose(s)[0]
-	if got.Code != workfetch.GPUExcluded || !strings.Contains(got.Text, "exclude_gpu") || !strings.Contains(got.Cure, "exclude_gpu") || got.Of(resource.NVIDIA).Seconds != 0 {
+	if got.Code != reason.GPUExcluded || !strings.Contains(got.Text, "exclude_gpu") || !strings.Contains(got.Cure, "exclude_gpu") || got.Of(resource.NVIDIA).Seconds != 0 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -175,14 +175,14 @@ func TestExcludedGPUsAreNamed(t *testing.T) {
 func TestAShareOfNothingIsNamed(t *testing.T) {
 	s := snapshot(nil, known(nil), known(nil))
 	s.Projects[0].URL, s.Projects[0].Share, s.Projects[1].Share = "http://backup.example/", 0, 100
-	if got := workfetch.Choose(s)[0]; !strings.Contains(got.Text, "resource_share is 0") || got.Cure == "" && got.Code == workfetch.Overserved {
+	if got := workfetch.Choose(s)[0]; !strings.Contains(got.Text, "resource_share is 0") || got.Cure == "" && got.Code == reason.Overserved {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestAnUnknownProjectIsAskedForOneResult(t *testing.T) {
 	got := workfetch.Choose(snapshot(nil, workfetch.Project{URL: "u", Share: 1, Counts: true}))
-	if got[0].Code != workfetch.Ask || got[0].Seconds != 1 || got[0].Instances != 0 {
+	if got[0].Code != reason.Ask || got[0].Seconds != 1 || got[0].Instances != 0 {
 		t.Errorf("got %+v, want a request for one second", got[0])
 	}
 }
@@ -200,16 +200,16 @@ func TestEachProjectIsAskedForItsOwn(t *testing.T) {
 	small := known(func(p *workfetch.Project) { p.URL, p.Share = "http://small.example/", 1 })
 	large := known(func(p *workfetch.Project) { p.Share = 99 })
 	got := workfetch.Choose(snapshot(queue(1, 3), small, large))
-	if got[1].Code != workfetch.Ask || got[1].Seconds < 8*3600 || got[1].Seconds > 12*3600 {
+	if got[1].Code != reason.Ask || got[1].Seconds < 8*3600 || got[1].Seconds > 12*3600 {
 		t.Errorf("large: got %+v, want a request up to the high-water mark", got[1])
 	}
 	// The small one is owed a tenth of an hour, which is not worth a result yet.
-	if got[0].Code != workfetch.OtherFirst && got[0].Code != workfetch.Overserved {
+	if got[0].Code != reason.OtherFirst && got[0].Code != reason.Overserved {
 		t.Errorf("small: got %+v", got[0])
 	}
 	small.Debt, large.Debt = 3600, -3600
 	got = workfetch.Choose(snapshot(queue(1, 8), small, large))
-	if got[0].Code != workfetch.Ask || got[0].Seconds > 2*3600 {
+	if got[0].Code != reason.Ask || got[0].Seconds > 2*3600 {
 		t.Errorf("small, owed an hour: got %+v, want a request for about that", got[0])
 	}
 }
@@ -218,7 +218,7 @@ func TestRoomIsKeptForAProjectInWant(t *testing.T) {
 	dry := known(func(p *workfetch.Project) { p.Debt, p.Backoff = 40*3600, now.Add(time.Hour) })
 	other := known(func(p *workfetch.Project) { p.URL, p.Debt = "http://o.example/", -40*3600 })
 	got := workfetch.Choose(snapshot(queue(1, 1), dry, other))
-	if got[1].Code != workfetch.Ask || got[1].Seconds > 6*3600 {
+	if got[1].Code != reason.Ask || got[1].Seconds > 6*3600 {
 		t.Errorf("got %+v, want no more than the low-water mark and a little", got[1])
 	}
 }
@@ -226,7 +226,7 @@ func TestRoomIsKeptForAProjectInWant(t *testing.T) {
 func TestResultsOfAnUnreachableProjectAreNoSupply(t *testing.T) {
 	down := known(func(p *workfetch.Project) { p.Unreachable, p.MinRPCTime = true, now.Add(time.Hour) })
 	up := known(func(p *workfetch.Project) { p.URL = "http://up.example/" })
-	if got := workfetch.Choose(snapshot(queue(0, 6), down, up)); got[1].Code != workfetch.Ask {
+	if got := workfetch.Choose(snapshot(queue(0, 6), down, up)); got[1].Code != reason.Ask {
 		t.Errorf("got %+v", got[1])
 	}
 }

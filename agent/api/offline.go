@@ -19,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -102,8 +103,8 @@ func OfflineDecision(dataDir, version string) (decide.Record, error) {
 	}
 	defer f.DB.Close()
 	for i := range f.Last.Plan.Results {
-		if r := &f.Last.Plan.Results[i].Reason; r.Run() {
-			*r = jobsched.Reason{Code: jobsched.Stopped, Text: "No agent is running. This task would run now.", Cure: "Start the agent."}
+		if r := &f.Last.Plan.Results[i].Decision; r.Run() {
+			*r = jobsched.Decision{Explanation: reason.Explanation{Code: reason.ComputingSuspended, Text: "No agent is running. This task would run now.", Cure: "Start the agent."}}
 		}
 	}
 	return f.Last.Record, nil

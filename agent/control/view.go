@@ -1,6 +1,10 @@
 package control
 
-import "time"
+import (
+	"time"
+
+	"github.com/starling-grid/starling/reason"
+)
 
 // A Status is the state of the agent, at one instant.
 type Status struct {
@@ -15,18 +19,18 @@ type Status struct {
 	Coprocs []string  `json:"coprocs,omitempty"` // coprocessors that tasks may use: "2 NVIDIA GPUs"
 	// Virtualization lists the programs that may run virtual machines and containers for tasks:
 	// "Podman 4.3.1". VirtualizationFaults are the reasons why installed ones cannot.
-	Virtualization       []string `json:"virtualization,omitempty"`
-	VirtualizationFaults []string `json:"virtualization_faults,omitempty"`
-	Images               bool     `json:"images,omitempty"`       // tasks can run in container images
-	ImagesFault          string   `json:"images_fault,omitempty"` // why they cannot, with the remedy
-	GPUs                 []GPU    `json:"gpus,omitempty"`         // those whose sensors can be read
-	Presence             string   `json:"presence,omitempty"`     // whether the computer is in use, with the source of that, "" if unknown
-	Helpers              []string `json:"helpers,omitempty"`      // the sessions whose helpers report input
-	Compute              string   `json:"compute,omitempty"`      // the reason why tasks may not run now, "" if they may
-	ComputeCode          string   `json:"compute_code,omitempty"` // that as a code
-	ComputeCure          string   `json:"compute_cure,omitempty"` // the remedy
-	Network              string   `json:"network,omitempty"`      // why the network is not used now
-	NetworkCure          string   `json:"network_cure,omitempty"`
+	Virtualization       []string    `json:"virtualization,omitempty"`
+	VirtualizationFaults []string    `json:"virtualization_faults,omitempty"`
+	Images               bool        `json:"images,omitempty"`       // tasks can run in container images
+	ImagesFault          string      `json:"images_fault,omitempty"` // why they cannot, with the remedy
+	GPUs                 []GPU       `json:"gpus,omitempty"`         // those whose sensors can be read
+	Presence             string      `json:"presence,omitempty"`     // whether the computer is in use, with the source of that, "" if unknown
+	Helpers              []string    `json:"helpers,omitempty"`      // the sessions whose helpers report input
+	Compute              string      `json:"compute,omitempty"`      // the reason why tasks may not run now, "" if they may
+	ComputeCode          reason.Code `json:"compute_code,omitempty"` // that as a code
+	ComputeCure          string      `json:"compute_cure,omitempty"` // the remedy
+	Network              string      `json:"network,omitempty"`      // why the network is not used now
+	NetworkCure          string      `json:"network_cure,omitempty"`
 	// ComputeDespite and NetworkDespite are why the preferences would not allow it, where the
 	// mode always does.
 	ComputeDespite string    `json:"compute_despite,omitempty"`
@@ -96,51 +100,51 @@ type Times struct {
 
 // A Refused is one reason for which a project sent no work.
 type Refused struct {
-	Code string `json:"code"` // see docs/situations.md
-	App  string `json:"app,omitempty"`
-	Text string `json:"text"`
-	Cure string `json:"cure,omitempty"`
+	Code reason.Code `json:"code"` // see docs/situations.md
+	App  string      `json:"app,omitempty"`
+	Text string      `json:"text"`
+	Cure string      `json:"cure,omitempty"`
 }
 
 // A Project is a project that the agent is attached to.
 type Project struct {
-	MasterURL    string    `json:"master_url"`
-	Name         string    `json:"name"`
-	UserName     string    `json:"user_name,omitempty"`
-	HostID       int64     `json:"host_id"`
-	Share        float64   `json:"resource_share"`
-	Debt         float64   `json:"debt_cpu_seconds"` // owed to it (below 0 it owes)
-	UserCredit   float64   `json:"user_total_credit"`
-	HostCredit   float64   `json:"host_total_credit"`
-	UserRAC      float64   `json:"user_expavg_credit"` // recent average credit, a day
-	HostRAC      float64   `json:"host_expavg_credit"`
-	CPUTime      float64   `json:"cpu_seconds"` // that it got here, of tasks gone and at hand
-	Tasks        int       `json:"tasks"`
-	LastContact  time.Time `json:"last_contact,omitzero"`
-	NextContact  time.Time `json:"next_contact,omitzero"` // not before
-	Trouble      string    `json:"trouble,omitempty"`     // the cause of trouble with it, in one sentence
-	TroubleCode  string    `json:"trouble_code,omitempty"`
-	TroubleCure  string    `json:"trouble_cure,omitempty"`   // the remedy
-	TroubleFull  string    `json:"trouble_detail,omitempty"` // the error as the program met it
-	TroubleSince time.Time `json:"trouble_since,omitzero"`
-	Failures     int       `json:"failures,omitempty"`
-	Work         string    `json:"work"`      // the decision about requesting work
-	WorkCode     string    `json:"work_code"` // the same as a reason code
-	WorkCure     string    `json:"work_cure,omitempty"`
-	Refused      []Refused `json:"refused,omitempty"` // why the last request for work brought none, by code
-	Failing      *Failing  `json:"failing,omitempty"` // its last tasks failed (nil: not so)
-	Notices      []string  `json:"notices,omitempty"`
-	Initialized  bool      `json:"initialized"`
-	Asked        bool      `json:"update_requested,omitempty"` // a person wants it contacted, which happens as soon as allowed
-	InContact    bool      `json:"in_contact,omitempty"`       // it is being contacted just now
-	Disconnected bool      `json:"detaching,omitempty"`
-	Ending       string    `json:"ending,omitempty"` // that its tasks are going to be given up: why, when, and how to keep them
-	Suspended    bool      `json:"suspended,omitempty"`
-	NoMoreWork   bool      `json:"no_more_work,omitempty"`
-	Own          []string  `json:"own_applications,omitempty"` // the volunteer's own programs that compute its tasks (app_info.xml), nil if it uses the project's
-	Manager      string    `json:"manager,omitempty"`          // address of the account manager that it is of
-	Storage      Storage   `json:"storage"`
-	GUIURLs      []GUIURL  `json:"gui_urls,omitempty"` // its pages
+	MasterURL    string      `json:"master_url"`
+	Name         string      `json:"name"`
+	UserName     string      `json:"user_name,omitempty"`
+	HostID       int64       `json:"host_id"`
+	Share        float64     `json:"resource_share"`
+	Debt         float64     `json:"debt_cpu_seconds"` // owed to it (below 0 it owes)
+	UserCredit   float64     `json:"user_total_credit"`
+	HostCredit   float64     `json:"host_total_credit"`
+	UserRAC      float64     `json:"user_expavg_credit"` // recent average credit, a day
+	HostRAC      float64     `json:"host_expavg_credit"`
+	CPUTime      float64     `json:"cpu_seconds"` // that it got here, of tasks gone and at hand
+	Tasks        int         `json:"tasks"`
+	LastContact  time.Time   `json:"last_contact,omitzero"`
+	NextContact  time.Time   `json:"next_contact,omitzero"` // not before
+	Trouble      string      `json:"trouble,omitempty"`     // the cause of trouble with it, in one sentence
+	TroubleCode  reason.Code `json:"trouble_code,omitempty"`
+	TroubleCure  string      `json:"trouble_cure,omitempty"`   // the remedy
+	TroubleFull  string      `json:"trouble_detail,omitempty"` // the error as the program met it
+	TroubleSince time.Time   `json:"trouble_since,omitzero"`
+	Failures     int         `json:"failures,omitempty"`
+	Work         string      `json:"work"`      // the decision about requesting work
+	WorkCode     reason.Code `json:"work_code"` // the same as a reason code
+	WorkCure     string      `json:"work_cure,omitempty"`
+	Refused      []Refused   `json:"refused,omitempty"` // why the last request for work brought none, by code
+	Failing      *Failing    `json:"failing,omitempty"` // its last tasks failed (nil: not so)
+	Notices      []string    `json:"notices,omitempty"`
+	Initialized  bool        `json:"initialized"`
+	Asked        bool        `json:"update_requested,omitempty"` // a person wants it contacted, which happens as soon as allowed
+	InContact    bool        `json:"in_contact,omitempty"`       // it is being contacted just now
+	Disconnected bool        `json:"detaching,omitempty"`
+	Ending       string      `json:"ending,omitempty"` // that its tasks are going to be given up: why, when, and how to keep them
+	Suspended    bool        `json:"suspended,omitempty"`
+	NoMoreWork   bool        `json:"no_more_work,omitempty"`
+	Own          []string    `json:"own_applications,omitempty"` // the volunteer's own programs that compute its tasks (app_info.xml), nil if it uses the project's
+	Manager      string      `json:"manager,omitempty"`          // address of the account manager that it is of
+	Storage      Storage     `json:"storage"`
+	GUIURLs      []GUIURL    `json:"gui_urls,omitempty"` // its pages
 }
 
 // A GUIURL is a link to a page of a project, of http or https.
@@ -170,13 +174,13 @@ type RemovedFile struct {
 
 // A Failing means that a project's last tasks failed here.
 type Failing struct {
-	Count  int       `json:"count"` // since one was good
-	Task   string    `json:"task"`  // the last of them
-	Code   string    `json:"code"`
-	Text   string    `json:"text"`             // all of it, in one sentence
-	Cure   string    `json:"cure"`             // the remedy
-	Stderr string    `json:"stderr,omitempty"` // the last lines that the application wrote
-	At     time.Time `json:"at,omitzero"`
+	Count  int         `json:"count"` // since one was good
+	Task   string      `json:"task"`  // the last of them
+	Code   reason.Code `json:"code"`
+	Text   string      `json:"text"`             // all of it, in one sentence
+	Cure   string      `json:"cure"`             // the remedy
+	Stderr string      `json:"stderr,omitempty"` // the last lines that the application wrote
+	At     time.Time   `json:"at,omitzero"`
 }
 
 // A Task is a result on this host.
@@ -223,8 +227,8 @@ type Xfer struct {
 	// is 0 without such a limit, or if the transfer is not in progress.
 	Remaining float64 `json:"remaining_seconds,omitempty"`
 	// Trouble is why the last attempt failed, in one sentence, or "" if it did not.
-	Trouble       string `json:"trouble,omitempty"`
-	TroubleCode   string `json:"trouble_code,omitempty"`
-	TroubleCure   string `json:"trouble_cure,omitempty"`   // the remedy
-	TroubleDetail string `json:"trouble_detail,omitempty"` // the error as the program met it
+	Trouble       string      `json:"trouble,omitempty"`
+	TroubleCode   reason.Code `json:"trouble_code,omitempty"`
+	TroubleCure   string      `json:"trouble_cure,omitempty"`   // the remedy
+	TroubleDetail string      `json:"trouble_detail,omitempty"` // the error as the program met it
 }

@@ -301,7 +301,7 @@ func idle(helpers []string) Finding {
 			f.Text = "by " + strings.Join(names, ", ") + " only"
 		}
 		f.Text += ": a desktop does not report to logind when it is used, and no helper reports from it, so it counts as not in use"
-		f.Fix, _ = strings.CutPrefix(prefs.SeeDesktop, "You can: ")
+		f.Fix = prefs.SeeDesktop
 		return f
 	}
 	if len(names) == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/reason"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // clockSlack is the largest clock error that does not harm certificates and deadlines.
@@ -31,7 +31,7 @@ func server(ctx context.Context, way *http.Transport, masterURL string, now func
 	f := Finding{Check: masterURL, Grade: Good, Text: "responds, and names its scheduler"}
 	if _, err := client.MasterPage(ctx, masterURL); err != nil {
 		t := schedulerop.Diagnose(err, masterURL, now())
-		f.Grade, f.Text, f.Fix = Wrong, t.Cause(), t.Cure(masterURL)
+		f.Grade, f.Text, f.Fix = Wrong, t.Text(now()), t.Cure(masterURL)
 	}
 	all := []Finding{f}
 	if theirs := dates.last(); !theirs.IsZero() {
@@ -70,8 +70,8 @@ func (d *dated) last() time.Time {
 // waits reports whether a project gets no work for a reason that a person can remedy. It is false
 // if the reason is normal or another finding already reports it.
 func waits(p control.Project) bool {
-	switch workfetch.Code(p.WorkCode) {
-	case workfetch.BufferFull, workfetch.Unproved, workfetch.Overserved, workfetch.RequestDelay, workfetch.TasksFail, workfetch.Network, workfetch.Computing:
+	switch p.WorkCode {
+	case reason.BufferFull, reason.Unproved, reason.Overserved, reason.RequestDelay, reason.TasksFail, reason.NetworkSuspended, reason.ComputingSuspended:
 		return false
 	}
 	return p.WorkCure != "" && p.WorkCode != p.TroubleCode

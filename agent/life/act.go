@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -131,7 +132,7 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 	if r.Started.IsZero() {
 		r.Started = now
 	}
-	r.Obstacle = state.Cause{}
+	r.Obstacle = reason.Reason{}
 	r.Live, r.LastStart = true, now
 	if !l.Save(func(tx *state.Tx) {
 		l.DB.Results.Put(tx, key, r)
@@ -186,7 +187,7 @@ func (l *Life) notStarted(task string, err error) {
 		return
 	}
 	l.Log.Error("cannot start a result; trying again in a minute", "result", r.Name, "err", err)
-	r.NotBefore, r.Obstacle, r.Live = time.Now().Add(time.Minute), record(ofStart(err)), false
+	r.NotBefore, r.Obstacle, r.Live = time.Now().Add(time.Minute), ofStart(err), false
 	l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 }
 

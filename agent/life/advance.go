@@ -9,8 +9,8 @@ import (
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // A Move takes a result to another state.
@@ -162,7 +162,7 @@ func failed(r state.Result) bool { return r.ReadyToReport && r.Message != "" }
 // restrain delays fetching more work of a project whose results fail here, so that a broken
 // application does not get more and more of them. It applies to the kind of processor that the
 // result computes on.
-func (l *Life) restrain(tx *state.Tx, r state.Result, f workfetch.Failure, now time.Time) {
+func (l *Life) restrain(tx *state.Tx, r state.Result, f reason.Reason, now time.Time) {
 	p, ok := l.DB.Projects.Get(r.Project)
 	if !ok {
 		return
@@ -175,7 +175,7 @@ func (l *Life) restrain(tx *state.Tx, r state.Result, f workfetch.Failure, now t
 		s.NextTry, s.Why = t, ""
 	}
 	p.SetStream(v.Kind(), s)
-	p.Fetch.Failure = state.Failure{Task: f.Task, Code: string(f.Code), About: f.About, Stderr: f.Stderr, At: now}
+	p.Fetch.Failure = state.Failure{Task: f.Task, Code: f.Code, About: f.About, Stderr: f.Detail, At: now}
 	l.DB.Projects.Put(tx, r.Project, p)
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/usage"
@@ -44,8 +45,8 @@ func TestObstaclesToImages(t *testing.T) {
 		executor.ErrNoImages:                              {"cannot run on this computer now", "starling doctor"},
 	} {
 		o := ofStart(fmt.Errorf("start r: %w", err))
-		if !strings.Contains(o.Cause(), want[0]) || !strings.Contains(o.Cure(), want[1]) {
-			t.Errorf("%v: got %q, %q", err, o.Cause(), o.Cure())
+		if !strings.Contains(o.Text(time.Now()), want[0]) || !strings.Contains(o.Cure(""), want[1]) {
+			t.Errorf("%v: got %q, %q", err, o.Text(time.Now()), o.Cure(""))
 		}
 	}
 }

@@ -10,101 +10,99 @@ import (
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
-	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // inThisComputer returns the obstacle in this computer that caused an error, or none if the cause
 // is elsewhere.
-func inThisComputer(err error) obstacle.Obstacle {
+func inThisComputer(err error) reason.Reason {
 	switch {
 	case sysfault.DiskFull(err):
-		return obstacle.Obstacle{Code: obstacle.DiskFull}
+		return reason.Reason{Code: reason.DiskFull}
 	case sysfault.DiskFails(err):
-		return obstacle.Obstacle{Code: obstacle.DiskFails}
+		return reason.Reason{Code: reason.DiskFails}
 	case sysfault.NotAllowed(err):
-		return obstacle.Obstacle{Code: obstacle.NotAllowed}
+		return reason.Reason{Code: reason.NotAllowed}
 	}
-	return obstacle.Obstacle{}
+	return reason.Reason{}
 }
 
 // ofTransfer returns the obstacle that the error of a transfer indicates.
-func ofTransfer(err error, now time.Time) obstacle.Obstacle {
+func ofTransfer(err error, now time.Time) reason.Reason {
 	if o := inThisComputer(err); o.Is() {
 		return o
 	}
 	failed, _ := errors.AsType[*filexfer.Error](err)
 	if failed == nil { // it did not get so far
-		return obstacle.Obstacle{Code: obstacle.TransferFails}
+		return reason.Reason{Code: reason.TransferFails}
 	}
 	switch failed.Num {
 	case protocol.ErrNumMD5, protocol.ErrNumWrongSize:
-		return obstacle.Obstacle{Code: obstacle.Differs}
+		return reason.Reason{Code: reason.Differs}
 	case protocol.ErrNumSignature, protocol.ErrNumNoSignature:
-		return obstacle.Obstacle{Code: obstacle.NotSigned}
+		return reason.Reason{Code: reason.NotSigned}
 	}
 	if refused, ok := errors.AsType[*filexfer.RefusedError](err); ok {
-		return obstacle.Obstacle{Code: obstacle.Refused, About: refused.Message}
+		return reason.Reason{Code: reason.UploadRefused, About: refused.Message}
 	}
 	if answer, ok := errors.AsType[*filexfer.StatusError](err); ok {
 		err = &schedulerop.StatusError{Status: answer.Code}
 	}
 	switch {
 	case errors.Is(err, filexfer.ErrNoURL):
-		return obstacle.Obstacle{Code: obstacle.NoAddress}
+		return reason.Reason{Code: reason.NoAddress}
 	case errors.Is(err, filexfer.ErrStalled):
-		return obstacle.Obstacle{Code: obstacle.Stalled}
+		return reason.Reason{Code: reason.Stalled}
 	case errors.Is(err, fs.ErrNotExist):
-		return obstacle.Obstacle{Code: obstacle.FileGone}
+		return reason.Reason{Code: reason.FileGone}
 	case errors.Is(err, filexfer.ErrCut):
 		err = &filexfer.Error{URL: failed.URL, Err: io.ErrUnexpectedEOF}
 	}
-	o := obstacle.OfTrouble(schedulerop.Diagnose(err, failed.URL, now))
-	if o.Code == obstacle.NotOnServer && failed.Op == "upload" {
-		o.Code = obstacle.NoUploads
+	o := schedulerop.Diagnose(err, failed.URL, now).OfFile()
+	if o.Code == reason.NotOnServer && failed.Op == "upload" {
+		o.Code = reason.NoUploads
 	}
 	return o
 }
 
 // ofStart returns the obstacle that the error of a start indicates. The start is tried again.
-func ofStart(err error) obstacle.Obstacle {
+func ofStart(err error) reason.Reason {
 	if o := inThisComputer(err); o.Is() {
 		return o
 	}
 	if room, ok := errors.AsType[*executor.RoomError](err); ok {
-		return obstacle.Obstacle{Code: obstacle.ImageTooLarge, About: words.Bytes(room.Need)}
+		return reason.Reason{Code: reason.ImageTooLarge, About: words.Bytes(room.Need)}
 	}
 	if errors.Is(err, executor.ErrNoImages) {
-		return obstacle.Obstacle{Code: obstacle.NoImages}
+		return reason.Reason{Code: reason.NoImages}
 	}
 	if sysfault.NoProcess(err) {
-		return obstacle.Obstacle{Code: obstacle.NoProcess}
+		return reason.Reason{Code: reason.NoProcess}
 	}
-	return obstacle.Obstacle{Code: obstacle.StartFails}
+	return reason.Reason{Code: reason.StartFails}
 }
 
 // causeOf returns the cause of failure of a result whose program cannot be started, now or later.
-func causeOf(err error) state.Cause {
+func causeOf(err error) reason.Reason {
 	missing, noInterpreter := errors.AsType[*executor.MissingError](err)
 	odd, described := errors.AsType[describedError](err)
-	code, about := workfetch.NotStarted, ""
+	code, about := reason.NotStarted, ""
 	switch {
 	case described:
 		about = string(odd)
 	case noInterpreter:
-		code, about = workfetch.NoInterpreter, missing.Interpreter
+		code, about = reason.NoInterpreter, missing.Interpreter
 	case errors.Is(err, executor.ErrForeign):
-		code = workfetch.WrongComputer
+		code = reason.WrongComputer
 	case errors.Is(err, executor.ErrForbidden):
-		code = workfetch.NotExecutable
+		code = reason.NotExecutable
 	}
 	if own, ok := errors.AsType[*ownFileError](err); ok {
-		code, about = workfetch.OwnFileMissing, own.name
+		code, about = reason.OwnFileMissing, own.name
 	}
-	return state.Cause{Code: string(code), About: about}
+	return reason.Reason{Code: code, About: about}
 }
 
 // A describedError is a fault in a project's description of a result, for people.
@@ -123,8 +121,3 @@ func (e *ownFileError) Error() string {
 }
 
 func (e *ownFileError) Unwrap() error { return e.err }
-
-// record returns an obstacle as it is stored.
-func record(o obstacle.Obstacle) state.Cause {
-	return state.Cause{Code: string(o.Code), About: o.About}
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/decide/storage"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -118,7 +119,7 @@ func (j *judged) put(l *Life, tx *state.Tx) {
 	}
 	for _, of := range j.refused {
 		f := of.file
-		f.Local, f.ErrNum, f.Error, f.Obstacle = state.FileFailed, protocol.ErrNumFileTooBig, of.text, state.Cause{}
+		f.Local, f.ErrNum, f.Error, f.Obstacle = state.FileFailed, protocol.ErrNumFileTooBig, of.text, reason.Reason{}
 		l.DB.Files.Put(tx, of.key, f)
 	}
 	for _, key := range j.gone {

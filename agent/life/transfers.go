@@ -15,8 +15,8 @@ import (
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/internal/logflag"
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -171,7 +171,7 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	var failure *filexfer.Error
 	switch {
 	case err == nil:
-		f.Retry, f.FirstTry, f.Error, f.Obstacle, f.ErrNum, f.Send = state.Retry{}, time.Time{}, "", state.Cause{}, 0, false
+		f.Retry, f.FirstTry, f.Error, f.Obstacle, f.ErrNum, f.Send = state.Retry{}, time.Time{}, "", reason.Reason{}, 0, false
 		if upload {
 			f.Done = f.Output && f.MD5 == t.file.MD5 // or it was written again meanwhile
 		} else {
@@ -200,7 +200,7 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 func (l *Life) putOff(f *state.File, why error, now time.Time) {
 	f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, l.Rand))
 	f.Failures++
-	f.Error, f.Obstacle = why.Error(), record(ofTransfer(why, now))
+	f.Error, f.Obstacle = why.Error(), ofTransfer(why, now)
 }
 
 // giveUp ends the attempts to transfer a file. A file that is here and that its project wanted
@@ -222,7 +222,7 @@ const abandoned = 24 * time.Hour
 
 // Abandon gives up the transfer of a file, which is among those wanted, for a person.
 func Abandon(f *state.File, now time.Time) {
-	f.NextTry, f.Error, f.Obstacle = now.Add(abandoned), "aborted by user", record(obstacle.Obstacle{Code: obstacle.Canceled})
+	f.NextTry, f.Error, f.Obstacle = now.Add(abandoned), "aborted by user", reason.Reason{Code: reason.Canceled}
 	if f.Upload() && f.Send {
 		f.Send = false
 		return
@@ -244,7 +244,7 @@ func (l *Life) uploadRequested(e executor.UploadRequested) {
 	}
 	if !f.Done || f.MD5 != e.Output.MD5 {
 		f.NBytes, f.MD5, f.Local, f.Done = e.Output.NBytes, e.Output.MD5, state.FilePresent, false
-		f.Retry, f.FirstTry, f.Error, f.Obstacle, f.ErrNum = state.Retry{}, time.Time{}, "", state.Cause{}, 0
+		f.Retry, f.FirstTry, f.Error, f.Obstacle, f.ErrNum = state.Retry{}, time.Time{}, "", reason.Reason{}, 0
 		l.Log.Info("application requested an upload", logflag.Key, logflag.FileXfer, "project", r.Project, "result", r.Name, "file", f.Name)
 		l.Save(func(tx *state.Tx) { l.DB.Files.Put(tx, key, f) })
 	}

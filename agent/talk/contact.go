@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
@@ -84,7 +85,7 @@ func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) 
 		isNew := slices.ContainsFunc(urls, func(s string) bool { return !slices.Contains(p.SchedulerURLs, s) })
 		c = c.MasterFetched(isNew)
 		p.SchedulerURLs = urls
-		setTrouble(&p, contact.Trouble{}, now)
+		setTrouble(&p, reason.Reason{}, now)
 		if asked {
 			t.asked[u] = true
 		}
@@ -174,14 +175,12 @@ func setContact(p *state.Project, c contact.State) {
 }
 
 // setTrouble records the trouble between this computer and a project, or that there is none.
-func setTrouble(p *state.Project, is contact.Trouble, now time.Time) {
-	if !is.Is() {
-		p.Contact.LastError, p.Contact.Trouble = "", state.Trouble{}
-		return
+func setTrouble(p *state.Project, is reason.Reason, now time.Time) {
+	if is.Is() {
+		is = is.After(view.Trouble(*p), now)
 	}
-	is = is.After(view.Trouble(*p), now)
-	p.Contact.LastError = is.Detail
-	p.Contact.Trouble = state.Trouble{Code: string(is.Code), About: is.About, Since: is.Since}
+	p.Contact.LastError, is.Detail = is.Detail, ""
+	p.Contact.Trouble = is
 }
 
 // keepReported remembers a reported result for tools, for a while.

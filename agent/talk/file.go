@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -83,7 +84,7 @@ func (r *replier) stick(rec *state.File, f protocol.FileInfo) {
 func (r *replier) again(rec *state.File, part filePart) {
 	switch {
 	case part.used:
-		rec.Error, rec.Obstacle, rec.Retry = "", state.Cause{}, state.Retry{}
+		rec.Error, rec.Obstacle, rec.Retry = "", reason.Reason{}, state.Retry{}
 	case r.now.Before(rec.NextTry):
 		return
 	}
@@ -96,7 +97,7 @@ func (r *replier) send(rec *state.File) {
 		if rec.Error != why { // an order is repeated in each reply
 			r.say(true, "refused to upload a file", "file", rec.Name, "why", why)
 		}
-		rec.Send, rec.Error, rec.Obstacle = false, why, state.Cause{}
+		rec.Send, rec.Error, rec.Obstacle = false, why, reason.Reason{}
 	}
 	switch {
 	case rec.Output && !rec.Done && rec.Local == state.FilePresent: // it is sent anyway

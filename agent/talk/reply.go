@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
@@ -51,14 +52,14 @@ func (r *replier) apply(tx *state.Tx) {
 		}
 		setContact(p, c)
 		said := strings.Join(said(r.reply.Messages), "; ")
-		setTrouble(p, contact.Trouble{Code: contact.Maintenance, About: said, Detail: "the project is down for maintenance"}, r.now)
+		setTrouble(p, reason.Reason{Code: reason.Maintenance, About: said, Detail: "the project is down for maintenance"}, r.now)
 		r.t.DB.Projects.Put(tx, p.MasterURL, *p)
 		return
 	}
 	p.Contact.Initialized = true
-	var trouble contact.Trouble
+	var trouble reason.Reason
 	if len(r.reply.Results) == 0 {
-		trouble = contact.Refused(r.codes(), said(r.reply.Messages))
+		trouble = reason.OfReply(r.codes(), said(r.reply.Messages))
 		if was := view.Trouble(before); !trouble.Is() && was.OfWork() && !r.req.WantsWork() && !r.req.WantsCoprocWork() {
 			trouble = was // this reply has no information about it
 		}
@@ -68,7 +69,7 @@ func (r *replier) apply(tx *state.Tx) {
 		p.Contact.NextRPCTime = r.now.Add(d)
 	}
 	if !trouble.Is() && r.moved() {
-		trouble = contact.Trouble{Code: contact.Moved, About: r.reply.MasterURL, Detail: "the project reports a different address"}
+		trouble = reason.Reason{Code: reason.Moved, About: r.reply.MasterURL, Detail: "the project reports a different address"}
 	}
 	r.identity(tx)
 	r.key()
@@ -77,7 +78,7 @@ func (r *replier) apply(tx *state.Tx) {
 		// A server that acknowledges nothing is not put under pressure: its answer counts, but the
 		// next contact waits as if there had been none.
 		setContact(p, view.Contact(before, r.now).Failed(r.now, r.t.Rand))
-		trouble = contact.Trouble{Code: contact.NotAcknowledged, Detail: "the server acknowledged none of the reported results"}
+		trouble = reason.Reason{Code: reason.NotAcknowledged, Detail: "the server acknowledged none of the reported results"}
 	}
 	setTrouble(p, trouble, r.now)
 	r.aborts(tx)
@@ -305,10 +306,10 @@ func (r *replier) until(refused []protocol.Refusal) (end time.Time) {
 }
 
 // kept returns the refusals of an answer that are stored, the most important first.
-func kept(refused []protocol.Refusal) (all []state.Refused) {
+func kept(refused []protocol.Refusal) (all []reason.Reason) {
 	for _, f := range refused[:min(len(refused), workfetch.MaxRefused)] {
-		all = append(all, state.Refused{
-			Code: string(f.Code), App: short(f.App), Kind: short(f.Kind), Need: f.Need, Have: f.Have, Until: f.Until, Detail: short(f.Detail),
+		all = append(all, reason.Reason{
+			Code: reason.Code(f.Code), App: short(f.App), Kind: short(f.Kind), Need: f.Need, Have: f.Have, Until: f.Until, Detail: short(f.Detail),
 		})
 	}
 	return all
@@ -323,5 +324,5 @@ func said(messages []protocol.Message) []string {
 	for _, m := range messages {
 		texts = append(texts, untranslated(m.Text))
 	}
-	return contact.Reasons(texts)
+	return reason.Messages(texts)
 }

@@ -64,7 +64,7 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 
 // along returns the kinds of processors for which a session asks along with other things, during
 // the wait after a request that brought no work for them.
-func along(fetch workfetch.Reason) map[resource.Kind]bool {
+func along(fetch workfetch.Decision) map[resource.Kind]bool {
 	kinds := make(map[resource.Kind]bool)
 	if fetch.Along {
 		kinds[resource.CPU] = true

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/internal/beat"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -81,7 +82,7 @@ func (p *Presence) every() time.Duration {
 func (p *Presence) Sense(ctx context.Context) {
 	ticker := beat.NewTicker(p.every())
 	defer ticker.Stop()
-	before := ""
+	var before reason.Code
 	for {
 		programs := p.programs.Load()
 		c := p.Sensors.Sample(time.Now(), programs[0], programs[1])
@@ -105,8 +106,8 @@ func (p *Presence) Sense(ctx context.Context) {
 	}
 }
 
-// verdict returns a text that changes if the conditions change the agent's permissions.
-func verdict(by *prefs.Effective, c prefs.Conditions) string {
+// verdict returns codes that change if the conditions change the agent's permissions.
+func verdict(by *prefs.Effective, c prefs.Conditions) reason.Code {
 	does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code + by.MayUseGPUs(c, prefs.Mode{}).Code
 	if by.InUse(c) {
 		does += " in use"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // Of what applications wrote, the history has the last so many bytes.
@@ -37,7 +37,7 @@ func Ended(db *state.DB, r state.Result) state.EndedTask {
 	most := finishedStderr
 	if f := Failure(db, r); f.Is() {
 		e.Outcome, e.By = outcome(r, f.Code)
-		e.Code, e.Text, most = string(f.Code), sentence(f.Cause()), endedStderr
+		e.Code, e.Text, most = string(f.Code), sentence(f.Text(r.Completed)), endedStderr
 	}
 	switch {
 	case e.By != state.ByUser:
@@ -51,13 +51,13 @@ func Ended(db *state.DB, r state.Result) state.EndedTask {
 }
 
 // outcome distinguishes a task that failed from one that was given up, and returns who gave it up.
-func outcome(r state.Result, code workfetch.FailureCode) (state.Outcome, state.Actor) {
+func outcome(r state.Result, code reason.Code) (state.Outcome, state.Actor) {
 	switch code {
-	case workfetch.AbortedByUser:
+	case reason.AbortedByUser:
 		return state.TaskAborted, state.ByUser
-	case workfetch.AbortedByProject:
+	case reason.AbortedByProject:
 		return state.TaskAborted, state.ByProject
-	case workfetch.LateStart:
+	case reason.LateStart:
 		return state.TaskAborted, state.ByAgent
 	}
 	if r.State == protocol.ClientAborted { // over a limit

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -20,7 +21,7 @@ func TestHowATaskEnded(t *testing.T) {
 		text    string
 	}{
 		{"finished", state.Result{State: protocol.ClientUploaded}, state.TaskFinished, "", ""},
-		{"a crash", state.Result{State: protocol.ClientComputeError, ExitStatus: 139, Message: "process got signal 11"}, state.TaskFailed, "", "Its application crashed (signal 11, segmentation fault)."},
+		{"a crash", state.Result{State: protocol.ClientComputeError, ExitStatus: 139, Message: "process got signal 11", Cause: reason.Reason{Code: reason.Crashed, About: "signal 11, segmentation fault"}}, state.TaskFailed, "", "Its application crashed (signal 11, segmentation fault)."},
 		{"a limit", state.Result{State: protocol.ClientAborted, ExitStatus: protocol.ExitTimeLimit, Message: "time"}, state.TaskAborted, state.ByAgent, "It computed longer than its project allows."},
 		{"no output", state.Result{State: protocol.ClientUploadFailed, ExitStatus: protocol.ExitUploadFailed, Message: "gone"}, state.TaskFailed, "", "The project's server did not take an output file."},
 		{"a person", state.Result{State: protocol.ClientAborted, ExitStatus: protocol.ExitAbortedByUser, Message: "aborted by user"}, state.TaskAborted, state.ByUser, "You aborted it."},

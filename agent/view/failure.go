@@ -1,16 +1,14 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // The part of a failed application's output that is shown to people.
@@ -19,118 +17,84 @@ const (
 	stderrLine  = 200 // bytes
 )
 
-var (
-	signal     = regexp.MustCompile(`process got signal (\d+)`)
-	exitCode   = regexp.MustCompile(`process exited with code (-?\d+)(?: \((0x[0-9a-f]+)[^)]*\))?(?:: (.+))?`)
-	outputFile = regexp.MustCompile(`(?s)<file_name>(.*?)</file_name>.*?\(([^)]*)\)`)
-	goodbye    = regexp.MustCompile(`called (?:boinc_)?finish\(-?\d+\)$`) // what BOINC's library, or Starling's, writes for every application
-	httpStatus = regexp.MustCompile(`HTTP (4\d\d)`)
-)
-
-var signals = map[string]string{
-	"4": "illegal instruction", "5": "trace trap", "6": "it aborted itself", "7": "bus error", "8": "arithmetic error",
-	"11": "segmentation fault", "24": "CPU time limit", "25": "file too large", "31": "a system call that the sandbox forbids",
-}
+// goodbye is what BOINC's library, or Starling's, writes for every application.
+var goodbye = regexp.MustCompile(`called (?:boinc_)?finish\(-?\d+\)$`)
 
 // Failure returns how a result failed, or the zero value if it did not.
-func Failure(db *state.DB, r state.Result) workfetch.Failure {
-	f := workfetch.Failure{Task: r.Name, At: r.Completed, Stderr: lastLines(r.Stderr)}
+func Failure(db *state.DB, r state.Result) reason.Reason {
+	f := reason.Reason{Task: r.Name, Since: r.Completed, Detail: lastLines(r.Stderr)}
 	switch {
 	case !r.ReadyToReport || r.Message == "" && r.ExitStatus == 0:
-		return workfetch.Failure{}
-	case r.ExitStatus == protocol.ExitAbortedByProject:
-		f.Code = workfetch.AbortedByProject
-	case r.ExitStatus == protocol.ExitAbortedByUser:
-		f.Code = workfetch.AbortedByUser
-	case r.ExitStatus == protocol.ExitUnstartedLate:
-		f.Code = workfetch.LateStart
-	case r.ExitStatus == protocol.ExitDiskLimit:
-		f.Code = workfetch.DiskLimit
-	case r.ExitStatus == protocol.ExitTimeLimit:
-		f.Code = workfetch.TimeLimit
-	case r.ExitStatus == protocol.ExitMemoryLimit:
-		f.Code = workfetch.MemoryLimit
-	case r.ExitStatus == protocol.ExitTooManyExits:
-		f.Code = workfetch.NeverFinished
-	case r.ExitStatus == protocol.ExitStartFailed:
-		f.Code, f.About = workfetch.FailureCode(cmp.Or(r.Cause.Code, string(workfetch.NotStarted))), r.Cause.About
+		return reason.Reason{}
+	case r.Cause.Is():
+		cause := r.Cause.Or(reason.OtherFailure)
+		f.Code, f.About = cause.Code, cause.About
 	case r.ExitStatus == protocol.ExitDownloadFailed:
 		f.Code, f.About = download(db, r)
 	case r.ExitStatus == protocol.ExitUploadFailed:
 		f.Code, f.About = upload(failedFile(db, r, r.FileRefs))
 	default:
-		f.Code, f.About = computing(r)
+		f.Code, f.About = ofStatus(r.ExitStatus)
 	}
 	return f
 }
 
-// computing returns how an application itself failed.
-func computing(r state.Result) (workfetch.FailureCode, string) {
-	if m := outputFile.FindStringSubmatch(r.Message); m != nil {
-		return workfetch.OutputWrong, m[1] + ": " + m[2]
+// statuses are the failures that an exit status identifies.
+var statuses = map[int]reason.Code{
+	0:                             reason.OutputWrong, // its program ended well
+	protocol.ExitAbortedByProject: reason.AbortedByProject,
+	protocol.ExitAbortedByUser:    reason.AbortedByUser,
+	protocol.ExitUnstartedLate:    reason.LateStart,
+	protocol.ExitDiskLimit:        reason.DiskLimit,
+	protocol.ExitTimeLimit:        reason.TimeLimit,
+	protocol.ExitMemoryLimit:      reason.MemoryLimit,
+	protocol.ExitTooManyExits:     reason.NeverFinished,
+	protocol.ExitStartFailed:      reason.NotStarted,
+}
+
+// ofStatus returns how a result failed by its exit status alone.
+func ofStatus(status int) (reason.Code, string) {
+	switch code, known := statuses[status]; {
+	case known:
+		return code, ""
+	case status < 0: // a number of BOINC's
+		return reason.OtherFailure, ""
 	}
-	if m := signal.FindStringSubmatch(r.Message); m != nil {
-		about := "signal " + m[1]
-		if name := signals[m[1]]; name != "" {
-			about += ", " + name
-		}
-		return workfetch.Crashed, about
-	}
-	if m := exitCode.FindStringSubmatch(r.Message); m != nil {
-		if m[3] != "" { // the kind of crash, on Windows
-			return workfetch.Crashed, m[2] + ", " + firstLine(m[3])
-		}
-		about := "exit status " + m[1]
-		before, _, _ := strings.Cut(r.Message, m[0])
-		if own := firstLine(before); own != "" {
-			about += ": " + own
-		}
-		return workfetch.ExitStatus, about
-	}
-	switch {
-	case strings.HasPrefix(r.Message, "exceeded process limit"):
-		return workfetch.ManyProcesses, ""
-	case strings.HasPrefix(r.Message, "finish file present too long"):
-		return workfetch.NeverEnded, ""
-	case r.ExitStatus == 0: // its program ended well
-		return workfetch.OutputWrong, ""
-	case r.ExitStatus < 0: // a number of BOINC's
-		return workfetch.OtherFailure, ""
-	}
-	return workfetch.ExitStatus, fmt.Sprintf("exit status %d", r.ExitStatus)
+	return reason.ExitStatus, fmt.Sprintf("exit status %d", status)
 }
 
 // download returns why a result's input files could not be downloaded.
-func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
+func download(db *state.DB, r state.Result) (reason.Code, string) {
 	file := failedFile(db, r, db.Inputs(r))
-	if obstacle.Code(file.Obstacle.Code) == obstacle.Canceled {
-		return workfetch.Canceled, file.Name
+	if file.Obstacle.Code == reason.Canceled {
+		return reason.TransferCanceled, file.Name
 	}
 	switch file.ErrNum {
 	case protocol.ErrNumMD5, protocol.ErrNumWrongSize:
-		return workfetch.InputDamaged, file.Name
+		return reason.InputDamaged, file.Name
 	case protocol.ErrNumSignature, protocol.ErrNumNoSignature:
-		return workfetch.BadSignature, file.Name
+		return reason.BadSignature, file.Name
 	}
-	m := httpStatus.FindString(file.Error)
-	if v, ok := db.Versions.Get(r.Version); m != "" && ok && slices.ContainsFunc(v.FileRefs, func(ref protocol.FileRef) bool { return ref.FileName == file.Name }) {
-		return workfetch.ProgramMissing, file.Name + " (" + m + ")"
+	if file.Obstacle.Code != reason.NotOnServer {
+		return reason.DownloadFailed, file.Name
 	}
-	if m != "" {
-		return workfetch.InputMissing, file.Name + " (" + m + ")"
+	about := file.Name + " (" + file.Obstacle.About + ")"
+	v, _ := db.Versions.Get(r.Version)
+	if slices.ContainsFunc(v.FileRefs, func(ref protocol.FileRef) bool { return ref.FileName == file.Name }) {
+		return reason.ProgramMissing, about
 	}
-	return workfetch.DownloadFailed, file.Name
+	return reason.InputMissing, about
 }
 
 // upload returns why an output file was not uploaded.
-func upload(file state.File) (workfetch.FailureCode, string) {
-	switch obstacle.Code(file.Obstacle.Code) {
-	case obstacle.Canceled:
-		return workfetch.Canceled, file.Name
-	case obstacle.FileGone:
-		return workfetch.OutputGone, file.Name
+func upload(file state.File) (reason.Code, string) {
+	switch file.Obstacle.Code {
+	case reason.Canceled:
+		return reason.TransferCanceled, file.Name
+	case reason.FileGone:
+		return reason.OutputGone, file.Name
 	}
-	return workfetch.UploadFailed, file.Name
+	return reason.UploadFailed, file.Name
 }
 
 // failedFile returns the first of them that could not be transferred, or a file without a name if
@@ -142,11 +106,6 @@ func failedFile(db *state.DB, r state.Result, refs []protocol.FileRef) state.Fil
 		}
 	}
 	return state.File{}
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return cut(strings.TrimSuffix(line, "."))
 }
 
 func cut(s string) string {
@@ -183,10 +142,10 @@ func written(report string) string {
 
 // Failed returns how the last task of a project failed, from the durable record, or the zero value
 // if one has succeeded since.
-func Failed(p state.Project) workfetch.Failure {
+func Failed(p state.Project) reason.Reason {
 	f := p.Fetch.Failure
 	if p.Fetch.Errors == 0 {
-		return workfetch.Failure{}
+		return reason.Reason{}
 	}
-	return workfetch.Failure{Task: f.Task, Code: workfetch.FailureCode(f.Code), About: f.About, Stderr: f.Stderr, At: f.At}
+	return reason.Reason{Task: f.Task, Code: f.Code, About: f.About, Detail: f.Stderr, Since: f.At}.Or(reason.OtherFailure)
 }

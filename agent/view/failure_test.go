@@ -7,8 +7,8 @@ import (
 
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // TestHowTasksFail checks the texts for the stored records of results.
@@ -18,46 +18,42 @@ func TestHowTasksFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	crash := reason.Reason{Code: reason.Crashed, About: "signal 11, segmentation fault"}
 	for _, tt := range []struct {
 		status  int
 		message string
-		want    workfetch.FailureCode
+		stored  reason.Reason
+		want    reason.Code
 		cause   string
 	}{
-		{139, "process got signal 11", workfetch.Crashed, "signal 11, segmentation fault"},
-		{42, "process got signal 42", workfetch.Crashed, "(signal 42)"},
-		{3, "process exited with code 3 (0x3, -253)", workfetch.ExitStatus, "(exit status 3)"},
-		{3, "no memory\nprocess exited with code 3 (0x3, -253)", workfetch.ExitStatus, "(exit status 3: no memory)"},
-		{protocol.ExitDiskLimit, "disk", workfetch.DiskLimit, "disk space"},
-		{protocol.ExitTimeLimit, "time", workfetch.TimeLimit, "longer"},
-		{protocol.ExitMemoryLimit, "memory", workfetch.MemoryLimit, "memory"},
-		{protocol.ExitTooManyExits, "too many exit(0)s", workfetch.NeverFinished, "100 times"},
-		{protocol.ExitStartFailed, "fork/exec: permission denied", workfetch.NotStarted, "could not be started"},
-		{protocol.ExitUnstartedLate, "late", workfetch.LateStart, "deadline"},
-		{protocol.ExitAbortedByUser, "aborted by user", workfetch.AbortedByUser, "you"},
-		{protocol.ExitAbortedByProject, "", workfetch.AbortedByProject, "no longer needs"},
-		{0, "upload failure: <file_xfer_error>\n  <file_name>out_1</file_name>\n  <error_code>-131 (file size too big)</error_code>\n</file_xfer_error>", workfetch.OutputWrong, "out_1: file size too big"},
-		{1, "open slots/0/out_1: something new", workfetch.ExitStatus, "(exit status 1)"},
-		{-1, "open slots/0/out_1: something new", workfetch.OtherFailure, "an unknown error occurred"},
-		{0, "open slots/0/out_1: something new", workfetch.OutputWrong, "left no usable output"},
-		{-1073741515, "process exited with code -1073741515 (0xc0000135): a library is missing", workfetch.Crashed, "(0xc0000135, a library is missing)"},
-		{-1073741510, "process exited with code -1073741510 (0xc000013b)", workfetch.ExitStatus, "(exit status -1073741510)"},
-		{protocol.ExitAbortedByClient, "exceeded process limit: 12 processes > 10 (max_processes)", workfetch.ManyProcesses, "max_processes"},
-		{protocol.ExitAbortedByClient, "finish file present too long", workfetch.NeverEnded, "did not end"},
-		{0, "", "", ""},
+		{139, "process got signal 11", crash, reason.Crashed, "(signal 11, segmentation fault)"},
+		{protocol.ExitAbortedByClient, "exceeded process limit", reason.Reason{Code: reason.ManyProcesses}, reason.ManyProcesses, "max_processes"},
+		{3, "of a later version", reason.Reason{Code: "something_new"}, reason.OtherFailure, "an unknown error occurred"},
+		{3, "process exited with code 3 (0x3, -253)", reason.Reason{}, reason.ExitStatus, "(exit status 3)"},
+		{protocol.ExitDiskLimit, "disk", reason.Reason{}, reason.DiskLimit, "disk space"},
+		{protocol.ExitTimeLimit, "time", reason.Reason{}, reason.TimeLimit, "longer"},
+		{protocol.ExitMemoryLimit, "memory", reason.Reason{}, reason.MemoryLimit, "memory"},
+		{protocol.ExitTooManyExits, "too many exit(0)s", reason.Reason{}, reason.NeverFinished, "100 times"},
+		{protocol.ExitStartFailed, "fork/exec: permission denied", reason.Reason{}, reason.NotStarted, "could not be started"},
+		{protocol.ExitUnstartedLate, "late", reason.Reason{}, reason.LateStart, "deadline"},
+		{protocol.ExitAbortedByUser, "aborted by user", reason.Reason{}, reason.AbortedByUser, "you"},
+		{protocol.ExitAbortedByProject, "", reason.Reason{}, reason.AbortedByProject, "no longer needs"},
+		{-1, "open slots/0/out_1: something new", reason.Reason{}, reason.OtherFailure, "an unknown error occurred"},
+		{0, "open slots/0/out_1: something new", reason.Reason{}, reason.OutputWrong, "left no usable output"},
+		{0, "", reason.Reason{}, "", ""},
 	} {
-		r := state.Result{Project: "p", ExitStatus: tt.status, Message: tt.message, ReadyToReport: true}
+		r := state.Result{Project: "p", ExitStatus: tt.status, Message: tt.message, Cause: tt.stored, ReadyToReport: true}
 		r.Name = "w_0"
 		r.Stderr = "<stderr_txt>\na\n\nb\nc\nd\n" + strings.Repeat("e", 1000) + "\n</stderr_txt>\n"
 		f := view.Failure(db, r)
-		if f.Code != tt.want || !strings.Contains(f.Cause(), tt.cause) {
-			t.Errorf("%d %q: got %+v: %q, want %s with %q", tt.status, tt.message, f, f.Cause(), tt.want, tt.cause)
+		if f.Code != tt.want || !strings.Contains(f.Text(now), tt.cause) {
+			t.Errorf("%d %q: got %+v: %q, want %s with %q", tt.status, tt.message, f, f.Text(now), tt.want, tt.cause)
 		}
-		if f.Is() && (!strings.HasPrefix(f.Stderr, "b\nc\nd\neee") || len(f.Stderr) > 300) {
-			t.Errorf("its last lines are %q", f.Stderr)
+		if f.Is() && (!strings.HasPrefix(f.Detail, "b\nc\nd\neee") || len(f.Detail) > 300) {
+			t.Errorf("its last lines are %q", f.Detail)
 		}
 	}
-	running := state.Result{Message: "process got signal 11"}
+	running := state.Result{Message: "process got signal 11", Cause: crash}
 	if f := view.Failure(db, running); f.Is() {
 		t.Errorf("one that is not over: %+v", f)
 	}
@@ -70,7 +66,7 @@ func TestTheLastLineIsTheProgramsOwn(t *testing.T) {
 		r := state.Result{Project: "p", ExitStatus: 3, Message: "process exited with code 3 (0x3, -253)", ReadyToReport: true}
 		r.Stderr = "<stderr_txt>\nCannot allocate frobnicator\n" + end + "\n\n</stderr_txt>\n"
 		f := view.Failure(new(state.DB), r)
-		if f.Stderr != "Cannot allocate frobnicator" || !strings.Contains(f.Ended(), `"Cannot allocate frobnicator"`) {
+		if f.Detail != "Cannot allocate frobnicator" || !strings.Contains(f.Ended(), `"Cannot allocate frobnicator"`) {
 			t.Errorf("got %+v", f)
 		}
 	}
@@ -86,14 +82,14 @@ func TestAProgramIsNoInputFile(t *testing.T) {
 	v := state.AppVersion{Project: "p", AppVersion: protocol.AppVersion{AppName: "app", FileRefs: []protocol.FileRef{{FileName: "app_1.00"}}}}
 	r := state.Result{Project: "p", Version: v.ID(), ExitStatus: protocol.ExitDownloadFailed, Message: "x", ReadyToReport: true}
 	r.WorkunitName = "w"
-	for file, want := range map[string]workfetch.FailureCode{"app_1.00": workfetch.ProgramMissing, "in": workfetch.InputMissing} {
+	for file, want := range map[string]reason.Code{"app_1.00": reason.ProgramMissing, "in": reason.InputMissing} {
 		if err := db.Update(func(tx *state.Tx) {
 			db.Versions.Put(tx, v.ID(), v)
 			db.Units.Put(tx, state.Key("p", "w"), state.Workunit{Project: "p", Workunit: protocol.Workunit{Name: "w", FileRefs: []protocol.FileRef{{FileName: "in"}}}})
 			for _, name := range []string{"app_1.00", "in"} {
 				f := state.File{Project: "p", FileInfo: protocol.FileInfo{Name: name}, Local: state.FilePresent}
 				if name == file {
-					f.Local, f.Error = state.FileFailed, "download "+name+": HTTP 404 Not Found"
+					f.Local, f.Obstacle = state.FileFailed, reason.Reason{Code: reason.NotOnServer, About: "HTTP 404 Not Found"}
 				}
 				db.Files.Put(tx, state.Key("p", name), f)
 			}
@@ -101,10 +97,10 @@ func TestAProgramIsNoInputFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := view.Failure(db, r)
-		if f.Code != want || !strings.Contains(f.Cause(), file+" (HTTP 404)") && !strings.Contains(f.Cause(), file+" (HTTP 404) of its application") {
-			t.Errorf("%s: got %+v: %q", file, f, f.Cause())
+		if f.Code != want || !strings.Contains(f.Text(now), file+" (HTTP 404 Not Found)") {
+			t.Errorf("%s: got %+v: %q", file, f, f.Text(now))
 		}
-		if reset := strings.Contains(f.Cure("u"), "starling reset"); reset != (want == workfetch.InputMissing) {
+		if reset := strings.Contains(f.Cure("u"), "starling reset"); reset != (want == reason.InputMissing) {
 			t.Errorf("%s: %q", file, f.Cure("u"))
 		}
 	}

@@ -1,31 +1,18 @@
 package view
 
 import (
-	"strings"
-
 	"github.com/starling-grid/starling/decide"
-	"github.com/starling-grid/starling/obstacle"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
-// obstacleOf returns an obstacle from the durable record.
-func obstacleOf(c state.Cause) obstacle.Obstacle {
-	return obstacle.Obstacle{Code: obstacle.Code(c.Code), About: c.About}
-}
-
 // moving returns why the last attempt to transfer a file failed, or the zero value if it did not.
-// Records of older versions do not have the reason.
-func moving(f state.File) obstacle.Obstacle {
-	o := obstacleOf(f.Obstacle)
-	if o.Is() || f.Error == "" {
-		return o
+// Records of older versions lack the reason.
+func moving(f state.File) reason.Reason {
+	if !f.Obstacle.Is() && f.Failures > 0 && f.Local != state.FileFailed {
+		return reason.Reason{Code: reason.TransferFails}
 	}
-	for _, op := range []string{"download ", "upload "} {
-		if strings.HasPrefix(f.Error, op+f.Name) {
-			return obstacle.Obstacle{Code: obstacle.TransferFails}
-		}
-	}
-	return o
+	return f.Obstacle.Or(reason.TransferFails)
 }
 
 // transfer returns the transfer of the first of a result's files that failed and waits for another
@@ -38,7 +25,7 @@ func (f *Facts) transfer(r state.Result) decide.Transfer {
 	for _, ref := range refs {
 		file, _ := f.DB.Files.Get(state.Key(r.Project, ref.FileName))
 		if o := moving(file); o.Is() && file.NextTry.After(f.Now) {
-			return decide.Transfer{File: file.Name, Next: file.NextTry, Obstacle: o}
+			return decide.Transfer{File: file.Name, Next: file.NextTry, Reason: o}
 		}
 	}
 	return decide.Transfer{}
@@ -46,9 +33,9 @@ func (f *Facts) transfer(r state.Result) decide.Transfer {
 
 // problem returns why a file is not where it should be, in one sentence. It returns "" if the file
 // is there, or before the first attempt.
-func problem(f state.File) string {
-	if o := moving(f); o.Is() {
-		return o.Cause()
+func (f *Facts) problem(file state.File) string {
+	if o := moving(file); o.Is() {
+		return o.Text(f.Now)
 	}
-	return f.Error
+	return file.Error
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // unsaved is the minimum computing time since the last checkpoint that is worth waiting for the
@@ -104,7 +104,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Woken: f.Woken[u], Trickles: f.TrickleUps[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
-		Refused: refused(p.Fetch.Refused),
+		Refused: p.Fetch.Refused,
 		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive && !p.Light.Overused,
 	}
 	v.Others = f.streams(p)
@@ -132,18 +132,10 @@ func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
 		s, pool := p.Stream(g.Kind), resource.Find(pools, g.Kind)
 		version, _ := f.DB.Versions.Get(s.JobVersion)
 		all[g.Kind] = decide.Stream{
-			NoApps: slices.Contains(p.NoRscApps, string(g.Kind)), Excluded: excluded(acc, pool), Refused: refused(s.Refused), Backoff: s.NextTry, BackoffWhy: s.Why,
+			NoApps: slices.Contains(p.NoRscApps, string(g.Kind)), Excluded: excluded(acc, pool), Refused: s.Refused, Backoff: s.NextTry, BackoffWhy: s.Why,
 			JobTime: f.stated(s.JobVersion, s.JobFpops), Latency: s.Latency,
 			Devices: version.Usage().Devices(), Estimates: jobsched.Estimator(s.Estimates),
 		}
-	}
-	return all
-}
-
-// refused returns why a project sent no work, from the durable record.
-func refused(kept []state.Refused) (all []workfetch.Refused) {
-	for _, r := range kept {
-		all = append(all, workfetch.Refused{Code: workfetch.RefusedCode(r.Code), App: r.App, Kind: r.Kind, Need: r.Need, Have: r.Have, Until: r.Until, Detail: r.Detail})
 	}
 	return all
 }
@@ -179,7 +171,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	v.Failed = Failure(f.DB, r)
 	v.Overuse = f.overuse(version)
 	if f.Now.Before(r.NotBefore) {
-		v.Obstacle = obstacleOf(r.Obstacle)
+		v.Obstacle = r.Obstacle.Or(reason.StartFails)
 	}
 	if v.Phase == decide.Fetching || v.Phase == decide.Sending {
 		v.Transfer = f.transfer(r)
@@ -232,10 +224,6 @@ func phase(r state.Result) decide.Phase {
 	}
 }
 
-// DiskFull is the code for computing being denied because the preferences do not allow more disk
-// use.
-const DiskFull = "disk_full"
-
 // diskKnown reports whether it is known how much disk is used and free.
 func (f *Facts) diskKnown() bool { return f.Disk.Free >= 0 && f.Disk.Used >= 0 }
 
@@ -250,7 +238,7 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 		return p
 	}
 	bound := f.Prefs.DiskBound(total, f.Disk.Free, f.Disk.Used)
-	return prefs.Permission{Code: DiskFull, Cure: bound.Cure, Why: fmt.Sprintf(
+	return prefs.Permission{Code: reason.DiskFull, Cure: bound.Cure, Why: fmt.Sprintf(
 		"The projects' files use %s of disk space, but the preferences allow %s (%s).", words.Bytes(f.Disk.Used), words.Bytes(allowed), bound.Text)}
 }
 
@@ -283,11 +271,10 @@ func (f *Facts) presence() string {
 }
 
 // Trouble returns the trouble between this computer and a project, from the durable record.
-func Trouble(p state.Project) contact.Trouble {
-	c := p.Contact
-	t := contact.Trouble{Code: contact.TroubleCode(c.Trouble.Code), About: c.Trouble.About, Since: c.Trouble.Since, Detail: c.LastError}
-	if !t.Is() && c.LastError != "" { // of an older version, which kept no code
-		t.Code = contact.UnknownTrouble
+func Trouble(p state.Project) reason.Reason {
+	t := p.Contact.Trouble.Or(reason.ContactFailed)
+	if t.Detail = p.Contact.LastError; !t.Is() && t.Detail != "" { // of an older version, which kept no code
+		t.Code = reason.ContactFailed
 	}
 	return t
 }

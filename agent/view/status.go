@@ -10,15 +10,14 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/nearest"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // Status shows everything there is to see.
@@ -81,7 +80,7 @@ func (f *Facts) Status() control.Status {
 			NextTry: w.NextTry,
 		}
 		if o := moving(w.File); o.Is() {
-			x.Trouble, x.TroubleCode, x.TroubleCure, x.TroubleDetail = o.Cause(), string(o.Code), o.Cure(), w.Error
+			x.Trouble, x.TroubleCode, x.TroubleCure, x.TroubleDetail = o.Text(f.Now), o.Code, o.Cure(""), w.Error
 		}
 		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes = true, t.Bytes
@@ -147,7 +146,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		Initialized: p.Contact.Initialized, Disconnected: p.Ending.Kind == state.Detaching, Ending: f.ending(p), Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 	}
 	if t := Trouble(p); t.Is() {
-		v.Trouble, v.TroubleCode, v.TroubleCure = t.Cause(), string(t.Code), t.Cure(u)
+		v.Trouble, v.TroubleCode, v.TroubleCure = t.Text(f.Now), t.Code, t.Cure(u)
 		v.TroubleFull, v.TroubleSince = t.Detail, t.Since
 	}
 	if p.Contact.MinRPCTime.After(f.Now) {
@@ -155,7 +154,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	if x := Failed(p); x.Is() {
 		v.Failing = &control.Failing{
-			Count: p.Fetch.Errors, Task: x.Task, Code: string(x.Code), Text: x.Failing(p.Fetch.Errors), Cure: x.Cure(u), Stderr: x.Stderr, At: x.At,
+			Count: p.Fetch.Errors, Task: x.Task, Code: x.Code, Text: x.Failing(p.Fetch.Errors), Cure: x.Cure(u), Stderr: x.Detail, At: x.Since,
 		}
 	}
 	if p.LeftOut != "" {
@@ -165,7 +164,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	for _, n := range p.Messages {
 		said = append(said, n.Text)
 	}
-	v.Notices = append(v.Notices, contact.Reasons(said)...)
+	v.Notices = append(v.Notices, reason.Messages(said)...)
 	if acc.Manager != nil {
 		v.Manager = acc.Manager.URL
 	}
@@ -183,10 +182,10 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		v.Debt = d
 	}
 	r := f.Last.Project(u).Fetch
-	v.Work, v.WorkCode, v.WorkCure = r.Text, string(r.Code), r.Cure
-	if r.Code == workfetch.NoWorkBackoff {
-		for _, x := range refused(p.Fetch.Refused) {
-			v.Refused = append(v.Refused, control.Refused{Code: string(x.Code), App: x.App, Text: x.Text(f.Now), Cure: x.Cure()})
+	v.Work, v.WorkCode, v.WorkCure = r.Text, r.Code, r.Cure
+	if r.Code == reason.NoWorkBackoff {
+		for _, x := range p.Fetch.Refused {
+			v.Refused = append(v.Refused, control.Refused{Code: x.Code, App: x.App, Text: x.Or(reason.NotSent).Text(f.Now), Cure: x.Or(reason.NotSent).Cure(u)})
 		}
 	}
 	v.Asked = f.Asked[u]
@@ -230,9 +229,6 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		}
 	}
 	t.Why = f.why(r, t)
-	if rest, plain := strings.CutPrefix(t.Why, "Running."); plain && t.Running && t.Resources != "" {
-		t.Why = "Running with " + t.Resources + "." + rest
-	}
 	if lateness != "" {
 		t.Why += " " + lateness
 	}
@@ -255,7 +251,7 @@ func (f *Facts) why(r state.Result, t control.Task) string {
 		if x := Failure(f.DB, r); x.Is() {
 			return x.Ended()
 		}
-		return "Finished. It will be reported at the next contact."
+		return reason.Reason{Code: reason.ReadyToReport}.Text(f.Now)
 	case !r.AbortAt.IsZero():
 		return fmt.Sprintf("At your request, this task will be aborted %s. To keep it: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)
 	case r.State == protocol.ClientDownloading, r.State == protocol.ClientUploading:

@@ -17,7 +17,7 @@ func (f *Facts) storage(p state.Project) control.Storage {
 			s.Files++
 			s.Bytes += file.NBytes
 		}
-		if why := problem(file); why != "" {
+		if why := f.problem(file); why != "" {
 			s.Problems = append(s.Problems, file.Name+": "+why)
 		}
 	}

@@ -14,10 +14,10 @@ import (
 // A Task is all that is known of one task.
 type Task struct {
 	control.Task
-	Workunit string          `json:"workunit"`
-	Version  string          `json:"version"` // such as 7.02 (avx) for x86_64-pc-linux-gnu
-	Reason   jobsched.Reason `json:"reason"`  // of the last pass (its code may be "")
-	CPUs     float64         `json:"cpus"`
+	Workunit string            `json:"workunit"`
+	Version  string            `json:"version"` // such as 7.02 (avx) for x86_64-pc-linux-gnu
+	Reason   jobsched.Decision `json:"reason"`  // of the last pass (its code may be "")
+	CPUs     float64           `json:"cpus"`
 
 	// In bytes, 0 if unknown.
 	Memory      int64 `json:"memory,omitempty"` // in use now
@@ -67,7 +67,7 @@ func (f *Facts) Task(project, name string) (t Task, ok bool) {
 		Crashes: r.Crashes, Message: r.Message, Stderr: written(r.Stderr),
 	}
 	if seen, plan, ok := f.Last.Result(project, name); ok {
-		t.Reason, t.CPUs = plan.Reason, cmp.Or(seen.CPUs, t.CPUs)
+		t.Reason, t.CPUs = plan.Decision, cmp.Or(seen.CPUs, t.CPUs)
 	}
 	if p := f.Processes[key].Progress; p != nil {
 		t.Memory, t.PeakMemory, t.Disk = p.WorkingSet, max(t.PeakMemory, p.PeakWorkingSet), p.Disk
@@ -97,7 +97,7 @@ func (f *Facts) taskFiles(r state.Result) []TaskFile {
 		for _, ref := range refs[:min(len(refs), maxTaskFiles-len(files))] {
 			x := TaskFile{Name: ref.FileName, Output: output}
 			if file, ok := f.DB.Files.Get(state.Key(r.Project, ref.FileName)); ok {
-				x.Size, x.Here, x.Sent, x.Error = file.NBytes, file.Local == state.FilePresent, file.Done, problem(file)
+				x.Size, x.Here, x.Sent, x.Error = file.NBytes, file.Local == state.FilePresent, file.Done, f.problem(file)
 			}
 			files = append(files, x)
 		}

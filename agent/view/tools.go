@@ -11,9 +11,9 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/decide/notices"
 	"github.com/starling-grid/starling/executor"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -184,7 +184,7 @@ func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 		}
 		if seen, plan, ok := f.Last.Result(r.Project, r.Name); ok {
 			x.Remaining, x.Why = plan.Remaining, plan.Text
-			x.Waiting = seen.Phase == decide.Runnable && plan.Code != jobsched.NoCPU && plan.Code != jobsched.NoGPU && plan.Code != jobsched.Stopped
+			x.Waiting = seen.Phase == decide.Runnable && plan.Code != reason.NoCPU && plan.Code != reason.NoGPU && plan.Code != reason.ComputingSuspended
 		}
 		v.Results = append(v.Results, x)
 	}

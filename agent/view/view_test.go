@@ -12,9 +12,9 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
@@ -57,7 +57,7 @@ func facts(t *testing.T, r state.Result, in state.File) *view.Facts {
 }
 
 func TestStatusSaysWhyATaskIsNotFurther(t *testing.T) {
-	waiting := state.Retry{NextTry: now.Add(time.Hour)}
+	waiting := state.Retry{Failures: 1, NextTry: now.Add(time.Hour)}
 	for _, c := range []struct {
 		name string
 		r    state.Result
@@ -71,11 +71,11 @@ func TestStatusSaysWhyATaskIsNotFurther(t *testing.T) {
 		},
 		{
 			name: "the cause is known", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "write in: no space left", Obstacle: state.Cause{Code: "disk_full"}, Retry: waiting}, want: "Waiting for its input files. This computer's disk is full. Trying in again at 13:00.",
+			in: state.File{Error: "write in: no space left", Obstacle: reason.Reason{Code: "disk_full"}, Retry: waiting}, want: "Waiting for its input files. This computer's disk is full. Trying in again at 13:00.",
 		},
 		{
 			name: "a file whose time has come is no trouble", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "no route to host", Obstacle: state.Cause{Code: "disk_full"}, Retry: state.Retry{NextTry: now}}, want: "Waiting for its input files.",
+			in: state.File{Error: "no route to host", Obstacle: reason.Reason{Code: "disk_full"}, Retry: state.Retry{NextTry: now}}, want: "Waiting for its input files.",
 		},
 		{
 			name: "one that failed is reported", r: state.Result{State: protocol.ClientComputeError, Slot: state.NoSlot, ReadyToReport: true, ExitStatus: 3, Message: "exit status 3"},
@@ -139,7 +139,7 @@ func TestMemoryOfARunningTask(t *testing.T) {
 // A task that needs the network waits while the network may not be used, and gives that reason.
 func TestATaskThatNeedsTheNetwork(t *testing.T) {
 	f := facts(t, state.Result{State: protocol.ClientDownloaded, Version: "v"}, state.File{Local: state.FilePresent})
-	for mode, want := range map[prefs.ModeKind]jobsched.Code{prefs.Never: jobsched.NoNetwork, prefs.Always: jobsched.RunDebt} {
+	for mode, want := range map[prefs.ModeKind]reason.Code{prefs.Never: reason.NoNetwork, prefs.Always: reason.RunDebt} {
 		if err := f.DB.Update(func(tx *state.Tx) {
 			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", NeedsNetwork: true}})
 			f.DB.Hosts.Put(tx, state.Self, state.Host{NetMode: prefs.Mode{Kind: mode}, RunMode: prefs.Mode{Kind: prefs.Always}})
@@ -191,12 +191,12 @@ func TestNothingIsComputedOnAFullDisk(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		disk view.Disk
-		want string
+		want reason.Code
 	}{
 		{"nothing is known", view.Disk{Free: -1, Used: -1}, ""},
 		{"not measured yet", view.Disk{Free: 0, Used: -1}, ""},
 		{"there is room", view.Disk{Free: 90e9, Used: 1e9}, ""},
-		{"there is none", view.Disk{Free: 0, Used: 1e9}, view.DiskFull},
+		{"there is none", view.Disk{Free: 0, Used: 1e9}, reason.DiskFull},
 	} {
 		f.Disk = c.disk
 		if got := f.Snapshot().Compute.Code; got != c.want {
@@ -278,7 +278,7 @@ func TestAFullDiskNamesThePreference(t *testing.T) {
 	f.Prefs.DiskMaxUsedGB = 2
 	s := f.Snapshot()
 	want := "The projects' files use 3 GB of disk space, but the preferences allow 2 GB (disk_max_used_gb = 2)."
-	if s.Compute.Cure != "Set disk_max_used_gb higher." || s.Compute.Code != view.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
+	if s.Compute.Cure != "Set disk_max_used_gb higher." || s.Compute.Code != reason.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
 		t.Errorf("got %+v, %+v, want %q", s.Compute, s.Disk, want)
 	}
 	f.Disk.Used = 1 << 30

@@ -13,10 +13,10 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
@@ -133,7 +133,7 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 			case p.Initialized && p.HostID == 0:
 				// The project answered, but it has no such account.
 				why := "rejected by the project: " + strings.Join(p.Notices, "; ")
-				if p.TroubleCode == string(contact.KeyRefused) { // servers' messages are for attached users
+				if p.TroubleCode == reason.KeyRefused { // servers' messages are for attached users
 					why = "the project knows no account with this key. Copy the account key again from your account page on the project's web site, or use --email"
 				}
 				return errors.Join(fmt.Errorf("attach %s: %s", u, why), client.Detach(ctx, u))

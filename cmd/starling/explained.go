@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/reason"
 )
 
 // An explanation is a decision in the form for scripts: the content of explain's text. The form
@@ -29,12 +30,12 @@ type explanation struct {
 	Tasks    []explainedTask    `json:"tasks"`
 }
 
-// A sentence has a reason, the time of its end, and the remedy.
+// A sentence is a reason.Explanation with the names that it has in this form.
 type sentence struct {
-	Code  string    `json:"code"`
-	Why   string    `json:"why"`
-	Cure  string    `json:"cure,omitempty"`
-	Until time.Time `json:"until,omitzero"`
+	Code  reason.Code `json:"code"`
+	Text  string      `json:"why"`
+	Cure  string      `json:"cure,omitempty"`
+	Until time.Time   `json:"until,omitzero"`
 }
 
 type explainedProject struct {
@@ -95,15 +96,16 @@ func explainedProjectOf(s decide.Snapshot, p decide.Project, plan decide.Project
 	f := plan.Fetch
 	x := explainedProject{
 		URL: p.URL, Share: p.Share, Debt: plan.Debt, Wanted: f.Seconds,
-		Work:     sentence{string(f.Code), f.Text, f.Cure, f.Until},
-		Contact:  sentence{string(plan.Session.Kind), plan.Session.Why, "", plan.Session.Until},
+		Work:     sentence(f.Explanation),
+		Contact:  sentence{reason.Code(plan.Session.Kind), plan.Session.Why, "", plan.Session.Until},
 		Failures: p.Contact.Failures + p.Contact.MasterFailures, Refused: p.LeftOut, Detail: p.Trouble.Detail,
 	}
 	if p.Trouble.Is() {
-		x.Trouble, x.Since = &sentence{Code: string(p.Trouble.Code), Why: p.Trouble.Cause(), Cure: p.Trouble.Cure(p.URL)}, p.Trouble.Since
+		trouble := sentence(p.Trouble.Explain(p.URL, s.Now))
+		x.Trouble, x.Since = &trouble, p.Trouble.Since
 	}
 	if p.Failed.Is() {
-		x.Failing, x.FailingTask = &sentence{Code: string(p.Failed.Code), Why: p.Failed.Failing(p.Failures), Cure: p.Failed.Cure(p.URL)}, p.Failed.Task
+		x.Failing, x.FailingTask = &sentence{Code: p.Failed.Code, Text: p.Failed.Failing(p.Failures), Cure: p.Failed.Cure(p.URL)}, p.Failed.Task
 	}
 	if p.Backoff.After(s.Now) {
 		x.Backoff = p.Backoff
@@ -114,7 +116,7 @@ func explainedProjectOf(s decide.Snapshot, p decide.Project, plan decide.Project
 func explainedTaskOf(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) explainedTask {
 	return explainedTask{
 		Name: res.ID, Project: s.URL(res), Urgent: plan.Urgent, Fraction: res.Fraction, Deadline: res.Deadline,
-		sentence: sentence{string(plan.Code), plan.Text, strings.Join(cures(s, res, plan), " "), plan.Until},
+		sentence: sentence{plan.Code, plan.Text, strings.Join(cures(s, res, plan), " "), plan.Until},
 		Elapsed:  res.Elapsed.Seconds(), Remaining: plan.Remaining.Seconds(), Late: plan.Late.Seconds(), Unsaved: res.Lost.Seconds(),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
-	"github.com/starling-grid/starling/workfetch"
+	"github.com/starling-grid/starling/reason"
 )
 
 // Texts that must be part of starling why: cures of suspensions, the reason that a mode overrules,
@@ -24,7 +24,7 @@ func TestWhySaysAllOfASituation(t *testing.T) {
 			Now: now, CPUs: 2, AllCPUs: 2, Memory: 1e9,
 			Projects: []decide.Project{{URL: "https://a.example/", Share: 100, Known: true}, {URL: "https://b.example/", Share: 100, Known: true}},
 			Results: []decide.Result{
-				{ID: "w1_0", Phase: decide.Ready, Completed: now, Deadline: now.Add(time.Hour), Failed: workfetch.Failure{Code: workfetch.ExitStatus, About: "exit status 3", Stderr: "Cannot allocate frobnicator"}},
+				{ID: "w1_0", Phase: decide.Ready, Completed: now, Deadline: now.Add(time.Hour), Failed: reason.Reason{Code: reason.ExitStatus, About: "exit status 3", Detail: "Cannot allocate frobnicator"}},
 				{ID: "w1_0", Project: 1, Phase: decide.Runnable, Received: now, Deadline: now.Add(-time.Hour), Stated: time.Hour, Started: true},
 			},
 		}

@@ -21,8 +21,8 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 func whyCmd(o *options) *cobra.Command {
@@ -91,10 +91,10 @@ func saveRecord(path string, r decide.Record) error {
 	r.Snapshot.Presence = ""
 	for i := range r.Snapshot.Projects {
 		p := &r.Snapshot.Projects[i]
-		p.Failed.Stderr, p.Trouble.Detail = "", ""
+		p.Failed.Detail, p.Trouble.Detail = "", ""
 	}
 	for i := range r.Snapshot.Results {
-		r.Snapshot.Results[i].Failed.Stderr = ""
+		r.Snapshot.Results[i].Failed.Detail = ""
 	}
 	for i := range r.Plan.Results { // it may quote that
 		if f := r.Snapshot.Results[i].Failed; f.Is() {
@@ -238,14 +238,14 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 
 func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decide.ProjectPlan, numbers bool) {
 	fmt.Fprintf(w, "%s\n", p.URL)
-	if p.Trouble.Is() && string(plan.Fetch.Code) != string(p.Trouble.Code) {
-		fmt.Fprintf(w, "  problem  %s\n  you can  %s\n", printable(p.Trouble.Cause()), p.Trouble.Cure(p.URL))
+	if p.Trouble.Is() && plan.Fetch.Code != p.Trouble.Code {
+		fmt.Fprintf(w, "  problem  %s\n  you can  %s\n", printable(p.Trouble.Text(s.Now)), p.Trouble.Cure(p.URL))
 	}
 	if p.Failed.Is() {
-		if plan.Fetch.Code != workfetch.TasksFail {
+		if plan.Fetch.Code != reason.TasksFail {
 			fmt.Fprintf(w, "  failing  %s\n  you can  %s\n", printable(p.Failed.Failing(p.Failures)), p.Failed.Cure(p.URL))
 		}
-		for line := range strings.Lines(p.Failed.Stderr) {
+		for line := range strings.Lines(p.Failed.Detail) {
 			fmt.Fprintf(w, "  stderr   %s\n", printable(strings.TrimSpace(line)))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 )
 
 // fake is an agent with a queue that tests may change.
@@ -77,7 +78,7 @@ func (a *fake) Task(_ context.Context, project, name string) (view.Task, error) 
 		if t.Project == project && t.Name == name {
 			return view.Task{
 				Task: t, Workunit: strings.TrimSuffix(name, "_0"), Version: "1.04 (avx2) for x86_64-pc-linux-gnu",
-				Reason: jobsched.Reason{Code: jobsched.NoCPU, Text: t.Why}, CPUs: 1, Memory: 412 << 20, MemoryBound: 2 << 30, Disk: 18 << 20, DiskBound: 1 << 30, PeakMemory: 530 << 20,
+				Reason: jobsched.Decision{Explanation: reason.Explanation{Code: reason.NoCPU, Text: t.Why}}, CPUs: 1, Memory: 412 << 20, MemoryBound: 2 << 30, Disk: 18 << 20, DiskBound: 1 << 30, PeakMemory: 530 << 20,
 				Checkpoint: max(0, t.Elapsed-t.Unsaved), Received: started.Add(-50 * time.Hour), Started: started.Add(-4 * time.Hour),
 				Files:  []view.TaskFile{{Name: name + "_in", Size: 4 << 20, Here: true}, {Name: name + "_0", Output: true}},
 				Stderr: "12:00:01 reading the input\n12:00:04 <b>template</b> 17 of 4000\n",

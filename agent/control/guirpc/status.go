@@ -5,6 +5,7 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/reason"
 )
 
 // suspendReason returns BOINC's number for the reason of a suspension.
@@ -12,25 +13,25 @@ func suspendReason(p prefs.Permission) int {
 	switch p.Code {
 	case "":
 		return 0
-	case prefs.OnBattery:
+	case reason.OnBattery:
 		return 1
-	case prefs.UserActive:
+	case reason.UserActive:
 		return 2
-	case prefs.ByUser:
+	case reason.ByUser:
 		return 4
-	case prefs.TimeOfDay:
+	case reason.TimeOfDay:
 		return 8
-	case prefs.NoRecentInput:
+	case reason.NoRecentInput:
 		return 128
-	case prefs.Exclusive, prefs.ExclusiveGPU:
+	case reason.Exclusive, reason.ExclusiveGPU:
 		return 512
-	case prefs.CPUBusy:
+	case reason.CPUBusy:
 		return 1024
-	case prefs.XferLimit:
+	case reason.XferLimit:
 		return 2048
-	case prefs.Metered:
+	case reason.Metered:
 		return 4097
-	case prefs.TooHot, prefs.GPUTooHot:
+	case reason.TooHot, reason.GPUTooHot:
 		return 4099
 	}
 	return 4096

@@ -1,0 +1,133 @@
+// Package reason has every "no" of the agent. A problem with a project, a failed task, a file or a
+// start that has to wait and a server's refusal to send work are Reasons, and each of their codes has
+// its sentence and its cure in one table. Why a task runs and why a project is asked for work, or
+// not, are Explanations. It is policy: values in, values out.
+//
+// It does not classify errors: scheduler_op.Diagnose, executor and agent/life give codes. Sentences
+// with figures of a decision are made where the decision is, in jobsched and workfetch.
+package reason
+
+import (
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+)
+
+// A Code identifies a reason. The codes are in the state on disk and in JSON, so existing ones must
+// not change.
+type Code string
+
+// A Reason is why something did not happen. The zero value means that all is well. Its form in
+// JSON is also its form on disk, so existing names must not change.
+type Reason struct {
+	Code Code `json:"code,omitempty"`
+	// About is the host, HTTP status, file, signal or message that the sentence names.
+	About string `json:"about,omitempty"`
+	// Detail is the original error or the last lines of a failed application, for experts. Of a
+	// refusal it is the missing resource, as a part of a sentence.
+	Detail string `json:"detail,omitempty"`
+
+	Task string  `json:"task,omitempty"` // the name of the task
+	App  string  `json:"app,omitempty"`  // of a refusal ("": all)
+	Kind string  `json:"kind,omitempty"` // of coprocessor
+	Need float64 `json:"need,omitempty"` // in the unit of the code
+	Have float64 `json:"have,omitempty"` // likewise
+
+	Since time.Time `json:"since,omitzero"` // the first time in a row
+	Until time.Time `json:"until,omitzero"` // when it ends without action (zero if unknown)
+}
+
+// An Explanation is a reason in the words that people read, with the figures of the decision that it
+// explains.
+type Explanation struct {
+	Code  Code      `json:"code"`
+	Text  string    `json:"text"`
+	Cure  string    `json:"cure,omitempty"` // the remedy ("" if nothing needs to be done)
+	Until time.Time `json:"until,omitzero"` // when it changes (zero if unknown)
+}
+
+// An Entry has the texts for people about a code. They are templates, see Text and Cure.
+type Entry struct {
+	Code    Code
+	Text    string
+	Unnamed string // the text if About or Detail is unknown ("": it names nothing)
+	Cure    string // "": nothing needs to be done
+}
+
+// table has the texts for each code.
+var table = func() map[Code]*Entry {
+	all := make(map[Code]*Entry)
+	for _, part := range [][]Entry{Troubles, Failures, Obstacles, Refusals, Requests, Tasks} {
+		for i := range part {
+			all[part[i].Code] = &part[i]
+		}
+	}
+	return all
+}()
+
+// Is reports whether there is a reason.
+func (r Reason) Is() bool { return r.Code != "" }
+
+// Or returns r, with another code if this version lacks a text for its code. Later versions and newer
+// servers may have more codes.
+func (r Reason) Or(code Code) Reason {
+	if r.Is() && table[r.Code] == nil {
+		r.Code = code
+	}
+	return r
+}
+
+// Text returns the reason as a sentence, for a failure as the end of one. It returns "" without a
+// reason.
+func (r Reason) Text(now time.Time) string {
+	e := table[r.Code]
+	if e == nil {
+		return ""
+	}
+	text := e.Text
+	if r.About == "" && strings.Contains(text, "{about}") || r.Detail == "" && strings.Contains(text, "{detail}") {
+		text = e.Unnamed
+	}
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	tasks, left, gpus, until, amount := "Its tasks", "The remaining tasks", "", "today", units[r.Code]
+	if r.App != "" {
+		tasks, left = "Tasks of "+r.App, left+" of "+r.App
+	}
+	if r.Kind != "" {
+		gpus = " for its " + r.Kind + " GPUs"
+	}
+	if !r.Until.IsZero() {
+		until = "until " + words.Time(r.Until, now)
+	}
+	if amount == nil {
+		amount = whole
+	}
+	text = strings.NewReplacer(
+		"{about}", r.About, "{detail}", r.Detail, "{tasks}", tasks, "{left}", left, "{kind}", r.Kind, "{gpus}", gpus,
+		"{need}", amount(r.Need), "{have}", amount(r.Have), "{until}", until).Replace(text)
+	if strings.HasSuffix(text, "..") { // About is a sentence
+		return text[:len(text)-1]
+	}
+	return text
+}
+
+// Cure returns the remedy, or "" if nothing needs to be done. masterURL is the project's address. It
+// is "" if a contact with the project does not help, as for a file that cannot be transferred.
+func (r Reason) Cure(masterURL string) string {
+	e := table[r.Code]
+	switch {
+	case e == nil:
+		return ""
+	case masterURL == "":
+		return strings.TrimSuffix(e.Cure, tryNow)
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(e.Cure, "{url}", masterURL), "{task}", r.Task)
+}
+
+// Explain returns the reason in words, see Text and Cure.
+func (r Reason) Explain(masterURL string, now time.Time) Explanation {
+	return Explanation{r.Code, r.Text(now), r.Cure(masterURL), r.Until}
+}
