@@ -66,6 +66,9 @@ func (e *Executor) taskUser(slot int) (int, error) {
 // limit stops only programs that grow too fast for the agent to count their processes.
 const moreTasks = 16
 
+// lowest is the niceness of programs that get only CPUs that no other program wants.
+const lowest = 19
+
 // roomForMessage is the number of bytes by which a file may exceed the disk bound, so that the
 // agent can end its writer with a message before the system does.
 const roomForMessage = 1 << 20
@@ -87,7 +90,7 @@ func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
 	p.User, p.Reach, p.Own, p.Settled, p.Mark = user, e.dir, cmd.Dir, filepath.Clean(t.ProjectDir), e.mark(t.Slot)
 	p.Network = e.sandboxed.Network
 	p.Nice, p.CPUs = niceOf(t.Init), t.CPUs
-	p.Idle = p.Nice == niceness[0]
+	p.Idle = p.Nice == lowest
 	p.MoreTasks = moreTasks * e.allowance().Processes
 	if t.Init.RscDiskBound > 0 {
 		p.FileBytes = t.Init.RscDiskBound + roomForMessage

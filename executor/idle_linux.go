@@ -39,7 +39,7 @@ func eachThread(pid int, change func(tid int) error) error {
 
 // idleThread is onlyIdle for one thread, which may have ended.
 func idleThread(tid int) error {
-	err := unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_IDLE, Nice: int32(niceness[0])}, 0) //nolint:gosec // it is 19
+	err := unix.SchedSetAttr(tid, &unix.SchedAttr{Policy: unix.SCHED_IDLE, Nice: lowest}, 0)
 	if err != nil && !errors.Is(err, unix.ESRCH) {
 		return os.NewSyscallError("sched_setattr", err)
 	}

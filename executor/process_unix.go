@@ -34,14 +34,14 @@ func inode(fi os.FileInfo) string {
 }
 
 // niceness maps the values of process_priority to niceness.
-var niceness = map[int]int{0: 19, 1: 10, 2: 0, 3: -10, 4: -15, 5: -20}
+var niceness = map[int]int{0: lowest, 1: 10, 2: 0, 3: -10, 4: -15, 5: -20}
 
 // niceOf returns the niceness that the volunteer wants for the application. 0 leaves it unchanged.
 func niceOf(d appipc.InitData) int {
 	if d.NoPriorityChange {
 		return 0
 	}
-	choice, nice := d.ProcessPriority, 19
+	choice, nice := d.ProcessPriority, lowest
 	if d.GPUUsage > 0 || d.NCPUs > 0 && d.NCPUs < 1 {
 		// It serves a device that would idle while the program waits for a CPU.
 		choice, nice = d.ProcessPrioritySpecial, 10
@@ -61,7 +61,7 @@ func lowerPriority(pid int, d appipc.InitData) error {
 	}
 	nice := niceOf(d)
 	err := unix.Setpriority(unix.PRIO_PGRP, pid, nice)
-	if nice == niceness[0] {
+	if nice == lowest {
 		err = errors.Join(err, onlyIdle(pid))
 	}
 	return err
