@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/internal/beat"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -53,9 +54,11 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 			look()
 			continue
 		case event := <-c.Events():
+			beat.Woke(event.Event())
 			a.handle(event)
 			a.drain()
 		case <-timer.C:
+			beat.Woke("planned decisions")
 		}
 		now := time.Now()
 		wake := a.step(now)

@@ -56,11 +56,13 @@ func (r *run) watch() {
 		case <-timer.C:
 			if time.Now().Before(due) {
 				woken.retries.Add(1)
+				beat.Woke("messages to tasks")
 				r.tell()
 				r.follow(time.Now())
 				break
 			}
 			woken.polls.Add(1)
+			beat.Woke("watching tasks")
 			r.poll()
 			now = time.Now()
 			due = beat.Next(now, r.interval(now))

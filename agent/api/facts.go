@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/beat"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -28,7 +29,7 @@ func (a *API) Facts(now time.Time) *view.Facts {
 	primary, others := c.Platforms()
 	f := &view.Facts{
 		Now: now, Version: c.Version, DataDir: c.Dir, Since: c.Since, PID: os.Getpid(),
-		Platforms: append([]string{primary}, others...), Bounded: p.Bounded, Unusable: p.Unusable, Images: c.Images, NoImages: p.NoImages, NoCPUs: p.NoCPUs,
+		Platforms: append([]string{primary}, others...), Bounded: p.Bounded, Unusable: p.Unusable, Images: c.Images, NoImages: p.NoImages, NoCPUs: p.NoCPUs, Wakeups: beat.Wakes(),
 		Settings: c.Settings, Layers: c.Layers, Prefs: c.Prefs, Accounts: c.Accounts, Faults: c.Faults,
 		Host: c.Host, Coprocs: c.Coprocs, Measured: p.Presence.Gauge.Measured(), Conditions: p.Presence.Conditions(now), Times: p.Uptime.Stats(now), Habit: p.Uptime.Habit(), Disk: view.Disk{Free: -1, Used: p.Disk.Total()},
 		DB: c.DB, Debts: p.Ledger.Of, Used: p.Ledger.Used, Elapsed: p.Ledger.Elapsed(now), Last: c.Last,

@@ -46,10 +46,12 @@ type Status struct {
 	Transfers      []Xfer    `json:"transfers"`
 	Complaints     []string  `json:"complaints,omitempty"` // faults of the files that people write
 	NoEffect       []string  `json:"no_effect,omitempty"`  // preferences that are set but have no effect on this computer, each with the remedy
-	Achieved       *Achieved `json:"achieved,omitempty"`   // in the last days (nil: no task has ended in them)
-	Newer          *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
-	Manager        *Manager  `json:"manager,omitempty"`    // the account manager that is followed
-	Notices        []Notice  `json:"notices,omitempty"`    // the newest of what projects announced, newest first
+	// Wakeups is the number of times a minute that the process has woken up unasked since its start, by cause.
+	Wakeups  map[string]float64 `json:"wakeups_per_minute,omitempty"`
+	Achieved *Achieved          `json:"achieved,omitempty"` // in the last days (nil: no task has ended in them)
+	Newer    *Release           `json:"newer,omitempty"`    // a newer version of the program, if one is known
+	Manager  *Manager           `json:"manager,omitempty"`  // the account manager that is followed
+	Notices  []Notice           `json:"notices,omitempty"`  // the newest of what projects announced, newest first
 }
 
 // A Power is a number from outside the computer on which computing depends: [[power]] in

@@ -3,10 +3,12 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -36,6 +38,7 @@ const (
 	Good  Grade = "ok"
 	Note  Grade = "note"
 	Wrong Grade = "wrong"
+	Info  Grade = "info" // printed only with --verbose
 )
 
 // A Finding is the outcome of one check.
@@ -44,6 +47,20 @@ type Finding struct {
 	Grade Grade  `json:"grade"`
 	Text  string `json:"text"`
 	Fix   string `json:"fix,omitempty"` // what to do
+}
+
+// wakeups is the finding about what wakes the computer.
+func wakeups(by map[string]float64) Finding {
+	all := 0.0
+	var causes []string
+	for _, cause := range slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) }) {
+		all += by[cause]
+		causes = append(causes, fmt.Sprintf("%s %.1f", cause, by[cause]))
+	}
+	if len(by) == 0 {
+		return Finding{Check: "wake-ups", Grade: Info, Text: "not known in the first minute"}
+	}
+	return Finding{Check: "wake-ups", Grade: Info, Text: fmt.Sprintf("%.1f a minute: %s", all, strings.Join(causes, ", "))}
 }
 
 // powerOf is the finding about a number from outside.
@@ -90,6 +107,7 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 		for _, p := range status.Powers {
 			all = append(all, powerOf(p))
 		}
+		all = append(all, wakeups(status.Wakeups))
 		for _, x := range status.NoEffect {
 			all = append(all, Finding{Check: "preferences", Grade: Note, Text: x})
 		}

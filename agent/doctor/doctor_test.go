@@ -203,3 +203,14 @@ func TestWhetherImagesRun(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+func TestWhatWakesTheComputer(t *testing.T) {
+	for want, by := range map[string]map[string]float64{
+		"not known in the first minute":                           nil,
+		"13.5 a minute: settings 12.0, sensors 1.1, a 0.2, b 0.2": {"b": 0.2, "settings": 12, "a": 0.2, "sensors": 1.1},
+	} {
+		if f := wakeups(by); f.Text != want || f.Grade != Info {
+			t.Errorf("%v: %+v", by, f)
+		}
+	}
+}

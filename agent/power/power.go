@@ -38,7 +38,7 @@ func (p *Powers) Use(ctx context.Context, list []settings.Power) {
 
 // watch reads a number now and then. Like intervals end together, so that the computer wakes once.
 func (p *Powers) watch(ctx context.Context, s *Signal) {
-	ticker := beat.NewTicker(s.Interval())
+	ticker := beat.NewTicker("[[power]]", s.Interval())
 	defer ticker.Stop()
 	for {
 		number, err := p.Reader.Read(ctx, s.Power)

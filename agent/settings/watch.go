@@ -24,7 +24,7 @@ func Watch(dataDir string) func(ctx context.Context, changed func()) {
 }
 
 func watch(ctx context.Context, dataDir, seen string, changed func()) {
-	ticker := beat.NewTicker(watchEvery)
+	ticker := beat.NewTicker("changes of settings files", watchEvery)
 	defer ticker.Stop()
 	for {
 		select {

@@ -80,7 +80,7 @@ func (p *Presence) every() time.Duration {
 // input the loop may meanwhile take the computer for idle although the next sample finds it in use
 // as before.
 func (p *Presence) Sense(ctx context.Context) {
-	ticker := beat.NewTicker(p.every())
+	ticker := beat.NewTicker("sensors of use, load and temperature", p.every())
 	defer ticker.Stop()
 	var before reason.Code
 	for {

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -253,6 +254,19 @@ func (f *Facts) noEffect() (all []string) {
 	}
 	if f.NoCPUs != "" {
 		all = append(all, "cpus has no effect: "+f.NoCPUs+".")
+	}
+	return all
+}
+
+// wakeups returns the wake-ups a minute since the agent's start, by cause.
+func (f *Facts) wakeups() map[string]float64 {
+	minutes := f.Now.Sub(f.Since).Minutes()
+	if f.PID == 0 || minutes < 1 {
+		return nil
+	}
+	all := make(map[string]float64, len(f.Wakeups))
+	for cause, n := range f.Wakeups {
+		all[cause] = math.Round(10*float64(n)/minutes) / 10
 	}
 	return all
 }

@@ -38,6 +38,7 @@ func (f *Facts) Status() control.Status {
 	}
 	s.Complaints = append(s.Complaints, f.misspelt()...)
 	s.NoEffect = f.noEffect()
+	s.Wakeups = f.wakeups()
 	s.Presence, s.Helpers = f.presence(), f.Conditions.Helpers
 	s.Manager, s.Achieved, s.Notices = f.manager(), f.achieved(), f.headlines()
 	s.Virtualization, s.VirtualizationFaults = virtualization(f.Host), f.Unusable

@@ -13,6 +13,7 @@ import (
 )
 
 func doctorCmd(o *options) *cobra.Command {
+	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find problems and suggest fixes",
@@ -32,7 +33,7 @@ func doctorCmd(o *options) *cobra.Command {
 				if f.Grade == doctor.Wrong {
 					wrong++
 				}
-				if o.json {
+				if o.json || f.Grade == doctor.Info && !verbose {
 					continue
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Grade, f.Check, f.Text)
@@ -51,5 +52,6 @@ func doctorCmd(o *options) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "also print what is for experts: what wakes the computer")
 	return cmd
 }

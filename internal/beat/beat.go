@@ -17,16 +17,19 @@ func Next(now time.Time, period time.Duration) time.Time {
 type Ticker struct {
 	C     <-chan time.Time
 	timer *time.Timer
+	cause string
 }
 
-// NewTicker returns a Ticker that ticks at the end of the current period.
-func NewTicker(period time.Duration) *Ticker {
+// NewTicker returns a Ticker that ticks at the end of the current period. Its ticks count as wake-ups
+// for a cause, see Woke.
+func NewTicker(cause string, period time.Duration) *Ticker {
 	timer := time.NewTimer(time.Until(Next(time.Now(), period)))
-	return &Ticker{timer.C, timer}
+	return &Ticker{timer.C, timer, cause}
 }
 
 // Again makes the ticker tick once more, at the end of this period. It must be called after each tick.
 func (t *Ticker) Again(period time.Duration) {
+	Woke(t.cause)
 	t.timer.Reset(time.Until(Next(time.Now(), period)))
 }
 

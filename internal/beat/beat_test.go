@@ -20,3 +20,16 @@ func TestNext(t *testing.T) {
 		}
 	}
 }
+
+func TestTicksAreCounted(t *testing.T) {
+	before := Wakes()["a test"]
+	ticker := NewTicker("a test", time.Millisecond)
+	defer ticker.Stop()
+	for range 3 {
+		<-ticker.C
+		ticker.Again(time.Millisecond)
+	}
+	if n := Wakes()["a test"] - before; n != 3 {
+		t.Errorf("%d wake-ups", n)
+	}
+}
