@@ -140,7 +140,7 @@ func TestComputersTab(t *testing.T) {
 	b.See("what needs attention first, then this one", cards("h3")+` === 'cellar|workbench|attic|gone:1'`)
 	b.See("what they do", cards(".sentence")+` === [
 		"The projects' files use too much. You can: free some disk space, or allow more. And 1 more.",
-		'Computing for Einstein@Home, LHC@home and World <Community> Grid', 'Computing for LHC <b>', 'It does not answer. It may be switched off.'].join('|')`)
+		'Computing for Einstein@Home, LHC@home and `+wcgName+`', 'Computing for LHC <b>', 'It does not answer. It may be switched off.'].join('|')`)
 	b.See("only what needs attention is amber", `document.querySelectorAll('#computers-list .wants').length === 1`)
 	b.See("why one does not answer", `document.querySelector('.away .sentence > [title]').title.startsWith('cannot reach gone:1')`)
 	b.See("what they are", cards("header .small")+` === '4 CPUs|This computer, 8 CPUs|4 CPUs|'`)

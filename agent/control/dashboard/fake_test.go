@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,15 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
 )
+
+// wcgName is a project's name with markup. The pictures in the handbook show the real name.
+var wcgName = "World <Community> Grid"
+
+func init() {
+	if os.Getenv("STARLING_SCREENSHOTS") != "" {
+		wcgName = "World Community Grid"
+	}
+}
 
 // fake is an agent with a queue that tests may change.
 type fake struct {
@@ -209,7 +219,7 @@ func busy(tasks int) view.Page {
 			Removed: []control.RemovedFile{{Name: "h1_0300", Bytes: 2 << 30, At: started, Code: "expired", Why: "its time is over"}},
 		}},
 		{MasterURL: lhc, Name: "LHC@home", UserName: "kim", HostID: 812, Share: 50, Debt: -7200, UserCredit: 40112, UserRAC: 610, HostCredit: 40112, HostRAC: 610, CPUTime: 6.1e5},
-		{MasterURL: wcg, Name: "World <Community> Grid", UserName: "kim", HostID: 99, Share: 50, Debt: 1800, UserCredit: 9020, UserRAC: 120, HostCredit: 9020, HostRAC: 120, CPUTime: 2.0e5},
+		{MasterURL: wcg, Name: wcgName, UserName: "kim", HostID: 99, Share: 50, Debt: 1800, UserCredit: 9020, UserRAC: 120, HostCredit: 9020, HostRAC: 120, CPUTime: 2.0e5},
 	} {
 		p.Initialized, p.LastContact, p.Work, p.WorkCode = true, started, "This project has enough work for its share.", "has_share"
 		v.Status.Projects = append(v.Status.Projects, p)

@@ -28,7 +28,7 @@ func announced() []control.Notice {
 	return []control.Notice{
 		{Seqno: 3, Project: einstein, ProjectName: "Einstein@Home", Kind: control.News, Title: "A pulsar <img src=x onerror=alert(1)>", Link: "https://einstein.example/news?a=1&b=2", Time: started, Arrived: started},
 		{Seqno: 2, Project: lhc, ProjectName: "LHC@home", Kind: control.Scheduler, Time: started, Arrived: started},
-		{Seqno: 1, Project: wcg, ProjectName: "World <Community> Grid", Kind: control.News, Title: "Old news", Link: "javascript:alert(1)", Time: started.AddDate(0, 0, -20), Arrived: started},
+		{Seqno: 1, Project: wcg, ProjectName: wcgName, Kind: control.News, Title: "Old news", Link: "javascript:alert(1)", Time: started.AddDate(0, 0, -20), Arrived: started},
 	}
 }
 

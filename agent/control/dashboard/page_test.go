@@ -73,7 +73,7 @@ func TestOverview(t *testing.T) {
 	b.See("four numbers, with what they mean", `[...document.querySelectorAll('#figures > div')].map(e => [...e.children].map(e => e.textContent).join(' ')).join('|') ===
 		'Running 8 tasks 12 more are waiting|CPUs 8 of 8 24 GB of 32 GB of memory|CPU temperature 61 °C Pauses at 85 °C|Shutting down now Loses 6 min  of computing, at most'`)
 	b.See("the course of the temperature", `document.querySelectorAll('#figures .spark').length === 1`)
-	b.See("the credit of each day, by project", `document.querySelectorAll('#credit-chart rect').length === 3 * 14 && /^Credit per day on this computer, 14 days: Einstein@Home [\d,]+, LHC@home [\d,]+, World <Community> Grid [\d,.]+\.$/.test(document.querySelector('#credit-chart svg').getAttribute('aria-label'))`)
+	b.See("the credit of each day, by project", `document.querySelectorAll('#credit-chart rect').length === 3 * 14 && /^Credit per day on this computer, 14 days: Einstein@Home [\d,]+, LHC@home [\d,]+, `+wcgName+` [\d,.]+\.$/.test(document.querySelector('#credit-chart svg').getAttribute('aria-label'))`)
 	b.See("who leads", `document.querySelector('#running a').textContent === 'Einstein@Home All-sky pulsar search'`)
 	b.See("the shares", `document.querySelector('#achieved tr').textContent === 'Einstein@Home50 / 53 %2,210183,204'`)
 	b.See("all is well", `document.getElementById('attention').hidden`)
@@ -81,7 +81,7 @@ func TestOverview(t *testing.T) {
 	b.See("what ended lately", `document.getElementById('recent').textContent === '212 completed, 1 failed in 7 days'`)
 	b.See("what was achieved", `document.querySelectorAll('#achieved tr').length === 3 && document.getElementById('achieved').textContent.includes('183,204')`)
 	b.Picture("light")
-	b.See("markup in a name is text", `[...document.querySelectorAll('#achieved a')].some(e => e.textContent === 'World <Community> Grid')`)
+	b.See("markup in a name is text", `[...document.querySelectorAll('#achieved a')].some(e => e.textContent === '`+wcgName+`')`)
 	a.change(func(p *view.Page) {
 		p.Status.Projects[1].Trouble, p.Status.Projects[1].TroubleCode, p.Status.Projects[1].TroubleCure = "The server is down.", "down", "wait."
 		t := &p.Status.Tasks[3]
@@ -136,7 +136,7 @@ func TestOverviewAtRest(t *testing.T) {
 	a.page.Credit = nil
 	b, _ := open(t, a)
 	b.See("why it is suspended", `document.getElementById('now-title').textContent === 'Suspended: computer in use'`)
-	b.See("what it waits for", `document.querySelector('.none').textContent === 'Waiting for the first tasks from Einstein@Home, LHC@home or World <Community> Grid.'`)
+	b.See("what it waits for", `document.querySelector('.none').textContent === 'Waiting for the first tasks from Einstein@Home, LHC@home or `+wcgName+`.'`)
 	b.See("no chart without credit", `document.getElementById('credit-chart').hidden`)
 	a.change(func(p *view.Page) { p.Compute.Why, p.Status.Compute, p.Status.ComputeCode = "", "", "" })
 	b.See("that it has nothing to do", `document.getElementById('now-title').textContent === 'Nothing to compute'`)
