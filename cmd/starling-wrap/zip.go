@@ -11,7 +11,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
+
+// maxList is the maximum size of initialFile, in bytes.
+const maxList = 64 << 20
 
 // unpack unpacks an archive into the slot and removes its link or copy there. If that is gone, the
 // archive was unpacked before. The disk limit of the task limits the size of the content.
@@ -73,7 +78,7 @@ func (a archive) make(resolve func(string) (string, error)) (err error) {
 	if a.name == "" {
 		return nil
 	}
-	list, err := os.ReadFile(initialFile)
+	list, err := foreigndir.ReadFile(initialFile, maxList)
 	if err != nil {
 		return err
 	}
@@ -85,6 +90,9 @@ func (a archive) make(resolve func(string) (string, error)) (err error) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file: a program has replaced it", a.name)
 	}
 	out, err := os.Create(path)
 	if err != nil {
@@ -104,7 +112,7 @@ func (a archive) make(resolve func(string) (string, error)) (err error) {
 }
 
 func add(w *zip.Writer, name string) error {
-	from, err := os.Open(name)
+	from, err := foreigndir.OpenFile(name)
 	if err != nil {
 		return err
 	}
