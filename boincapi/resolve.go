@@ -12,8 +12,8 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// resolve follows the soft link in the working directory, if there is one. Anything but a regular
-// file is no such link, and to open a named pipe would wait for another program.
+// resolve follows the soft link in the working directory, if there is one. Only a regular
+// file can be one, and to open a named pipe would wait for another program.
 func resolve(logical string) (string, error) {
 	info, err := os.Stat(logical)
 	if errors.Is(err, os.ErrNotExist) || err == nil && !info.Mode().IsRegular() {

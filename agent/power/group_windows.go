@@ -2,7 +2,7 @@ package power
 
 import "os/exec"
 
-// ownGroup does nothing: this system has no process groups.
+// ownGroup does nothing: process groups are of Unix.
 func ownGroup(*exec.Cmd) {}
 
 // endGroup does nothing.

@@ -43,7 +43,7 @@ func (r *Reader) Read(ctx context.Context, p settings.Power) (float64, error) {
 	v, err := number(text, p.Value)
 	if err != nil && p.File != "" {
 		// Not the text: with the rights of the agent, a link may lead to anything, and others see this.
-		err = sentence("Its file has no number at %s.", cmp.Or(p.Value, "its beginning"))
+		err = sentence("Its file has no number at %s.", cmp.Or(p.Value, "its start"))
 	}
 	return v, err
 }

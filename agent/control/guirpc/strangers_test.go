@@ -17,7 +17,7 @@ import (
 	"github.com/starling-grid/starling/agent/control/guirpc"
 )
 
-// A queue is a listener whose connections are pipes. Errors come first.
+// A queue is a listener whose connections are pipes, after the errors.
 type queue struct {
 	errs  []error
 	conns chan net.Conn
@@ -47,7 +47,7 @@ func (q *queue) dial() net.Conn {
 	return here
 }
 
-// serveQueue serves q in the bubble of a test, and returns what the server logs.
+// serveQueue serves q in the bubble of a test, and returns its log.
 func serveQueue(t *testing.T, q *queue, allowed bool) (log *bytes.Buffer) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
