@@ -227,6 +227,22 @@ func TestArchives(t *testing.T) {
 	}
 }
 
+// An archive does not replace the files of the client and the wrapper.
+func TestArchivesOfReservedNames(t *testing.T) {
+	for _, name := range []string{appipc.InitDataFile, "./" + appipc.FinishFile, "x/../" + appipc.MmapFile, strings.ToUpper(stateFile), initialFile, jobFile} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newJob(t, `<unzip_input><zipfilename>bundle</zipfilename></unzip_input><task><application>work</application></task>`,
+				map[string]string{"work": "echo ran >ran"})
+			k.pack("bundle", [2]string{name, "0\n"})
+			k.start()
+			if got := k.wait(); got != exitChildFailed || !strings.Contains(k.read(appipc.StderrFile), "has this name") || k.read("ran") != "absent" {
+				t.Errorf("status %d: %s", got, k.read(appipc.StderrFile))
+			}
+		})
+	}
+}
+
 // Named pipes in the place of the wrapper's files do not hold it up.
 func TestNamedPipes(t *testing.T) {
 	for name, want := range map[string]string{initialFile: "not a regular file", "all.zip": "not a regular file"} {

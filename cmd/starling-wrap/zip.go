@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/protocol/appipc"
 )
 
 // maxList is the maximum size of initialFile, in bytes.
@@ -44,11 +45,21 @@ func unpack(logical string, resolve func(string) (string, error)) (err error) {
 	return os.Remove(logical)
 }
 
+// reserved are names in the slot that an archive may not use. An archive may be an input file, which
+// is not signed: it must not change which programs are run, or that they have ended.
+var reserved = []string{
+	appipc.InitDataFile, appipc.MmapFile, appipc.LockFile, appipc.FinishFile, appipc.TemporaryExitFile,
+	appipc.TaskStateFile, appipc.SetupFile, appipc.TrickleUpFile, jobFile, stateFile, initialFile,
+}
+
 // extract writes one file of an archive, below the slot.
 func extract(f *zip.File) (err error) {
 	name := filepath.FromSlash(f.Name)
 	if !filepath.IsLocal(name) {
 		return errors.New("its path leads out of the slot")
+	}
+	if slices.ContainsFunc(reserved, func(r string) bool { return strings.EqualFold(filepath.Clean(name), r) }) {
+		return errors.New("a file of the client or the wrapper has this name: rename it")
 	}
 	if f.Mode().IsDir() {
 		return os.MkdirAll(name, 0o750)
