@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // ErrTooLarge means that a file is larger than allowed.
@@ -28,6 +29,10 @@ type Door struct {
 // Enter opens a folder that a person has named. Links in its path are followed. The caller closes
 // the door.
 func Enter(ctx context.Context, dir string) (*Door, error) {
+	// A named pipe would make OpenRoot wait, and no signal could end that.
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
