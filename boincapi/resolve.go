@@ -12,12 +12,17 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// resolve follows the soft link in the working directory, if there is one.
+// resolve follows the soft link in the working directory, if there is one. Only a regular
+// file can be one, and to open a named pipe would wait for another program.
 func resolve(logical string) (string, error) {
-	f, err := os.Open(logical)
-	if errors.Is(err, os.ErrNotExist) {
+	info, err := os.Stat(logical)
+	if errors.Is(err, os.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return logical, nil
 	}
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", logical, err)
+	}
+	f, err := os.Open(logical)
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", logical, err)
 	}

@@ -310,6 +310,42 @@ func TestSilentConnectionsHaveAnEnd(t *testing.T) {
 	}
 }
 
+// The limit applies to all addresses of a server, the operator's and the redirecting one included: their
+// connections take the same descriptors.
+func TestSilentConnectionsHaveAnEndEverywhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "max_connections_per_address = 250", "max_connections_per_address = 3")
+	s := server.New(w.p, server.Part{Roles: []string{"web"}})
+	var all []net.Listener
+	for range 3 {
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		w.must(err)
+		all = append(all, l)
+	}
+	s.Admin, s.Redirect = all[1], all[2]
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, all[0]) }()
+	defer func() {
+		cancel()
+		w.must(<-done)
+	}()
+	for i, l := range all {
+		for range 3 {
+			c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+			w.must(err)
+			defer c.Close()
+		}
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+		w.must(err)
+		defer c.Close()
+		w.must(c.SetReadDeadline(time.Now().Add(10 * time.Second))) // less than a server waits for a request
+		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("listener %d: the fourth connection is open: %v", i, err)
+		}
+	}
+}
+
 // proxied is a server that trusts the headers of a proxy on loopback.
 func proxied(t *testing.T, settings ...string) *besieged {
 	t.Helper()

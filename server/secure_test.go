@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"math/big"
@@ -19,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/project"
 )
@@ -49,7 +51,8 @@ func TestServeTLS(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+	log := new(lockedBuffer)
+	p, err := project.Open(t.Context(), w.dir, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	w.must(err)
 	defer p.Close()
 	if len(p.Config.Proxies()) != 0 || p.Config.ListenAddr() != l.Addr().String() {
@@ -75,5 +78,15 @@ func TestServeTLS(t *testing.T) {
 		if err != nil || res.StatusCode != 200 || res.TLS == nil || !strings.Contains(string(body), "<scheduler>"+base+"cgi</scheduler>") {
 			t.Errorf("%s: HTTP %d, %v, %s", from, res.StatusCode, err, body)
 		}
+	}
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+	w.must(err)
+	_, err = io.WriteString(c, "GET / HTTP/1.0\r\n\r\n")
+	w.must(errors.Join(err, c.Close()))
+	testwait.Until(t, "a message about a client without TLS, for those who look for it", func() bool {
+		return strings.Contains(log.String(), "TLS handshake error")
+	})
+	if text := log.String(); !strings.Contains(text, "level=DEBUG msg=\"trouble with a connection\"") {
+		t.Errorf("the log has %s", text)
 	}
 }

@@ -135,21 +135,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	if err != nil {
 		return err
 	}
-	var bound *limit.Listener
-	if l != nil {
-		bound = &limit.Listener{Listener: l}
-		l = bound
-		if secure != nil {
-			l = tls.NewListener(l, secure)
-		}
+	var limited limits
+	l, admin, plain := limited.add(l), limited.add(s.Admin), limited.add(s.Redirect)
+	if l != nil && secure != nil {
+		l = tls.NewListener(l, secure)
 	}
 	var public, private current
 	use := func(g *generation) {
 		public.set(g.public)
 		private.set(g.private)
-		if bound != nil {
-			bound.Set(g.s.Config.MaxConnectionsPerAddress, g.proxies)
-		}
+		limited.set(g.s.Config.MaxConnectionsPerAddress, g.proxies)
 	}
 	use(g)
 	ctx, cancel := context.WithCancel(ctx)
@@ -177,9 +172,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	if s.Before != nil {
 		face = s.Before(face)
 	}
-	go func() { failed <- answer(ctx, l, face) }()
-	go func() { failed <- answer(ctx, s.Admin, &private) }()
-	go func() { failed <- answer(ctx, s.Redirect, redirect) }()
+	go func() { failed <- answer(ctx, l, face, s.Log) }()
+	go func() { failed <- answer(ctx, admin, &private, s.Log) }()
+	go func() { failed <- answer(ctx, plain, redirect, s.Log) }()
 	s.Log.Info("serving", "project", s.Config.LongName, "master_url", s.Config.MasterURL, "listen", addr(l), "admin_listen", addr(s.Admin))
 	for {
 		select {

@@ -209,6 +209,9 @@ func (a *API) findTask(project, name string) (key string, r state.Result, err er
 // SetMode sets a person's current mode for an activity. After the given time, if above 0, the
 // preferences apply again.
 func (a *API) SetMode(ctx context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
+	if d < 0 { // ModeFor would take it for no limit
+		return errors.New("the time for a mode is negative; give a time above 0, or 0 to keep it until it is changed")
+	}
 	return a.core.Do(ctx, func() error {
 		m := prefs.ModeFor(kind, d, time.Now())
 		h, _ := a.core.DB.Hosts.Get(state.Self)

@@ -69,7 +69,10 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, l Local, log *sl
 	}
 	mux := routes(a)
 	l.routes(mux)
-	srv := &http.Server{Handler: admit(group, mux), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{
+		Handler: admit(group, mux), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 	go func() {
 		if err := srv.Serve(socket); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the control socket has failed; computing continues", "err", err)

@@ -89,6 +89,11 @@ func TestRead(t *testing.T) {
 			_, _ = w.Write([]byte(big))
 		case "/nan":
 			_, _ = w.Write([]byte("NaN\n"))
+		case "/redirect":
+			http.Redirect(w, r, "file:///secret", http.StatusFound)
+		case "/half":
+			w.Header().Set("Content-Length", "2")
+			_, _ = w.Write([]byte("5"))
 		default:
 			http.NotFound(w, r)
 		}
@@ -105,7 +110,9 @@ func TestRead(t *testing.T) {
 		{"a file", settings.Power{File: file("a", " 17.5 W\n3\n")}, 17.5, ""},
 		{"a negative number", settings.Power{File: file("b", "-3e2")}, -300, ""},
 		{"no file", settings.Power{File: filepath.Join(dir, "none")}, 0, "Its file cannot be read: "},
-		{"an empty file", settings.Power{File: file("c", "")}, 0, `Its source gives "", which is not a number.`},
+		{"an empty file", settings.Power{File: file("c", "")}, 0, `Its file has no number at its start.`},
+		{"another file", settings.Power{File: file("d", "root:secret:1::")}, 0, `Its file has no number at its start.`},
+		{"another file with JSON", settings.Power{File: file("e", `{"a": "secret"}`), Value: "a"}, 0, `Its file has no number at a.`},
 		{"a folder", settings.Power{File: dir}, 0, "Its file cannot be read: "},
 		{"a page", page("/now.json", "data.0.intensity"), 412.5, ""},
 		{"a number in quotes", page("/now.json", "data.0.text"), 55, ""},
@@ -116,7 +123,9 @@ func TestRead(t *testing.T) {
 		{"not a number", page("/nan", ""), 0, `Its source gives "NaN", which is not a number.`},
 		{"8 MB", page("/big", ""), 0, "Its source gives more than 1048576 bytes."},
 		{"no page", page("/lost", ""), 0, "Its server " + host + " answers HTTP 404 Not Found."},
-		{"nobody there", settings.Power{URL: "http://127.0.0.1:1/"}, 0, "Its page cannot be fetched: "},
+		{"nobody there", settings.Power{URL: "http://127.0.0.1:1/?token=secret"}, 0, "Its page cannot be fetched: "},
+		{"a redirect to a file", page("/redirect?token=secret", ""), 0, `Its page cannot be fetched: unsupported protocol scheme "file".`},
+		{"half a page", page("/half?token=secret", ""), 0, "Its page cannot be fetched: "},
 	}
 	if runtime.GOOS != "windows" {
 		tests = append(tests, []struct {
@@ -129,7 +138,7 @@ func TestRead(t *testing.T) {
 			{"a program that fails", settings.Power{Command: []string{"false"}}, 0, "Its program false failed: "},
 			{"no program", settings.Power{Command: []string{"/nowhere"}}, 0, "Its program /nowhere failed: "},
 			{"a program without end", settings.Power{Command: []string{"yes"}}, 0, "Its source gives more than 1048576 bytes."},
-			{"a program that leaves a child", settings.Power{Command: []string{"sh", "-c", "echo 5; sleep 1000 & "}}, 0, "Its program sh failed: "},
+			{"a program that leaves a child", settings.Power{Command: []string{"sh", "-c", "echo 5; sleep 1000 & "}}, 0, "Its program sh has ended, but not all that it has started."},
 		}...)
 	}
 	r := Reader{HTTP: server.Client()}
@@ -139,7 +148,7 @@ func TestRead(t *testing.T) {
 			switch {
 			case tt.fault == "" && (err != nil || got != tt.number):
 				t.Errorf("got %v, %v", got, err)
-			case tt.fault != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.fault) || !strings.HasSuffix(err.Error(), ".")):
+			case tt.fault != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.fault) || !strings.HasSuffix(err.Error(), ".") || strings.Contains(err.Error(), "secret")):
 				t.Errorf("got %v, %v; want %s", got, err, tt.fault)
 			}
 		})

@@ -1,12 +1,15 @@
 package power
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
@@ -37,7 +40,12 @@ func (r *Reader) Read(ctx context.Context, p settings.Power) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return number(text, p.Value)
+	v, err := number(text, p.Value)
+	if err != nil && p.File != "" {
+		// Not the text: with the rights of the agent, a link may lead to anything, and others see this.
+		err = sentence("Its file has no number at %s.", cmp.Or(p.Value, "its start"))
+	}
+	return v, err
 }
 
 func (r *Reader) text(ctx context.Context, p settings.Power) ([]byte, error) {
@@ -54,7 +62,7 @@ func (r *Reader) text(ctx context.Context, p settings.Power) ([]byte, error) {
 	return r.get(ctx, p.URL)
 }
 
-// run returns the output of a program.
+// run returns the output of a program. Other programs that it has started end with it.
 func (r *Reader) run(ctx context.Context, command []string) ([]byte, error) {
 	if r.Root {
 		return nil, sentence("Its program is not run, because the agent runs as root.")
@@ -63,12 +71,16 @@ func (r *Reader) run(ctx context.Context, command []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8"}
 	cmd.Stdout, cmd.WaitDelay = &out, time.Second
+	ownGroup(cmd)
 	err := cmd.Run()
+	endGroup(cmd)
 	switch {
 	case ctx.Err() != nil:
 		return nil, sentence("Its program %s did not end within %v.", command[0], patience)
 	case out.over:
 		return nil, tooMuch()
+	case errors.Is(err, exec.ErrWaitDelay):
+		return nil, sentence("Its program %s has ended, but not all that it has started.", command[0])
 	case err != nil:
 		return nil, sentence("Its program %s failed: %s.", command[0], sysfault.Plain(err))
 	}
@@ -97,17 +109,14 @@ func tooMuch() error {
 }
 
 // get returns a page.
-func (r *Reader) get(ctx context.Context, url string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+func (r *Reader) get(ctx context.Context, address string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
 	resp, err := r.HTTP.Do(req)
-	if ctx.Err() != nil {
-		return nil, sentence("Its server %s did not answer within %v.", req.URL.Host, patience)
-	}
 	if err != nil {
-		return nil, sentence("Its page cannot be fetched: %s.", sysfault.Plain(err))
+		return nil, fetchError(ctx, req, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -116,11 +125,23 @@ func (r *Reader) get(ctx context.Context, url string) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxText+1))
 	switch {
 	case err != nil:
-		return nil, sentence("Its page cannot be fetched: %s.", sysfault.Plain(err))
+		return nil, fetchError(ctx, req, err)
 	case len(b) > maxText:
 		return nil, tooMuch()
 	}
 	return b, nil
+}
+
+// fetchError describes an error without the address, which may contain a password, and which others
+// than the volunteer would see.
+func fetchError(ctx context.Context, req *http.Request, err error) error {
+	if ctx.Err() != nil {
+		return sentence("Its server %s did not answer within %v.", req.URL.Host, patience)
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return sentence("Its page cannot be fetched: %s.", sysfault.Plain(err))
 }
 
 // number finds the number in a text: at a place in JSON, or at the beginning.

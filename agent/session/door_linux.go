@@ -16,10 +16,12 @@ import (
 	"github.com/starling-grid/starling/internal/peercred"
 )
 
-// The limits of the door: on connections of all users, on reports of one connection, and on the time
+// The limits of the door: on connections of one user, on reports of one connection, and on the time
 // that a new connection may be silent.
 const (
-	connectionsPerSecond = 50
+	connectionsPerSecond = 5
+	connectionsAtOnce    = 64
+	maxConnections       = 4 * maxHelpers // of all users, those that are being refused included
 	reportsPerSecond     = 1
 	reportsAtOnce        = 10
 	greeting             = 5 * time.Second
@@ -46,14 +48,16 @@ func Serve(ctx context.Context, dataDir string, open bool, r *Roster, log *slog.
 		return fmt.Errorf("presence socket: %w", errors.Join(err, l.Close()))
 	}
 	context.AfterFunc(ctx, func() { _ = l.Close() })
-	go accept(ctx, l, &door{r, person, log})
+	go accept(ctx, l, &door{r, person, caller, log})
 	return nil
 }
 
-// accept lets helpers in until ctx ends.
+// accept lets helpers in until ctx ends. Connections above a limit are closed at once, and no other
+// connection waits for that: the socket has one queue for all users.
 func accept(ctx context.Context, l net.Listener, d *door) {
-	limit := rate.NewLimiter(connectionsPerSecond, maxHelpers)
-	for limit.Wait(ctx) == nil {
+	var limits limits
+	places := make(chan struct{}, maxConnections)
+	for {
 		c, err := l.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
@@ -66,32 +70,63 @@ func accept(ctx context.Context, l net.Listener, d *door) {
 			}
 			continue
 		}
-		go d.attend(ctx, c)
+		uid, ok := d.caller(c)
+		if !ok || !limits.of(uid).Allow() {
+			_ = c.Close()
+			continue
+		}
+		select {
+		case places <- struct{}{}:
+			go func() {
+				defer func() { <-places }()
+				d.attend(ctx, c, uid)
+			}()
+		default:
+			_ = c.Close()
+		}
 	}
+}
+
+// limits has the limits on connections by user.
+type limits map[int]*rate.Limiter
+
+// maxUsers is the maximum number of users whose connections are remembered.
+const maxUsers = 1024
+
+func (l *limits) of(uid int) *rate.Limiter {
+	if *l == nil || len(*l) >= maxUsers {
+		*l = make(limits)
+	}
+	if (*l)[uid] == nil {
+		(*l)[uid] = rate.NewLimiter(connectionsPerSecond, connectionsAtOnce)
+	}
+	return (*l)[uid]
 }
 
 // A door takes reports.
 type door struct {
 	roster *Roster
 	person func(uid int, session string) (Person, error)
+	caller func(net.Conn) (uid int, ok bool) // at the other end
 	log    *slog.Logger
 }
 
+func caller(c net.Conn) (uid int, ok bool) {
+	p, ok := peercred.Of(c)
+	return p.UID, ok
+}
+
 // attend takes the reports of a helper until it ends, is silent for long, or is refused.
-func (d *door) attend(ctx context.Context, c net.Conn) {
+func (d *door) attend(ctx context.Context, c net.Conn, uid int) {
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	p, ok := peercred.Of(c)
-	if !ok {
-		return
-	}
-	id, err := d.roster.join(p.UID)
+	id, err := d.roster.join(uid)
 	if err == nil {
 		defer d.roster.leave(id)
-		err = d.listen(c, p.UID, id)
+		err = d.listen(c, uid, id)
 	}
 	if err != nil {
-		d.log.Debug("helper of a desktop session refused", "uid", p.UID, "err", err)
+		d.log.Debug("helper of a desktop session refused", "uid", uid, "err", err)
 		d.reply(c, answer{err.Error()})
 		drain(c)
 	}

@@ -1,13 +1,16 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -167,6 +170,82 @@ func TestFiftyHelpers(t *testing.T) {
 	}
 	if refused != 50-maxPerUser || len(r.Lines(time.Now())) != maxPerUser {
 		t.Errorf("%d were refused, and these report: %q", refused, r.Lines(time.Now()))
+	}
+}
+
+// A user whose programs connect without end does not keep the helpers of others away.
+func TestAFloodOfConnections(t *testing.T) {
+	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unixpacket"})
+	if err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var hostile atomic.Bool
+	hostile.Store(true)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		accept(ctx, l, &door{
+			roster: new(Roster), log: slog.New(slog.DiscardHandler),
+			person: func(uid int, _ string) (Person, error) { return Person{UID: uid}, nil },
+			caller: func(net.Conn) (int, bool) {
+				if hostile.Load() {
+					return 1, true
+				}
+				return 2, true
+			},
+		})
+	}()
+	defer func() { <-ended }()
+	defer l.Close()
+	defer cancel()
+	dial := func() (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(t.Context(), "unixpacket", l.Addr().String())
+	}
+	closed := 0
+	for closed < 10_000 {
+		c, err := dial()
+		if err != nil {
+			continue // the queue is full
+		}
+		_ = c.Close()
+		closed++
+	}
+	var c net.Conn
+	testwait.Until(t, "a connection that is closed at once", func() bool { // all before it have been seen
+		if c, err = dial(); err != nil {
+			return false
+		}
+		defer c.Close()
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		_, err := c.Read(make([]byte, maxReport))
+		return errors.Is(err, io.EOF)
+	})
+	hostile.Store(false)
+	if c, err = dial(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	send(t, c, good)
+	if a, err := heard(t, c); err != nil || a.Error != "" {
+		t.Errorf("another user: got %+v, %v", a, err)
+	}
+}
+
+// The limits are of each user, and the agent does not remember all users forever.
+func TestLimitsOfUsers(t *testing.T) {
+	var l limits
+	for range connectionsAtOnce {
+		l.of(1).Allow()
+	}
+	if l.of(1).Allow() || !l.of(2).Allow() {
+		t.Error("the limit is not of each user")
+	}
+	for uid := range 10 * maxUsers {
+		l.of(uid)
+	}
+	if len(l) > maxUsers {
+		t.Errorf("%d users are remembered", len(l))
 	}
 }
 

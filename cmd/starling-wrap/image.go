@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -24,7 +25,7 @@ func readImage(resolve func(string) (string, error), d appipc.InitData) (*protoc
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := foreigndir.ReadFile(path, protocol.MaxImageText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

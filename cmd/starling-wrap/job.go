@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -20,6 +21,9 @@ import (
 
 // jobFile is the logical name of the description of a job, in the form that BOINC's wrapper reads.
 const jobFile = "job.xml"
+
+// maxJob is the maximum size of a description, in bytes.
+const maxJob = 16 << 20
 
 // programName is the logical name of the program of a job without description.
 const programName = "starling_program"
@@ -75,7 +79,7 @@ func readJob(resolve func(string) (string, error), d appipc.InitData, args []str
 	if err != nil {
 		return job{}, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := foreigndir.ReadFile(path, maxJob)
 	if errors.Is(err, fs.ErrNotExist) {
 		return plain(args), nil
 	}

@@ -127,6 +127,8 @@ func TestProgress(t *testing.T) {
 		{"a pattern of fractions", `<fraction_done_pattern>done: ([0-9.]+)</fraction_done_pattern>`, "echo done: 0.5", 0.625},
 		{"a pattern of what goes to the task's stderr", `<fraction_done_pattern>([0-9.]+)%</fraction_done_pattern>`, `printf '10%%\r50%%\r' >&2`, 0.625},
 		{"too much", "<fraction_done_filename>done</fraction_done_filename>", "echo 7 > done", 1},
+		{"a named pipe", "<fraction_done_filename>done</fraction_done_filename>", "mkfifo done", 0.25},
+		{"output that is a named pipe now", `<fraction_done_pattern>([0-9.]+)%</fraction_done_pattern>`, "rm out; mkfifo out", 0.25},
 		{"nonsense", "<fraction_done_filename>done</fraction_done_filename>", "echo NaN none > done", 0.25},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -222,6 +224,37 @@ func TestArchives(t *testing.T) {
 	}
 	if k.read("bundle") != "absent" {
 		t.Error("the link to what was unpacked is left")
+	}
+}
+
+// An archive does not replace the files of the client and the wrapper.
+func TestArchivesOfReservedNames(t *testing.T) {
+	for _, name := range []string{appipc.InitDataFile, "./" + appipc.FinishFile, "x/../" + appipc.MmapFile, strings.ToUpper(stateFile), initialFile, jobFile} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newJob(t, `<unzip_input><zipfilename>bundle</zipfilename></unzip_input><task><application>work</application></task>`,
+				map[string]string{"work": "echo ran >ran"})
+			k.pack("bundle", [2]string{name, "0\n"})
+			k.start()
+			if got := k.wait(); got != exitChildFailed || !strings.Contains(k.read(appipc.StderrFile), "has this name") || k.read("ran") != "absent" {
+				t.Errorf("status %d: %s", got, k.read(appipc.StderrFile))
+			}
+		})
+	}
+}
+
+// Named pipes in the place of the wrapper's files do not hold it up.
+func TestNamedPipes(t *testing.T) {
+	for name, want := range map[string]string{initialFile: "not a regular file", "all.zip": "not a regular file"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newJob(t, `<task><application>work</application></task><zip_output><zipfilename>all.zip</zipfilename><filename>.*</filename></zip_output>`,
+				map[string]string{"work": "rm -f " + name + "; mkfifo " + name})
+			k.start()
+			if got := k.wait(); got != exitChildFailed || !strings.Contains(k.read(appipc.StderrFile), want) {
+				t.Errorf("status %d: %s", got, k.read(appipc.StderrFile))
+			}
+		})
 	}
 }
 

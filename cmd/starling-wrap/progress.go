@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"io"
 	"math"
 	"os"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -62,17 +62,9 @@ func number(text string) (float64, bool) {
 	return min(max(n, 0), 1), err == nil && !math.IsNaN(n)
 }
 
-// tail returns the end of a file.
+// tail returns the end of a file. The program may have put anything in its place.
 func tail(path string) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	if end, err := f.Seek(0, io.SeekEnd); err == nil {
-		_, _ = f.Seek(max(0, end-tailBytes), io.SeekStart)
-	}
-	text, _ := io.ReadAll(io.LimitReader(f, tailBytes))
+	text, _ := foreigndir.TailFile(path, tailBytes)
 	return text
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
 // Files in the slot, which are named and written as by BOINC's wrapper.
@@ -23,7 +24,7 @@ func (w *wrapper) begin(j job) (done int, err error) {
 			return 0, err
 		}
 	}
-	text, err := os.ReadFile(stateFile)
+	text, err := foreigndir.ReadFile(stateFile, 1000)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if j.zip.name != "" {

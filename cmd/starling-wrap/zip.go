@@ -11,7 +11,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/protocol/appipc"
 )
+
+// maxList is the maximum size of initialFile, in bytes.
+const maxList = 64 << 20
 
 // unpack unpacks an archive into the slot and removes its link or copy there. If that is gone, the
 // archive was unpacked before. The disk limit of the task limits the size of the content.
@@ -39,11 +45,21 @@ func unpack(logical string, resolve func(string) (string, error)) (err error) {
 	return os.Remove(logical)
 }
 
+// reserved are names in the slot that an archive may not use. An archive may be an input file, which
+// is not signed: it must not change which programs are run, or that they have ended.
+var reserved = []string{
+	appipc.InitDataFile, appipc.MmapFile, appipc.LockFile, appipc.FinishFile, appipc.TemporaryExitFile,
+	appipc.TaskStateFile, appipc.SetupFile, appipc.TrickleUpFile, jobFile, stateFile, initialFile,
+}
+
 // extract writes one file of an archive, below the slot.
 func extract(f *zip.File) (err error) {
 	name := filepath.FromSlash(f.Name)
 	if !filepath.IsLocal(name) {
 		return errors.New("its path leads out of the slot")
+	}
+	if slices.ContainsFunc(reserved, func(r string) bool { return strings.EqualFold(filepath.Clean(name), r) }) {
+		return errors.New("a file of the client or the wrapper has this name: rename it")
 	}
 	if f.Mode().IsDir() {
 		return os.MkdirAll(name, 0o750)
@@ -73,7 +89,7 @@ func (a archive) make(resolve func(string) (string, error)) (err error) {
 	if a.name == "" {
 		return nil
 	}
-	list, err := os.ReadFile(initialFile)
+	list, err := foreigndir.ReadFile(initialFile, maxList)
 	if err != nil {
 		return err
 	}
@@ -85,6 +101,9 @@ func (a archive) make(resolve func(string) (string, error)) (err error) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file: a program has replaced it", a.name)
 	}
 	out, err := os.Create(path)
 	if err != nil {
@@ -104,7 +123,7 @@ func (a archive) make(resolve func(string) (string, error)) (err error) {
 }
 
 func add(w *zip.Writer, name string) error {
-	from, err := os.Open(name)
+	from, err := foreigndir.OpenFile(name)
 	if err != nil {
 		return err
 	}

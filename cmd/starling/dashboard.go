@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,7 +81,7 @@ func serveDashboard(ctx context.Context, dataDir string, a *agent.Agent, port in
 	if port == 0 {
 		return nil, dashboard.Retract(dataDir)
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	l, err := openPort(ctx, "127.0.0.1", port)
 	if err != nil {
 		err = fmt.Errorf("%w; is another agent running? Choose another port with --dashboard-port or dashboard_port in starling.toml", err)
 		return nil, errors.Join(err, dashboard.Retract(dataDir))

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"runtime"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -161,7 +159,7 @@ func serveRemote(ctx context.Context, dataDir string, a *agent.Agent, port int, 
 	if err != nil {
 		return nil, err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("", strconv.Itoa(port)))
+	l, err := openPort(ctx, "", port)
 	if err != nil {
 		return nil, fmt.Errorf("%w; choose another port with remote_port in starling.toml", err)
 	}
@@ -178,12 +176,12 @@ func serveMetrics(ctx context.Context, a *agent.Agent, port int, log *slog.Logge
 	if port == 0 {
 		return nil
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	l, err := openPort(ctx, "127.0.0.1", port)
 	if err != nil {
 		return fmt.Errorf("%w; choose another port with metrics_port in starling.toml", err)
 	}
 	go func() {
-		if err := metrics.Serve(ctx, l, a); err != nil {
+		if err := metrics.Serve(ctx, l, a, log); err != nil {
 			log.Error("metrics have stopped; computing continues", "err", err)
 		}
 	}()
@@ -205,7 +203,7 @@ func serveTools(ctx context.Context, dataDir string, a *agent.Agent, port int, l
 	if remote {
 		host = ""
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	l, err := openPort(ctx, host, port)
 	if err != nil {
 		return fmt.Errorf("%w; is a BOINC client or another agent running? Choose another port with --gui-rpc-port or gui_rpc_port in starling.toml", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // ErrTooLarge means that a file is larger than allowed.
@@ -28,6 +29,10 @@ type Door struct {
 // Enter opens a folder that a person has named. Links in its path are followed. The caller closes
 // the door.
 func Enter(ctx context.Context, dir string) (*Door, error) {
+	// A named pipe would make OpenRoot wait, and no signal could end that.
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -249,7 +254,7 @@ func (u until) Read(p []byte) (int, error) {
 // ReadFile returns a regular file of at most so many bytes that a person has named or written, and
 // that another program may have damaged. It may be a link.
 func ReadFile(name string, most int64) ([]byte, error) {
-	f, err := openNamed(name)
+	f, err := OpenFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +271,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 
 // ReadHead returns the first bytes of such a file, at most so many.
 func ReadHead(name string, most int64) ([]byte, error) {
-	f, err := openNamed(name)
+	f, err := OpenFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +279,18 @@ func ReadHead(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
-func openNamed(name string) (*os.File, error) {
+// TailFile returns the last bytes of such a file, at most so many.
+func TailFile(name string, most int64) ([]byte, error) {
+	f, err := OpenFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return tail(f, most)
+}
+
+// OpenFile opens such a file. The caller closes it.
+func OpenFile(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return nil, err

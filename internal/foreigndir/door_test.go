@@ -116,4 +116,9 @@ func TestFilesThatPeopleName(t *testing.T) {
 			t.Errorf("%s: got %q, %v", name, b, err)
 		}
 	}
+	for _, name := range []string{fifo, file, "/dev/zero"} {
+		if d, err := foreigndir.Enter(t.Context(), name); !errors.Is(err, unix.ENOTDIR) {
+			t.Errorf("%s: got %v, %v", name, d, err)
+		}
+	}
 }

@@ -23,6 +23,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/logflag"
@@ -32,13 +34,14 @@ import (
 
 // Bounds on what peers may do.
 const (
-	maxRequest = 100000
-	maxPeers   = 50
-	maxWait    = time.Hour        // between two requests
-	readTime   = 30 * time.Second // for one request, once it has started
-	replyTime  = 60 * time.Second
-	guessDelay = time.Second // after a wrong password
-	endOfText  = 3           // the byte that ends a message
+	maxRequest   = 100000
+	maxWait      = time.Hour        // between two requests
+	strangerWait = time.Minute      // the same for a peer that has not sent the password
+	retryTime    = time.Second      // after an error of the listener, such as too many open files
+	readTime     = 30 * time.Second // for one request, once it has started
+	replyTime    = 60 * time.Second
+	guessDelay   = time.Second // after a wrong password
+	endOfText    = 3           // the byte that ends a message
 )
 
 // A Server answers GUI RPCs. Its methods may be called concurrently.
@@ -53,12 +56,12 @@ type Server struct {
 	calls map[string]call
 	async async
 	peers sync.WaitGroup
-	slots chan struct{}
+	loud  rate.Sometimes // limits the messages that strangers cause
 }
 
-// Serve answers on l until ctx ends, and then closes it.
+// Serve answers on l until ctx ends, and then closes it. The caller limits the number of connections.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	s.calls, s.slots = table(), make(chan struct{}, maxPeers)
+	s.calls, s.loud = table(), rate.Sometimes{First: 10, Interval: time.Minute}
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 	for {
@@ -67,28 +70,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		case ctx.Err() != nil:
 			s.peers.Wait()
 			return nil
-		case err != nil:
-			var ne net.Error
-			if errors.As(err, &ne) && ne.Timeout() {
-				continue
-			}
+		case errors.Is(err, net.ErrClosed):
 			return err
+		case err != nil:
+			s.Log.Warn("cannot accept a connection of BOINC's tools; trying again", "err", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(retryTime):
+			}
+			continue
 		}
 		local := isLocal(c.RemoteAddr())
 		if !local && (s.Allowed == nil || !s.Allowed(addressOf(c.RemoteAddr()))) {
-			s.Log.Warn("GUI RPC refused: the peer is not in remote_hosts.cfg", "peer", c.RemoteAddr())
-			_ = c.Close()
-			continue
-		}
-		select {
-		case s.slots <- struct{}{}:
-		default:
-			s.Log.Warn("GUI RPC refused: too many tools are connected", "most", maxPeers)
+			s.loud.Do(func() { s.Log.Warn("GUI RPC refused: the peer is not in remote_hosts.cfg", "peer", c.RemoteAddr()) })
 			_ = c.Close()
 			continue
 		}
 		s.peers.Go(func() {
-			defer func() { <-s.slots }()
 			p := peer{Server: s, conn: c, local: local, authorized: s.Password == ""}
 			p.talk(ctx)
 		})
@@ -140,7 +138,11 @@ func (p *peer) talk(ctx context.Context) {
 // read reads one request. A peer may be silent for long, but not in the middle of
 // one.
 func (p *peer) read(r *bufio.Reader) (string, error) {
-	_ = p.conn.SetReadDeadline(time.Now().Add(maxWait))
+	patience := maxWait
+	if !p.authorized {
+		patience = strangerWait
+	}
+	_ = p.conn.SetReadDeadline(time.Now().Add(patience))
 	if _, err := r.Peek(1); err != nil {
 		return "", err
 	}
@@ -257,7 +259,7 @@ func (p *peer) auth2(hash string) string {
 	// each connection that may be open at a time.
 	time.Sleep(guessDelay)
 	p.closing = true
-	p.Log.Warn("GUI RPC: wrong password; see gui_rpc_auth.cfg", "peer", p.conn.RemoteAddr())
+	p.loud.Do(func() { p.Log.Warn("GUI RPC: wrong password; see gui_rpc_auth.cfg", "peer", p.conn.RemoteAddr()) })
 	return "<unauthorized/>\n"
 }
 

@@ -4,6 +4,7 @@ package metrics
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
@@ -25,10 +26,13 @@ type Agent interface {
 const patience = 10 * time.Second
 
 // Serve answers GET /metrics on l until ctx ends, and then closes l.
-func Serve(ctx context.Context, l net.Listener, a Agent) error {
+func Serve(ctx context.Context, l net.Listener, a Agent, log *slog.Logger) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", Handler(a))
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: patience}
+	srv := &http.Server{
+		Handler: mux, ReadTimeout: patience, WriteTimeout: 2 * patience, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
 	if err := srv.Serve(l); ctx.Err() == nil {

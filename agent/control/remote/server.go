@@ -14,15 +14,12 @@ import (
 	"time"
 	"unicode"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/sysfault"
 )
 
 // Bounds on what peers may do.
 const (
-	maxPeers    = 50
 	maxBody     = 1 << 16
 	maxName     = 64
 	headerTime  = 10 * time.Second
@@ -61,7 +58,7 @@ func New(dataDir string, port int, handler http.Handler, log *slog.Logger) (*Ser
 	return &Server{handler: handler, log: log, port: port, cert: cert, pins: pinsIn(dir), now: time.Now}, nil
 }
 
-// Serve answers on l until ctx ends, and then closes it.
+// Serve answers on l until ctx ends, and then closes it. The caller limits the number of connections.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc(pairPath, s.pair)
@@ -74,7 +71,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
-	if err := srv.ServeTLS(netutil.LimitListener(l, maxPeers), "", ""); !errors.Is(err, http.ErrServerClosed) {
+	if err := srv.ServeTLS(l, "", ""); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
