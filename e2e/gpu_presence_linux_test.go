@@ -41,7 +41,7 @@ func TestTheGPUsAreFree(t *testing.T) {
 	put("gpu_busy_percent", "97")
 	put("hwmon/hwmon2/temp1_input", "60000")
 	p := restingProject(t, ctx, "long", 1000, 2, "", "radeon")
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\nmax_gpu_temperature = 80\n",
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "max_gpu_temperature = 80\n",
 		"ncpus = 1\nexclusive_gpu_apps = [\"starling-game\"]\n[[coproc]]\ntype = \"ATI\"\ncount = 1\npeak_flops = 4e9\n")
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func TestCoprocessors(t *testing.T) {
 	for host, start := range map[string]func(t *testing.T, ctx context.Context, p *testhost.Project){
 		"agent": func(t *testing.T, ctx context.Context, p *testhost.Project) {
 			t.Helper()
-			a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n",
+			a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "",
 				"ncpus = 1\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e10\n")
 			if err != nil {
 				t.Fatal(err)
@@ -98,7 +98,7 @@ func moveWithCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project
 	if err := c.proc.Stop(2 * time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n", "")
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

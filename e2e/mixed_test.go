@@ -34,7 +34,7 @@ func TestMixedShares(t *testing.T) {
 	d := sharesFor(t)
 	ctx, cancel := context.WithTimeout(t.Context(), d+10*time.Minute)
 	t.Cleanup(cancel)
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n"+sharesPrefs,
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), sharesPrefs,
 		"ncpus = 2\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 4e9\n[log_flags]\nsched_decision = true\n")
 	if err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func computeByOpenCL(t *testing.T, device string, how openCLCase) {
 	}
 	serve(t, ctx, p)
 
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n",
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "",
 		"ncpus = 1\n"+how.settings)
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func (g *grid) start(ctx context.Context, n int) (err error) {
 	}
 	for i := range hosts {
 		a, err := testhost.NewAgent(g.bin, filepath.Join(g.dir, fmt.Sprintf("agent%d", i+1)),
-			fmt.Sprintf("max_ncpus_pct = %d\ndisk_interval = 1\nrun_gpu_if_user_active = true\n", 100/hosts), fmt.Sprintf("device_name = \"demo host %d\"\n", i+1)+settings)
+			fmt.Sprintf("max_ncpus_pct = %d\ndisk_interval = 1\n", 100/hosts), fmt.Sprintf("device_name = \"demo host %d\"\n", i+1)+settings)
 		if err != nil {
 			return err
 		}

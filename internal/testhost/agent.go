@@ -29,7 +29,7 @@ func NewAgent(bin Bin, dir, prefs, settings string) (*Agent, error) {
 		return nil, err
 	}
 	for name, text := range map[string]string{
-		"prefs.toml":    "suspend_cpu_usage = 0\nrun_on_batteries = true\n" + prefs, // tasks also run on a busy machine
+		"prefs.toml":    "suspend_cpu_usage = 0\nrun_on_batteries = true\nrun_gpu_if_user_active = true\n" + prefs, // tasks also run on a busy machine with terminals
 		"starling.toml": "allow_multiple_clients = true\nno_priority_change = true\n" + noTools(settings) + settings,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
