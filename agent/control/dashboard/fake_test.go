@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -22,7 +23,7 @@ import (
 var wcgName = "World <Community> Grid"
 
 func init() {
-	if os.Getenv("STARLING_SCREENSHOTS") != "" {
+	if os.Getenv(testbrowser.Screenshots) != "" {
 		wcgName = "World Community Grid"
 	}
 }
