@@ -46,7 +46,7 @@ func TestPowerLimit(t *testing.T) {
 		if s := w.after(t, 70*time.Second); s.Compute != "" || !s.Powers[0].Wrong || !s.Powers[0].Known {
 			t.Errorf("not a number: %q, %+v", s.Compute, s.Powers)
 		}
-		if s := w.after(t, 5*time.Minute); s.Compute != "" || s.Powers[0].Known || s.Powers[0].Text != `Grid is not known. Its source gives "NaN", which is not a number.` {
+		if s := w.after(t, 5*time.Minute); s.Compute != "" || s.Powers[0].Known || s.Powers[0].Text != "Grid is not known. Its file has no number at its start." {
 			t.Errorf("unknown: %q, %+v", s.Compute, s.Powers)
 		}
 	})
