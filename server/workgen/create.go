@@ -84,15 +84,6 @@ type Generator struct {
 	packed map[string]int64 // size of the compressed copies of files, by their names (0: none)
 }
 
-// staged remembers a file that was put in place, so that a file shared by many
-// workunits is read once.
-type staged struct {
-	size int64
-	time time.Time
-	name string
-	info blob.Info
-}
-
 // Files is a tree of files, see blob.Tree.
 type Files interface {
 	Size(ctx context.Context, name string) (int64, error)
@@ -237,29 +228,6 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 		return nil, err
 	}
 	return names, nil
-}
-
-// ensure puts a file and its compressed copy back that were deleted since it was staged.
-func (g *Generator) ensure(ctx context.Context, f protocol.FileInfo, from Given) error {
-	switch n, err := g.download.Size(ctx, f.Name); {
-	case err == nil && n == f.NBytes:
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	case from.Path == "" || from.Kind != Local:
-		return fmt.Errorf("file %s is not in download/", f.Name)
-	default:
-		if _, err := stage(ctx, g.download, f.Name, from.Path); err != nil {
-			return err
-		}
-	}
-	if f.GzippedNBytes == 0 {
-		return nil
-	}
-	_, err := g.download.Size(ctx, blob.Packed(f.Name))
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err = compress(ctx, g.download, f.Name)
-	}
-	return err
 }
 
 // Params returns the parameters of a workunit requested with p, completed from the template and the
@@ -449,78 +417,4 @@ func (g *Generator) find(ctx context.Context, from Given, await bool) (protocol.
 		return protocol.FileInfo{}, fmt.Errorf("input file %s: %w", from.Path, err)
 	}
 	return protocol.FileInfo{Name: from.Path, NBytes: sum.NBytes, MD5: sum.MD5}, nil
-}
-
-// stage puts a file into download/ under a name made from its own and its
-// content, so that the name is unique and its content never changes.
-func (g *Generator) stage(ctx context.Context, path string) (protocol.FileInfo, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)
-	}
-	if !st.Mode().IsRegular() {
-		return protocol.FileInfo{}, fmt.Errorf("input file %s: not a file", path)
-	}
-	s, ok := g.staged[path]
-	if !ok || s.size != st.Size() || !s.time.Equal(st.ModTime()) {
-		s = staged{size: st.Size(), time: st.ModTime()}
-		if s.name, s.info, err = PhysicalName(path); err != nil {
-			return protocol.FileInfo{}, fmt.Errorf("input file %s: %w", path, err)
-		}
-		if _, err := g.download.Size(ctx, s.name); err != nil {
-			if _, err := stage(ctx, g.download, s.name, path); err != nil {
-				return protocol.FileInfo{}, err
-			}
-		}
-		g.staged[path] = s
-	}
-	return protocol.FileInfo{Name: s.name, NBytes: s.info.NBytes, MD5: s.info.MD5}, nil
-}
-
-func stage(ctx context.Context, d Files, name, path string) (blob.Info, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return blob.Info{}, err
-	}
-	defer f.Close()
-	return d.Put(ctx, name, f)
-}
-
-// PhysicalName returns the name under which a file is published, which is its stem, 16 digits of
-// its MD5 and its extension. It also returns the size and checksum of the file.
-func PhysicalName(path string) (string, blob.Info, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", blob.Info{}, err
-	}
-	defer f.Close()
-	info, err := blob.SumReader(io.Reader(f))
-	if err != nil {
-		return "", blob.Info{}, err
-	}
-	return physical(filepath.Base(path), info.MD5), info, nil
-}
-
-// physical returns the physical name of a file with the original name base.
-func physical(base, md5 string) string {
-	base = safe(base)
-	ext := filepath.Ext(base)
-	stem := strings.TrimSuffix(base, ext)
-	return stem[:min(len(stem), 100)] + "_" + md5[:16] + ext[:min(len(ext), 20)]
-}
-
-// safe replaces characters that BOINC's clients, URLs or file systems do not accept in names.
-func safe(name string) string {
-	b := []byte(name)
-	for i, c := range b {
-		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !alnum && c != '.' && c != '-' && c != '_' {
-			b[i] = '_'
-		}
-	}
-	name = strings.Trim(strings.ReplaceAll(string(b), "..", "_"), ".")
-	if name == "" {
-		return "file"
-	}
-	return name
 }
