@@ -14,7 +14,7 @@ export function buildWelcome() {
   const manager = make('p', { id: 'welcome-manager' }), touch = make('p', { id: 'welcome-touch' });
   const onward = make('button', { id: 'welcome-go', class: 'primary large', disabled: true, onclick: () => openAttach(chosen.url) }, 'Continue');
   const choice = make('div', {}, cards, fault, make('p', { class: 'links' },
-    make('button', { class: 'link', onclick: () => openAttach() }, 'See all projects'), make('button', { class: 'link', onclick: () => openAttach('') }, 'Enter a project’s address'),
+    make('button', { class: 'link', onclick: () => openAttach() }, 'See all projects'), make('button', { class: 'link', id: 'welcome-address', onclick: () => openAttach('') }, 'Enter a project’s address'),
     make('span', { class: 'small' }, 'To use an account manager, run: ', make('code', {}, 'starling manager join'))));
   const fact = (name, title, ...words) => make('section', {}, icon(name), make('div', {}, make('h3', {}, title), ...words));
   const element = make('div', { id: 'welcome', class: 'welcome', hidden: true },
