@@ -4,6 +4,8 @@ package testx11
 import (
 	"bufio"
 	"bytes"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,13 +16,13 @@ import (
 
 // A Screen is a running X server.
 type Screen struct {
-	Display string // a value of $DISPLAY for programs that use Xlib, which also looks for abstract sockets
+	Display string // a value of $DISPLAY for programs that use Xlib, which also looks for a socket without a file
 	Socket  string // a value of $DISPLAY for programs that use xgb, which takes the file of a socket that ends in a number
 }
 
 // Start runs Xvfb until the test ends. The test is skipped where Xvfb is missing, but fails if
-// $CI is set. The socket is moved away from /tmp/.X11-unix: BOINC's client connects to every
-// display that it finds there, takes input there for a person's, and ends when the display does.
+// $CI is set. The server has no socket in /tmp/.X11-unix, not even for a moment: BOINC's client connects to
+// every display that it finds there, takes input there for a person's, and ends when the display does.
 func Start(t testing.TB) Screen {
 	t.Helper()
 	program, err := exec.LookPath("Xvfb")
@@ -37,7 +39,7 @@ func Start(t testing.TB) Screen {
 	}
 	defer r.Close()
 	// A reset, when the last client leaves, would throw out the one that is just coming.
-	cmd := exec.Command(program, "-displayfd", "3", "-nolisten", "tcp", "-noreset", "-screen", "0", "1024x768x24")
+	cmd := exec.Command(program, "-displayfd", "3", "-nolisten", "tcp", "-nolisten", "unix", "-noreset", "-screen", "0", "1024x768x24")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.ExtraFiles = []*os.File{w}
@@ -57,8 +59,34 @@ func Start(t testing.TB) Screen {
 	}
 	number = strings.TrimSpace(number)
 	socket := filepath.Join(t.TempDir(), "x11:"+number)
-	if err := os.Rename("/tmp/.X11-unix/X"+number, socket); err != nil {
+	forward(t, socket, "@/tmp/.X11-unix/X"+number)
+	return Screen{Display: ":" + number, Socket: socket}
+}
+
+// forward passes connections to one socket on to another, until the test ends.
+func forward(t testing.TB, from, to string) {
+	l, err := net.Listen("unix", from)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return Screen{Display: ":" + number, Socket: socket}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return // the test has ended
+			}
+			out, err := net.Dial("unix", to)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			for _, way := range [][2]net.Conn{{in, out}, {out, in}} {
+				go func() {
+					_, _ = io.Copy(way[0], way[1])
+					_ = way[0].Close()
+				}()
+			}
+		}
+	}()
 }
