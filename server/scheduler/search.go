@@ -155,8 +155,8 @@ func (s *Scheduler) had(list []*rpc, workunits []int64, had map[store.Had]bool) 
 	return store.Question{}
 }
 
-// hadOf returns the workunits in a list from which the host had its only result. It adds those of results that this
-// request makes the host's: one that was sent to another record of the same computer becomes the reporting host's.
+// hadOf returns the workunits in a list from which the host had its only result. It adds workunits of which this
+// request makes a result the host's: one that was sent to another record of the same computer becomes the reporting host's.
 func (r *rpc) hadOf(workunits []int64, had map[store.Had]bool) map[int64]bool {
 	if len(workunits) == 0 {
 		return nil
