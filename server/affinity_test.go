@@ -135,9 +135,8 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 		w, a, b, held := chain(t)
 		kept := func() time.Time {
 			var list []store.Kept
-			w.must(w.p.Store.View(t.Context(), func(tx *store.View) (err error) {
-				list, err = tx.KeptFor(a.host, 10)
-				return err
+			w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
+				return tx.Ask(store.KeptFor(a.host, 10, func(k store.Kept) { list = append(list, k) }))
 			}))
 			if len(list) != 1 {
 				t.Fatalf("kept for the host: %+v", list)

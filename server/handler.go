@@ -128,7 +128,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 	}
 	s.room.Set(c.MaxWaitingHosts, perAddress)
 	sched := &scheduler.Scheduler{
-		Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded, Certify: s.Certifier().Certify,
+		Store: s.Store.Shard(s.part.Shard), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded, Certify: s.Certifier().Certify,
 		Feeder: feeder.Feeder{Fresh: fresh, Shard: s.front.shard},
 		Bodies: s.memory, Idle: s.room,
 		Config: scheduler.Config{

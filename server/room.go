@@ -15,12 +15,15 @@ func (s *Server) newRoom() *waiting.Room {
 	return &waiting.Room{
 		Log: s.Log.With("part", "waiting"),
 		Look: func(ctx context.Context, now time.Time, after int64, limit int) (w waiting.Work, err error) {
-			err = st.View(ctx, func(tx *store.View) error {
-				return tx.Together(
-					func() (err error) { w.Sendable, err = tx.Sendable(now, limit); return err },
-					func() (err error) { w.Created, err = tx.SendableAfter(now, after, limit); return err },
-					func() (err error) { w.Newest, err = tx.NewestResult(); return err },
-				)
+			err = st.View(ctx, func(tx *store.View) (err error) {
+				if w.Sendable, err = tx.Sendable(now, limit); err != nil {
+					return err
+				}
+				if w.Created, err = tx.SendableAfter(now, after, limit); err != nil {
+					return err
+				}
+				w.Newest, err = tx.NewestResult()
+				return err
 			})
 			return w, err
 		},

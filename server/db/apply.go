@@ -6,10 +6,12 @@ import (
 	"sync"
 )
 
-// maxApplied is the maximum number of callers whose changes share a transaction.
-const maxApplied = 64
+const (
+	maxApplied  = 64 // callers whose changes share a transaction
+	maxApplying = 2  // such transactions at a time
+)
 
-// An applier makes collected changes durable on PostgreSQL. Changes that arrive while maxParallel transactions
+// An applier makes collected changes durable on PostgreSQL. Changes that arrive while maxApplying transactions
 // are running share the next one, in which equal statements are one statement for many rows.
 //
 // The transactions are READ COMMITTED. A change of a row that another transaction has changed waits for that
@@ -32,7 +34,7 @@ func (a *applier) apply(list []change) error {
 	x := &applying{list, make(chan error, 1)}
 	a.mu.Lock()
 	a.waiting = append(a.waiting, x)
-	if a.running < maxParallel {
+	if a.running < maxApplying {
 		a.running++
 		go a.run()
 	}

@@ -33,39 +33,20 @@ func (s *Statement) postgres(args []any) *forms {
 			id: one + " ON CONFLICT DO NOTHING RETURNING id",
 		}
 		if s.many != nil && len(args) > 0 {
-			s.forms.each = s.many(unnest(args, ""), len(args))
+			s.forms.each = s.many(unnest(args), len(args))
 			s.forms.eachSure = fmt.Sprintf(affecting, s.forms.each, fmt.Sprintf("$%d::bigint", len(args)+1))
 		}
 	})
 	return &s.forms
 }
 
-// prepareMany turns a query into one for many rows of arguments at once, which
-// come as one array for each parameter. The first column of the answer is the number of the
-// row of arguments, starting with 1.
-func (p *postgres) prepareMany(query string, args []any) string {
-	key := "many " + query
-	if q, ok := p.queries.Load(key); ok {
-		return q.(string)
-	}
-	q := fmt.Sprintf("SELECT a.nr, q.* FROM %s CROSS JOIN LATERAL (SELECT * FROM (%s\n) asked OFFSET 0) q",
-		unnest(args, "nr"), naming("a.p", len(args)).Replace(p.prepare(query)))
-	p.queries.Store(key, q)
-	return q
-}
-
-// unnest returns the rows of arguments of arrays, in columns p1, p2 and so on. nr is the name of another column for
-// their numbers, or "".
-func unnest(args []any, nr string) string {
+// unnest returns the rows of arguments of arrays, in columns p1, p2 and so on.
+func unnest(args []any) string {
 	arrays, names := make([]string, len(args)), make([]string, len(args))
 	for i, a := range args {
 		arrays[i], names[i] = fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))), fmt.Sprintf("p%d", i+1)
 	}
-	with := ""
-	if nr != "" {
-		with, names = " WITH ORDINALITY", append(names, nr)
-	}
-	return fmt.Sprintf("unnest(%s)%s a(%s)", strings.Join(arrays, ", "), with, strings.Join(names, ", "))
+	return fmt.Sprintf("unnest(%s) a(%s)", strings.Join(arrays, ", "), strings.Join(names, ", "))
 }
 
 // transposed turns rows of arguments into an array for each parameter.

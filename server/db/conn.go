@@ -147,8 +147,16 @@ func (c *conn) insert(ctx context.Context, s *Statement, args []any) (int64, err
 	return c.LastInsertRowID(), nil
 }
 
-// Without round trips, together and postpone would save nothing.
-func (c *conn) together(_ *View, reads []func() error) error  { return oneByOne(reads) }
+func (c *conn) ask(ctx context.Context, list []Question) error {
+	for _, q := range list {
+		if err := c.query(ctx, q.query, q.args, q.each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Without round trips, postpone would save nothing.
 func (c *conn) postpone(s *Statement, _ [][]any, _ bool) bool { return s.text == "" }
 
 // lock does nothing, since there is one writer at a time.

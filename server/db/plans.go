@@ -8,15 +8,8 @@ import (
 
 // The following are for tests of the plans that PostgreSQL makes for the queries of a program.
 
-// PostgresQueries returns the text of a query for PostgreSQL and, if args is not nil, the text that
-// answers several queries with such arguments at once.
-func PostgresQueries(query string, args []any) []string {
-	p := new(postgres)
-	if args == nil {
-		return []string{p.prepare(query)}
-	}
-	return []string{p.prepare(query), p.prepareMany(query, args)}
-}
+// PostgresQuery returns the text of a query for PostgreSQL.
+func PostgresQuery(query string) string { return new(postgres).prepare(query) }
 
 // PostgresChanges returns the texts that make several changes with such arguments at once: without a
 // condition, and on the condition that each affects a row.

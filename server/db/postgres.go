@@ -194,6 +194,7 @@ var dialect = strings.NewReplacer(
 	"/* FOR UPDATE */", "FOR UPDATE",
 	// The rows of an array are found by an index, whatever the planner assumes of the table.
 	"IN (SELECT value FROM json_each($1))", "= ANY (translate($1, '[]', '{}')::bigint[])",
+	"IN (SELECT value FROM json_each($2))", "= ANY (translate($2, '[]', '{}')::bigint[])",
 	"IN (SELECT value /* text */ FROM json_each($1))", "= ANY (ARRAY(SELECT json_array_elements_text($1::json)))",
 )
 

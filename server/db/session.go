@@ -44,8 +44,8 @@ type request struct {
 	each  func(pgx.Rows) error
 }
 
-// ask sends the waiting changes and then queries. It returns the tag of the last query.
-func (s *session) ask(ctx context.Context, list ...request) (tag pgconn.CommandTag, err error) {
+// send sends the waiting changes and then queries. It returns the tag of the last query.
+func (s *session) send(ctx context.Context, list ...request) (tag pgconn.CommandTag, err error) {
 	if s.failed != nil {
 		return tag, s.failed
 	}
@@ -82,13 +82,6 @@ func (s *session) ask(ctx context.Context, list ...request) (tag pgconn.CommandT
 	return tag, err
 }
 
-func (s *session) together(t *View, reads []func() error) error {
-	return together(t, reads, func(list []*lookup) error {
-		_, err := s.ask(t.ctx, s.p.combine(list)...)
-		return err
-	})
-}
-
 func ignore(pgx.Rows) error { return nil }
 
 func read(answers pgx.BatchResults, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
@@ -113,7 +106,7 @@ func (s *session) commit(ctx context.Context) error {
 	if s.blank && len(s.waiting.list) == 0 {
 		return nil // fn did nothing
 	}
-	tag, err := s.ask(ctx, request{"COMMIT", nil, nil})
+	tag, err := s.send(ctx, request{"COMMIT", nil, nil})
 	switch {
 	case err == nil && tag.String() == "COMMIT":
 		return nil
@@ -135,18 +128,22 @@ func (s *session) postpone(st *Statement, list [][]any, one bool) bool {
 }
 
 func (s *session) exec(ctx context.Context, query string, args []any) (int64, error) {
-	tag, err := s.ask(ctx, request{s.p.prepare(query), clean(args), ignore})
+	tag, err := s.send(ctx, request{s.p.prepare(query), clean(args), ignore})
 	return tag.RowsAffected(), err
 }
 
-func (s *session) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
-	_, err := s.ask(ctx, request{s.p.prepare(query), clean(args), func(r pgx.Rows) error { return each(pgRows{r}) }})
+func (s *session) ask(ctx context.Context, list []Question) error {
+	requests := make([]request, len(list))
+	for i, q := range list {
+		requests[i] = request{s.p.prepare(q.query), clean(q.args), func(r pgx.Rows) error { return q.each(pgRows{r}) }}
+	}
+	_, err := s.send(ctx, requests...)
 	return err
 }
 
 func (s *session) insert(ctx context.Context, st *Statement, args []any) (id int64, err error) {
 	exists := true
-	_, err = s.ask(ctx, request{st.postgres(args).id, clean(args), func(r pgx.Rows) error {
+	_, err = s.send(ctx, request{st.postgres(args).id, clean(args), func(r pgx.Rows) error {
 		exists = false
 		return r.Scan(&id)
 	}})
@@ -162,15 +159,20 @@ func (s *session) lock(ctx context.Context, table string) error {
 	return err
 }
 
-func (s *session) trigger(ctx context.Context, name string) (bool, error) {
-	return postgresTrigger(ctx, s, name)
-}
-
-func postgresTrigger(ctx context.Context, q queries, name string) (there bool, err error) {
-	err = q.query(ctx, "SELECT 1 FROM pg_trigger WHERE tgname = $1 AND tgenabled <> 'D'", []any{name},
-		func(Rows) error { there = true; return nil })
+func (s *session) trigger(ctx context.Context, name string) (there bool, err error) {
+	const query = "SELECT 1 FROM pg_trigger WHERE tgname = $1 AND tgenabled <> 'D'"
+	err = s.ask(ctx, []Question{{query, []any{name}, func(Rows) error { there = true; return nil }}})
 	return there, err
 }
 
 // damage is found by the server.
 func (s *session) damage(context.Context, string) ([]string, error) { return nil, nil }
+
+type pgRows struct{ pgx.Rows }
+
+func (r pgRows) Columns() (names []string, err error) {
+	for _, f := range r.FieldDescriptions() {
+		names = append(names, f.Name)
+	}
+	return names, nil
+}

@@ -1,6 +1,9 @@
 package db
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A View reads the database in a transaction. It belongs to the function that DB.View or DB.Update
 // called and is not safe for concurrent use.
@@ -21,10 +24,8 @@ func newTx(ctx context.Context, q queries) *Tx { return &Tx{&View{ctx, q}, &Chan
 type queries interface {
 	// exec runs a change and returns the number of rows that it affects.
 	exec(ctx context.Context, query string, args []any) (int64, error)
-	// query calls each for every row.
-	query(ctx context.Context, query string, args []any, each func(Rows) error) error
-	// together runs reads in the transaction t, with their first queries in one round trip.
-	together(t *View, reads []func() error) error
+	// ask asks questions, all in one round trip.
+	ask(ctx context.Context, list []Question) error
 	// insert runs an Insert and returns the new row's id, or ErrExists.
 	insert(ctx context.Context, s *Statement, args []any) (int64, error)
 	// postpone accepts a change, once for each of several rows of arguments, whose outcome the
@@ -40,14 +41,38 @@ type queries interface {
 	damage(ctx context.Context, table string) ([]string, error)
 }
 
-// Query calls each for every row of a query.
-func (t *View) Query(query string, args []any, each func(Rows) error) error {
-	return t.q.query(t.ctx, query, args, each)
+// A Question is a query with the function that gets every row of its answer. The zero Question asks nothing.
+type Question struct {
+	query string
+	args  []any
+	each  func(Rows) error
 }
 
-// Together runs reads that do not need each other's results, with their first queries in one round trip to the
-// database. It returns the first error.
-func (t *View) Together(reads ...func() error) error { return t.q.together(t, reads) }
+// NewQuestion makes the question for the rows of a query. found gets what scan reads from each.
+func NewQuestion[T any](scan func(Row) (T, error), found func(T), query string, args ...any) Question {
+	return Question{query, args, func(r Rows) error {
+		v, err := scan(r)
+		if err == nil {
+			found(v)
+		}
+		return err
+	}}
+}
+
+// Ask asks questions that do not depend on each other, in one round trip to the database. It returns the first
+// error.
+func (t *View) Ask(list ...Question) error {
+	list = slices.DeleteFunc(list, func(q Question) bool { return q.query == "" })
+	if len(list) == 0 {
+		return nil
+	}
+	return t.q.ask(t.ctx, list)
+}
+
+// Query calls each for every row of a query.
+func (t *View) Query(query string, args []any, each func(Rows) error) error {
+	return t.q.ask(t.ctx, []Question{{query, args, each}})
+}
 
 // HasTrigger reports whether a trigger exists and is enabled.
 func (t *View) HasTrigger(name string) (bool, error) { return t.q.trigger(t.ctx, name) }
@@ -57,12 +82,7 @@ func (t *View) Damage() ([]string, error) { return t.q.damage(t.ctx, "") }
 
 // All runs a query and returns the result of scan for each row.
 func All[T any](t *View, scan func(Row) (T, error), query string, args ...any) (out []T, err error) {
-	err = t.q.query(t.ctx, query, args, func(r Rows) error {
-		v, err := scan(r)
-		out = append(out, v)
-		return err
-	})
-	if err != nil {
+	if err = t.Ask(NewQuestion(scan, func(v T) { out = append(out, v) }, query, args...)); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -200,19 +200,13 @@ func (f *Feeder) targeted(tx *store.View, w Want) ([]*head, error) {
 	if !f.some {
 		return nil, nil
 	}
-	var looks []func() error
-	lists := make([][]int64, len(w.Targets))
-	for i, t := range w.Targets {
-		looks = append(looks, func() (err error) { lists[i], err = tx.UnsentKindsFor(t); return err })
-	}
-	if err := tx.Together(looks...); err != nil {
-		return nil, err
-	}
 	var heads []*head
-	for _, k := range slices.Concat(lists...) {
-		heads = append(heads, &head{part: part{kind: k}})
+	var asks []store.Question
+	for _, t := range w.Targets {
+		asks = append(asks, store.UnsentKindsFor(t, func(kind int64) { heads = append(heads, &head{part: part{kind: kind}}) }))
 	}
-	return heads, nil
+	err := tx.Ask(asks...)
+	return heads, err
 }
 
 // refresh sees which kinds there are.
@@ -225,11 +219,11 @@ func (f *Feeder) refresh(tx *store.View, now time.Time, l *Lease) error {
 		return nil
 	}
 	var kinds []int64
-	err := tx.Together(
-		func() (err error) { kinds, err = tx.UnsentKinds(); return err },
-		func() (err error) { f.some, err = tx.Targeted(); return err },
-	)
-	if err != nil {
+	f.some = false
+	if err := tx.Ask(
+		store.UnsentKinds(func(kind int64) { kinds = append(kinds, kind) }),
+		store.Targeted(func(int64) { f.some = true }),
+	); err != nil {
 		return err
 	}
 	parts := make([]store.Slice, 1, 2)

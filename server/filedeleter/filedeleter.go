@@ -100,12 +100,10 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 }
 
 // readShared looks at the files that exactly one of some workunits needs. It returns by name
-// whether further workunits need them. It queries all of them together. For other files the answer
-// changes while these workunits are processed.
+// whether further workunits need them. For other files the answer changes while these workunits are processed.
 func readShared(tx *store.View, wus map[int64]store.Workunit) (map[string]bool, error) {
 	needs := make(map[string]int)
-	of := make(map[string]int64)
-	for id, wu := range wus {
+	for _, wu := range wus {
 		e, err := protocol.ParseElements([]byte(wu.XMLDoc))
 		if err != nil {
 			continue // removeInputs reports it
@@ -113,22 +111,17 @@ func readShared(tx *store.View, wus map[int64]store.Workunit) (map[string]bool, 
 		for _, f := range e.Files {
 			for _, name := range blob.Names(f) {
 				needs[name]++
-				of[name] = id
 			}
 		}
 	}
-	shared := make(map[string]bool)
-	var looks []func() error
-	for _, name := range slices.Sorted(maps.Keys(needs)) {
-		if needs[name] == 1 {
-			looks = append(looks, func() error {
-				is, err := tx.FileShared(name, of[name])
-				shared[name] = is
-				return err
-			})
-		}
+	maps.DeleteFunc(needs, func(_ string, n int) bool { return n > 1 })
+	names := slices.Sorted(maps.Keys(needs))
+	others, err := tx.SharedFiles(names, slices.Sorted(maps.Keys(wus)))
+	shared := make(map[string]bool, len(names))
+	for _, name := range names {
+		shared[name] = others[name]
 	}
-	return shared, tx.Together(looks...)
+	return shared, err
 }
 
 func (d *Deleter) inputsOf(ctx context.Context, tx *store.Tx, old store.Workunit, shared map[string]bool) error {
@@ -156,9 +149,11 @@ func (d *Deleter) removeInputs(ctx context.Context, tx *store.View, wu store.Wor
 		for _, name := range blob.Names(f) {
 			shared, ok := known[name]
 			if !ok {
-				if shared, err = tx.FileShared(name, wu.ID); err != nil {
+				others, err := tx.SharedFiles([]string{name}, []int64{wu.ID})
+				if err != nil {
 					return err
 				}
+				shared = others[name]
 			}
 			if shared {
 				continue

@@ -14,16 +14,16 @@ func (w *world) unsent(tx *store.View) (list []store.Candidate, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if some, err := tx.Targeted(); err != nil {
+	some := false
+	if err := tx.Ask(store.Targeted(func(int64) { some = true })); err != nil {
 		return nil, err
-	} else if some {
+	}
+	if some {
 		for _, name := range w.names {
 			if t := w.wus[name].target; t != (store.Target{}) {
-				more, err := tx.UnsentKindsFor(t)
-				if err != nil {
+				if err := tx.Ask(store.UnsentKindsFor(t, func(kind int64) { kinds = append(kinds, kind) })); err != nil {
 					return nil, err
 				}
-				kinds = append(kinds, more...)
 			}
 		}
 		slices.Sort(kinds)

@@ -197,7 +197,7 @@ func (w *world) trouble() bool { return w.fault(w.troubled) }
 // boot starts the server's processes on the database.
 func (w *world) boot() {
 	log := slog.New(slog.DiscardHandler)
-	w.sched = &scheduler.Scheduler{Store: w.st.Joint(), Log: log, Config: w.cfg, Rand: rand.New(rand.NewPCG(w.rng.Uint64(), 0))}
+	w.sched = &scheduler.Scheduler{Store: w.st, Log: log, Config: w.cfg, Rand: rand.New(rand.NewPCG(w.rng.Uint64(), 0))}
 	w.sched.Feeder.Fresh = []time.Duration{0, time.Second, 1000 * time.Hour}[w.rng.IntN(3)]
 	w.sched.Decided = w.decideAgain
 	for i := range w.daemons {

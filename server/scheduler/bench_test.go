@@ -53,7 +53,7 @@ func benchTasks(b *testing.B, where string, pg *testpg.Server, jobs, hosts int) 
 	check(err)
 	defer func() { check(st.Close()) }()
 	w := storetest.Fill(b, st)
-	s := &scheduler.Scheduler{Store: st.Joint(), Log: slog.New(slog.DiscardHandler), Config: scheduler.Config{
+	s := &scheduler.Scheduler{Store: st, Log: slog.New(slog.DiscardHandler), Config: scheduler.Config{
 		Name: "Bench", MasterURL: "http://127.0.0.1/bench/", DownloadURL: "http://127.0.0.1/bench/download/", CodeSignKey: "1024\nab\n.\n",
 		Settings: scheduler.Settings{ResendLostResults: true, SendResultAbort: true},
 	}}

@@ -72,7 +72,7 @@ func (r *rpc) orderFiles() error {
 	if r.host.FileOrders == 0 && !r.ordered {
 		return nil
 	}
-	orders, err := r.db.FileOrders(r.host.ID, maxFileOrders)
+	orders, err := r.tx.FileOrders(r.host.ID, maxFileOrders)
 	if err != nil {
 		return err
 	}

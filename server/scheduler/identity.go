@@ -233,7 +233,7 @@ func (r *rpc) crowded() error {
 	if most <= 0 {
 		return nil
 	}
-	hosts, err := r.db.HostsOfUser(r.user.ID, most)
+	hosts, err := r.tx.HostsOfUser(r.user.ID, most)
 	if err != nil || len(hosts) < most {
 		return err
 	}
@@ -246,13 +246,17 @@ func (r *rpc) crowded() error {
 // detachAll gives up the results that a host was computing before it lost its state, except those
 // that it reports now.
 func (r *rpc) detachAll() error {
-	results, err := r.db.InProgressOf(r.host.ID)
+	results, err := r.tx.InProgressOf(r.host.ID)
 	if err != nil {
 		return err
 	}
+	reported := make(map[string]bool)
+	for i := range r.req.Results {
+		reported[r.req.Results[i].Name] = true
+	}
 	var list []store.ResultChange
 	for _, old := range results {
-		if _, reported := r.look.named[old.Name]; reported {
+		if reported[old.Name] {
 			continue
 		}
 		r.takeOff(old)

@@ -60,7 +60,10 @@ func (r *rpc) infeasible(c store.Candidate) error {
 	if most <= 0 || r.user.TotalCredit <= 0 || r.s.infeasible.refused(c.ID, r.user.ID, r.now) < most {
 		return nil
 	}
-	old, err := r.db.Result(c.ID)
+	if r.tx == nil {
+		return errApart
+	}
+	old, err := r.tx.Result(c.ID)
 	if err != nil {
 		return err
 	}

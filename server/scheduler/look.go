@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -14,9 +13,8 @@ import (
 // the comparison fails, the whole request is processed again.
 type look struct {
 	id         identity
-	stamp      int64 // of the catalog
 	catalog    *catalog
-	named      map[string]store.Result // known results that the host reports and computes
+	named      map[string]store.Result // known results that the host reports and computes, and more
 	lost       bool                    // results are on record that the host does not have
 	inProgress map[string]int          // results that the host has, by plan class, if they are limited
 	mail       bool                    // messages wait for the host
@@ -32,129 +30,207 @@ type look struct {
 	uploaded map[string]bool // the ones that have arrived
 }
 
-func (s *Scheduler) look(tx *store.View, r *rpc) (*look, error) {
-	var l look
-	var err error
-	req := r.req
-	if l.id, err = s.senderOf(tx, req); err != nil {
-		return nil, err
-	}
-	if err := l.read(tx, s, req); err != nil {
-		return nil, err
-	}
-	if l.catalog, err = s.load(tx, l.stamp); err != nil {
-		return nil, err
-	}
-	if l.speeds, err = s.learnt(tx, r.now); err != nil {
-		return nil, err
-	}
-	if err := l.reservations(tx, r); err != nil {
-		return nil, err
-	}
-	if s.Config.SendResultAbort {
-		if err := l.unwanted(tx, req); err != nil {
-			return nil, err
-		}
-	}
-	return &l, nil
-}
-
-// senderOf identifies the sender of a request. Nearly always that is the host and the account that
-// it names, so these are read first, together.
-func (s *Scheduler) senderOf(tx *store.View, req *protocol.SchedulerRequest) (identity, error) {
-	db := known{accounts: tx}
-	if req.HostID != 0 {
-		if err := tx.Together(
-			func() error { db.host, db.hostErr = tx.Host(req.HostID); return passing(db.hostErr) },
-			func() error { db.user, db.userErr = tx.UserByKey(req.Authenticator); return passing(db.userErr) },
-		); err != nil {
-			return identity{}, err
-		}
-		db.hostID, db.key = req.HostID, req.Authenticator
-	}
-	return identify(&db, req)
-}
-
-// known has a host and a user at hand.
-type known struct {
-	accounts
-	hostID           int64
-	host             store.Host
-	key              protocol.Authenticator
-	user             store.User
-	hostErr, userErr error
-}
-
-func (k *known) Host(id int64) (store.Host, error) {
-	if k.hostID != 0 && id == k.hostID {
-		return k.host, k.hostErr
-	}
-	return k.accounts.Host(id)
-}
-
-func (k *known) UserByKey(key protocol.Authenticator) (store.User, error) {
-	if k.hostID != 0 && key == k.key {
-		return k.user, k.userErr
-	}
-	return k.accounts.UserByKey(key)
-}
-
-// passing is an error but ErrNotFound, which is an answer.
-func passing(err error) error {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
-// read reads all the data for the request, together.
-func (l *look) read(tx *store.View, s *Scheduler, req *protocol.SchedulerRequest) error {
-	list := make([]string, 0, len(req.Results)+len(req.OtherResults))
-	for i := range req.Results {
-		list = append(list, req.Results[i].Name)
-	}
-	for i := range req.OtherResults {
-		list = append(list, req.OtherResults[i].Name)
-	}
-	asks := []func() error{
-		func() (err error) { l.stamp, err = tx.AppsStamp(); return err },
-		func() (err error) { l.named, err = tx.ResultsByName(list); return err },
-	}
-	if id := l.id.user.TeamID; id != 0 {
-		asks = append(asks, func() (err error) { l.team, err = tx.Team(id); return passing(err) })
-	}
-	var mail []store.MsgToHost
-	var earned []store.HostAppVersion
-	var sent []string
-	var orders []store.FileOrder
-	if id := l.id.host.ID; l.id.known {
-		asks = append(
-			asks,
-			func() (err error) { mail, err = tx.MsgsToHost(id, 1); return err },
-			func() (err error) { earned, err = tx.HostAppVersions(id); return err },
-			func() (err error) { sent, err = tx.InProgressNames(id); return err },
-		)
-		if s.Config.limitsInProgress(l.id.user, l.id.host) {
-			asks = append(asks, func() (err error) { l.inProgress, err = tx.CountInProgress(id); return err })
-		}
-		if l.id.host.FileOrders > 0 {
-			asks = append(asks, func() (err error) { orders, err = tx.FileOrders(id, maxFileOrders); return err })
-		}
-	}
-	if err := tx.Together(asks...); err != nil {
+// look reads all that is needed to decide on requests, except on rare ones, and finds work for them.
+func (s *Scheduler) look(v *store.View, list []*rpc) error {
+	if err := senders(v, list); err != nil {
 		return err
 	}
-	l.mail, l.lost = len(mail) > 0, lacks(req, sent)
-	l.earned = make(map[int64]store.HostAppVersion, len(earned))
-	for _, h := range earned {
-		l.earned[h.AppVersionID] = h
+	if err := s.read(v, list); err != nil {
+		return err
 	}
+	var common []*rpc
+	each(list, func(r *rpc) error {
+		if r.rare() {
+			return nil
+		}
+		common = append(common, r)
+		return r.begin()
+	})
+	return s.search(v, common)
+}
+
+// senders identifies the senders of requests. Nearly always these are the host and the account that a
+// request names, so these are read first.
+func senders(v *store.View, list []*rpc) error {
+	db := named{v, make(map[int64]store.Host), make(map[protocol.Authenticator]store.User)}
+	var ids []int64
+	var keys []string
+	for _, r := range list {
+		if r.req.HostID != 0 {
+			ids, keys = append(ids, r.req.HostID), append(keys, string(r.req.Authenticator))
+		}
+	}
+	if err := v.Ask(
+		store.HostsByID(ids, func(h store.Host) { db.hosts[h.ID] = h }),
+		store.UsersByKey(keys, func(u store.User) { db.users[u.Authenticator] = u }),
+	); err != nil {
+		return err
+	}
+	each(list, func(r *rpc) (err error) {
+		r.look.id, err = identify(db, r.req)
+		return err
+	})
+	return nil
+}
+
+// named are accounts of which those are at hand that some requests name.
+type named struct {
+	accounts
+	hosts map[int64]store.Host
+	users map[protocol.Authenticator]store.User
+}
+
+func (n named) Host(id int64) (store.Host, error) {
+	if h, ok := n.hosts[id]; ok {
+		return h, nil
+	}
+	return n.accounts.Host(id)
+}
+
+func (n named) UserByKey(key protocol.Authenticator) (store.User, error) {
+	if u, ok := n.users[key]; ok {
+		return u, nil
+	}
+	return n.accounts.UserByKey(key)
+}
+
+// read reads the looks of requests whose senders are known.
+func (s *Scheduler) read(v *store.View, list []*rpc) error {
+	var stamp int64
+	var names []string
+	var hosts, limited, teams []int64
+	results, byTeam := make(map[string]store.Result), make(map[int64]store.Team)
+	of := make(map[int64][]*look) // by host
+	sent := make(map[int64][]string)
+	var more []store.Question
+	for _, r := range list {
+		if r.err != nil {
+			continue
+		}
+		l := r.look
+		l.named = results
+		for i := range r.req.Results {
+			names = append(names, r.req.Results[i].Name)
+		}
+		for i := range r.req.OtherResults {
+			names = append(names, r.req.OtherResults[i].Name)
+		}
+		if id := l.id.user.TeamID; id != 0 && !slices.Contains(teams, id) {
+			teams = append(teams, id)
+		}
+		if !l.id.known {
+			continue
+		}
+		id := l.id.host.ID
+		if of[id] == nil {
+			hosts = append(hosts, id)
+		}
+		of[id] = append(of[id], l)
+		if s.Config.limitsInProgress(l.id.user, l.id.host) {
+			l.inProgress = make(map[string]int)
+			if !slices.Contains(limited, id) {
+				limited = append(limited, id)
+			}
+		}
+		if len(r.held) > 0 {
+			more = append(more, l.reservations(id)...)
+		}
+	}
+	if err := v.Ask(append(
+		more,
+		store.AppsStamp(func(n int64) { stamp = n }),
+		store.ResultsByName(names, func(x store.Result) { results[x.Name] = x }),
+		store.TeamsByID(teams, func(t store.Team) { byTeam[t.ID] = t }),
+		store.HostsWithMsgs(hosts, func(host int64) {
+			for _, l := range of[host] {
+				l.mail = true
+			}
+		}),
+		store.HostAppVersionsOf(hosts, func(h store.HostAppVersion) {
+			for _, l := range of[h.HostID] {
+				l.earned[h.AppVersionID] = h
+			}
+		}),
+		store.InProgressNames(hosts, func(h store.Held) { sent[h.HostID] = append(sent[h.HostID], h.Name) }),
+		store.CountInProgress(limited, func(c store.Count) {
+			for _, l := range of[c.HostID] {
+				if l.inProgress != nil {
+					l.inProgress[c.PlanClass] += c.N
+				}
+			}
+		}),
+	)...); err != nil {
+		return err
+	}
+	catalog, err := s.load(v, stamp)
+	if err != nil {
+		return err
+	}
+	each(list, func(r *rpc) (err error) {
+		l := r.look
+		l.catalog, l.team, l.lost = catalog, byTeam[l.id.user.TeamID], lacks(r.req, sent[l.id.host.ID])
+		if l.speeds, err = s.learnt(v, r.now); err != nil {
+			return err
+		}
+		return l.orders(v)
+	})
+	return s.workunits(v, list)
+}
+
+// orders reads which files the host was ordered to send, if it has orders, which is rare.
+func (l *look) orders(v *store.View) error {
+	if !l.id.known || l.id.host.FileOrders == 0 {
+		return nil
+	}
+	orders, err := v.FileOrders(l.id.host.ID, maxFileOrders)
 	for _, o := range orders {
 		if o.Action == store.FileGet {
 			l.awaited = append(l.awaited, o.Name)
 		}
 	}
+	return err
+}
+
+// workunits reads the workunits of results that hosts report or compute, where they matter.
+func (s *Scheduler) workunits(v *store.View, list []*rpc) error {
+	var ids []int64
+	for _, r := range list {
+		if r.err != nil {
+			continue
+		}
+		if len(r.held) > 0 {
+			ids = append(ids, r.reported()...)
+		}
+		if s.Config.SendResultAbort {
+			ids = append(ids, r.computing()...)
+		}
+	}
+	workunits := make(map[int64]store.Workunit)
+	if err := v.Ask(store.WorkunitsByID(ids, func(wu store.Workunit) { workunits[wu.ID] = wu })); err != nil {
+		return err
+	}
+	each(list, func(r *rpc) error {
+		if len(r.held) > 0 {
+			if err := r.chain(v, workunits); err != nil {
+				return err
+			}
+		}
+		if s.Config.SendResultAbort {
+			r.look.unwanted(r.req, workunits)
+		}
+		return nil
+	})
 	return nil
+}
+
+// computing returns the workunits of results that the host computes.
+func (r *rpc) computing() (ids []int64) {
+	for i := range r.req.OtherResults {
+		if x, ok := r.look.named[r.req.OtherResults[i].Name]; ok && x.UserID == r.look.id.user.ID {
+			ids = append(ids, x.WorkunitID)
+		}
+	}
+	return ids
 }
 
 // arrivals looks which of the files that the host was ordered to send have come. It holds
@@ -189,17 +265,7 @@ func lacks(req *protocol.SchedulerRequest, sent []string) bool {
 }
 
 // unwanted finds results that the host computes and that are no longer of use.
-func (l *look) unwanted(tx *store.View, req *protocol.SchedulerRequest) error {
-	var ids []int64
-	for i := range req.OtherResults {
-		if x, ok := l.named[req.OtherResults[i].Name]; ok && x.UserID == l.id.user.ID {
-			ids = append(ids, x.WorkunitID)
-		}
-	}
-	workunits, err := tx.Workunits(ids)
-	if err != nil {
-		return err
-	}
+func (l *look) unwanted(req *protocol.SchedulerRequest, workunits map[int64]store.Workunit) {
 	for i := range req.OtherResults {
 		name := req.OtherResults[i].Name
 		x, ok := l.named[name]
@@ -222,5 +288,4 @@ func (l *look) unwanted(tx *store.View, req *protocol.SchedulerRequest) error {
 			l.abortsIfNotStarted = append(l.abortsIfNotStarted, name)
 		}
 	}
-	return nil
 }

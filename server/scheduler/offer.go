@@ -12,6 +12,8 @@ import (
 
 // An offer has the work that was found for a host, in the order in which it should be sent.
 type offer struct {
+	match    *match.Match // of the search
+	seen     int          // results of it that were looked up
 	leases   []*feeder.Lease
 	list     []store.Candidate
 	refusals []protocol.Refusal // why other work is not for it
@@ -85,79 +87,4 @@ func (r *rpc) ability() *match.Host {
 	}
 	r.can = match.NewHost(f)
 	return r.can
-}
-
-// find makes the feeder look for work, and lease it, as r.offer. Workunits from which the host had a
-// result already are ruled out afterwards, for all candidates at once, and other work is looked for
-// instead.
-func (r *rpc) find(m *match.Match) error {
-	o := new(offer)
-	r.offer = o
-	want := feeder.Want{
-		Targets: m.Targets(), Kind: m.Kind, More: m.More, Fits: m.Fits, Fit: m.Fit,
-		Take: func(c store.Candidate) (cost float64, more bool) {
-			cost = m.Take(c).Cost
-			return cost, !m.Full()
-		},
-	}
-	if m.Sized() {
-		want.Off = m.Off
-	}
-	if m.HoldsAny() {
-		want.Local = m.Local
-	}
-	for found := 0; !m.Full(); found = len(m.Assigned()) {
-		lease, err := r.s.Feeder.Lease(r.db, r.now, want)
-		if err != nil {
-			return err
-		}
-		o.leases = append(o.leases, lease)
-		o.crowded, o.stale = o.crowded || lease.Crowded, o.stale || lease.Stale
-		again, err := r.had(workunitsOf(m.Assigned()[found:]))
-		if err != nil {
-			return err
-		}
-		if len(again) == 0 {
-			break
-		}
-		lease.Return(m.Had(again))
-	}
-	o.list = make([]store.Candidate, 0, len(m.Assigned()))
-	for _, a := range m.Assigned() {
-		o.list = append(o.list, a.Candidate)
-	}
-	o.refusals, o.tooSmall = m.Noted(), m.TooSmall()
-	return nil
-}
-
-func workunitsOf(list []match.Assignment) []int64 {
-	ids := make([]int64, len(list))
-	for i, a := range list {
-		ids[i] = a.WorkunitID
-	}
-	return ids
-}
-
-// had returns the workunits from which the host, or its user, was ever sent a result and so may
-// have no other. This includes results that this request makes the host's: one that was sent to
-// another record of the same computer becomes the reporting host's.
-func (r *rpc) had(workunits []int64) (had map[int64]bool, err error) {
-	mine := func(x store.Result) bool { return x.HostID == r.host.ID }
-	switch c := &r.s.Config; {
-	case c.OneResultPerUserPerWU:
-		mine = func(x store.Result) bool { return x.UserID == r.user.ID }
-		had, err = r.db.HadByUser(r.user.ID, workunits)
-	case c.OneResultPerHostPerWU && r.host.ID != 0:
-		had, err = r.db.HadByHost(r.host.ID, workunits)
-	default:
-		return nil, nil
-	}
-	for _, m := range r.moves {
-		for _, x := range m.list {
-			if had != nil && mine(x.Now) {
-				had[x.Now.WorkunitID] = true
-			}
-		}
-	}
-	return had, err
 }

@@ -19,33 +19,32 @@ type commitment struct {
 	sent     bool // a result of it
 }
 
-// commitments reads the workunits of candidates that sending results may change, and updates the candidates with
-// their current commitments.
-func (r *rpc) commitments(list []store.Candidate) (commitments, error) {
-	var ids []int64
-	for _, c := range list {
-		if match.Commits(r.catalog.Apps[c.AppID]) {
-			ids = append(ids, c.WorkunitID)
+// committing returns the workunits of candidates that sending results may change.
+func (r *rpc) committing() (ids []int64) {
+	for i := range r.list {
+		if match.Commits(r.catalog.Apps[r.list[i].AppID]) {
+			ids = append(ids, r.list[i].WorkunitID)
 		}
 	}
-	rows, err := r.db.Workunits(ids)
-	if err != nil {
-		return nil, err
-	}
-	out := make(commitments)
-	for i := range list {
-		c := &list[i]
+	return ids
+}
+
+// recommit updates the candidates with the current commitments of their workunits.
+func (r *rpc) recommit(workunits map[int64]store.Workunit) error {
+	r.committed = make(commitments)
+	for i := range r.list {
+		c := &r.list[i]
 		if !match.Commits(r.catalog.Apps[c.AppID]) {
 			continue
 		}
-		wu, ok := rows[c.WorkunitID]
+		wu, ok := workunits[c.WorkunitID]
 		if !ok {
-			return nil, fmt.Errorf("workunit %d has been purged: %w", c.WorkunitID, store.ErrLost)
+			return fmt.Errorf("workunit %d has been purged: %w", c.WorkunitID, store.ErrLost)
 		}
 		c.HRClass, c.AppVersionID, c.LastChance, c.Suspicious = wu.HRClass, wu.AppVersionID, wu.LastChance, wu.Suspicious
-		out[wu.ID] = &commitment{old: wu, now: wu}
+		r.committed[wu.ID] = &commitment{old: wu, now: wu}
 	}
-	return out, nil
+	return nil
 }
 
 // commit records the change of a workunit that is caused by sending a result of it to the host.

@@ -14,14 +14,14 @@ import (
 // A lost result that is no longer of use gets a deadline in the past, so that the transitioner ends
 // it.
 func (r *rpc) resendLost() (int, error) {
-	if !r.look.lost || !r.s.Config.ResendLostResults || r.req.Client.Major < 6 {
-		return 0, nil // clients before 6 do not list their results
+	if !r.resends() {
+		return 0, nil
 	}
 	have := make(map[string]bool, len(r.req.OtherResults)+len(r.req.Results))
 	for _, o := range r.req.OtherResults {
 		have[o.Name] = true
 	}
-	results, err := r.db.InProgressOf(r.host.ID)
+	results, err := r.tx.InProgressOf(r.host.ID)
 	if err != nil {
 		return 0, err
 	}
@@ -30,7 +30,7 @@ func (r *rpc) resendLost() (int, error) {
 	for i, x := range results {
 		ids[i] = x.WorkunitID
 	}
-	workunits, err := r.db.Workunits(ids)
+	workunits, err := r.tx.Workunits(ids)
 	if err != nil {
 		return 0, err
 	}
@@ -63,6 +63,11 @@ func (r *rpc) resendLost() (int, error) {
 		r.moves = append(r.moves, moves{"the host does not have it", list})
 	}
 	return n, nil
+}
+
+// resends reports whether results have to be sent again. Clients before 6 do not list their results.
+func (r *rpc) resends() bool {
+	return r.look.lost && r.s.Config.ResendLostResults && r.req.Client.Major >= 6
 }
 
 // resendDeadline leaves the host half of the original time at least.

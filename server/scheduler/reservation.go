@@ -19,55 +19,58 @@ type reservation struct {
 	holds    bool      // it has the files of that one still
 }
 
-// reservations reads the results that are kept for the host. It also determines whether there may
-// be more soon, because workunits follow the ones from which the host reports or has reported
-// results.
-func (l *look) reservations(tx *store.View, r *rpc) error {
-	host := l.id.host.ID
-	if len(r.held) == 0 || host == 0 {
+// reservations asks for the results that are kept for the host, and for its last report of a chain.
+func (l *look) reservations(host int64) []store.Question {
+	return []store.Question{
+		store.KeptFor(host, maxKept, func(k store.Kept) { l.kept = append(l.kept, reservation{Kept: k}) }),
+		store.Chained(host, func(at time.Time) { l.chained = at }),
+	}
+}
+
+// reported returns the workunits of the successes that the host reports.
+func (r *rpc) reported() (ids []int64) {
+	for i := range r.req.Results {
+		if x, known := r.look.named[r.req.Results[i].Name]; known && r.req.Results[i].Success() && mayReport(r.look.id.user, x) {
+			ids = append(ids, x.WorkunitID)
+		}
+	}
+	return ids
+}
+
+// chain determines whether there may be results for the host soon because workunits follow the ones from which it
+// reports results, and which of those that are kept for it need files that it has. reported has the workunits of
+// the results that it reports.
+func (r *rpc) chain(v *store.View, reported map[int64]store.Workunit) error {
+	l := r.look
+	for _, id := range r.reported() {
+		if reported[id].HasSuccessor {
+			l.chained = r.now
+		}
+	}
+	if len(l.kept) == 0 {
 		return nil
 	}
-	var kept []store.Kept
-	if err := tx.Together(
-		func() (err error) { kept, err = tx.KeptFor(host, maxKept); return err },
-		func() (err error) { l.chained, err = tx.Chained(host); return err },
-	); err != nil {
+	var ids []int64
+	for _, k := range l.kept {
+		ids = append(ids, k.Predecessor)
+	}
+	before, err := v.Results(ids)
+	if err != nil {
 		return err
-	}
-	var err error
-	ids := make([]int64, len(kept))
-	for i, k := range kept {
-		ids[i] = k.Predecessor
-	}
-	var before map[int64]store.Result
-	if len(ids) > 0 {
-		if before, err = tx.Results(ids); err != nil {
-			return err
-		}
 	}
 	ids = nil
 	for _, x := range before {
 		ids = append(ids, x.WorkunitID)
 	}
-	var reported []int64
-	for i := range r.req.Results {
-		if x, known := l.named[r.req.Results[i].Name]; known && r.req.Results[i].Success() && mayReport(l.id.user, x) {
-			reported = append(reported, x.WorkunitID)
-		}
-	}
 	slices.Sort(ids) // a map gave their order
-	workunits, err := tx.Workunits(append(ids, reported...))
+	workunits, err := v.Workunits(ids)
 	if err != nil {
 		return err
 	}
-	for _, id := range reported {
-		if workunits[id].HasSuccessor {
-			l.chained = r.now
-		}
-	}
-	for _, k := range kept {
+	for i := range l.kept {
+		k := &l.kept[i]
 		x, there := before[k.Predecessor] // or purged
-		l.kept = append(l.kept, reservation{k, x.ReceivedTime, there && r.holds(workunits[x.WorkunitID], x)})
+		k.reported, k.holds = x.ReceivedTime, there && r.holds(workunits[x.WorkunitID], x)
 	}
 	return nil
 }

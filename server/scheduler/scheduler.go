@@ -112,6 +112,7 @@ type Scheduler struct {
 	// Idle manages the hosts that wait for work. If nil, hosts cannot wait.
 	Idle Idle
 
+	trays      trays
 	mu         sync.Mutex
 	catalog    *catalog
 	speeds     *speeds
@@ -247,9 +248,9 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		reply.message(protocol.PriorityLow, fmt.Sprintf("Error in request message: %v", err))
 		return reply.SchedulerReply, nil
 	}
-	r := &rpc{s: s, req: req, now: now, ip: ip}
-	r.memory, r.disk = match.Usable(req)
-	reply, err := s.answer(ctx, r)
+	q := request{req: req, now: now, ip: ip}
+	q.memory, q.disk = match.Usable(req)
+	reply, err := s.answer(ctx, q)
 	if errors.Is(err, errStranger) {
 		return s.stranger(err, req.HostID, ip), nil
 	}
@@ -285,51 +286,45 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 }
 
 // answer decides a request and makes the changes. If something changed in between, it starts again.
-func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
+func (s *Scheduler) answer(ctx context.Context, q request) (*reply, error) {
+	apart := false
 	for try := 1; ; try++ {
-		one := new(rpc)
-		begin := func(v *store.View, l *look) {
-			one.offer.end(nil, false) // of a run that does not count
-			*one = *r
-			one.db, one.look, one.reply, one.final = v, l, s.baseReply(), try == maxLooks
-			one.hold()
-		}
-		err := s.Store.View(ctx, func(v *store.View) (err error) {
-			begin(v, nil)
-			if one.look, err = s.look(v, one); err != nil || one.rare() {
-				return err
-			}
-			return one.decide()
-		})
+		r := &rpc{s: s, request: q, final: try == maxLooks, apart: apart}
+		err := s.prepare(ctx, r)
 		switch {
 		case err != nil:
-		case one.rare():
-			l := one.look
-			l.arrivals(ctx, s)
-			err = s.Store.Update(ctx, func(tx *store.Tx) error {
-				begin(tx.View, l)
-				one.tx = tx
-				if err := one.decide(); err != nil {
-					return err
-				}
-				return one.save(tx.Changes)
-			})
+		case r.rare():
+			r.look.arrivals(ctx, s)
+			err = s.Store.Update(ctx, r.within)
 		default:
-			changes := store.Collect()
-			if err = one.save(changes); err == nil {
-				err = s.Store.Apply(ctx, changes)
-			}
+			err = s.decided(ctx, r)
 		}
 		if err == nil {
-			one.offer.end(one.reply.sent, false)
-			return one.reply, nil
+			r.offer.end(r.reply.sent, false)
+			return r.reply, nil
 		}
 		again := errors.Is(err, store.ErrLost)
-		one.offer.end(nil, again)
-		if !again || one.final || errors.Is(err, errCrowded) && !pause(ctx, try) {
+		r.offer.end(nil, again)
+		switch {
+		case errors.Is(err, errApart):
+			apart = true
+			try--
+		case !again || r.final || errors.Is(err, errCrowded) && !pause(ctx, try):
 			return nil, err
 		}
 	}
+}
+
+// decided decides a request that was looked at, and makes the changes.
+func (s *Scheduler) decided(ctx context.Context, r *rpc) error {
+	if err := r.decide(); err != nil {
+		return err
+	}
+	changes := store.Collect()
+	if err := r.save(changes); err != nil {
+		return err
+	}
+	return s.Store.Apply(ctx, changes)
 }
 
 // pause waits a moment for other requests to end. It waits longer after each try, and returns false

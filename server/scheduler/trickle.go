@@ -21,7 +21,7 @@ const (
 // acknowledgement was lost, is not stored again.
 func (r *rpc) takeTrickles() error {
 	for _, m := range r.req.Trickles {
-		x, err := r.db.ResultByName(m.ResultName)
+		x, err := r.tx.ResultByName(m.ResultName)
 		if errors.Is(err, store.ErrNotFound) || err == nil && x.UserID != r.user.ID {
 			r.s.Log.Info("trickle-up message dropped: no such result of this account", "result", m.ResultName, "hostid", r.host.ID)
 			continue
@@ -62,7 +62,7 @@ func (r *rpc) sendTrickles() error {
 	if !r.look.mail {
 		return nil
 	}
-	list, err := r.db.MsgsToHost(r.host.ID, maxTricklesDown)
+	list, err := r.tx.MsgsToHost(r.host.ID, maxTricklesDown)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (r *rpc) sendTrickles() error {
 		if err := r.tx.MsgSent(m.ID); err != nil {
 			return err
 		}
-		x, err := r.db.Result(m.ResultID)
+		x, err := r.tx.Result(m.ResultID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}

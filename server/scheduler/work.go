@@ -14,12 +14,11 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// work gives the host results to compute, if it asks for work and may have it. If it gets none, the
-// reply has the reasons.
-func (r *rpc) work() error {
+// mayHaveWork reports whether the host asks for work and may have it. If it may not, the reply has the reasons.
+func (r *rpc) mayHaveWork() bool {
 	if match.Anonymous(r.req) {
 		if !r.ownPrograms() {
-			return nil
+			return false
 		}
 	} else if !r.catalog.Supports(match.Platforms(r.req)) && len(r.catalog.Versions) > 0 && !r.catalog.Stopped() {
 		code := protocol.RefusedPlatform
@@ -29,42 +28,38 @@ func (r *rpc) work() error {
 		r.deny(protocol.Refusal{Code: code}, protocol.PriorityNotice,
 			`_("This project doesn't support computers of type") `+r.req.Platform)
 		r.reply.RequestDelay = delayUnsupported
-		return nil
+		return false
 	}
 	if !r.processors() || !r.req.WantsWork() && !r.req.WantsCoprocWork() {
-		return nil
+		return false
 	}
 	if !r.keys() {
-		return nil
+		return false
 	}
 	if wait := r.tooRecent(); wait > 0 {
 		least := r.s.Config.MinSendworkInterval.Duration()
 		r.deny(protocol.Refusal{Code: protocol.RefusedTooRecent, Need: least.Seconds(), Have: (least - wait).Seconds(), Until: r.now.Add(wait + time.Second)},
 			protocol.PriorityLow, fmt.Sprintf(
 				"Not sending work. Last request too recent. Please wait %d seconds.", int(math.Ceil(wait.Seconds()))))
-		return nil
+		return false
 	}
 	if r.user.Banned() {
 		r.deny(protocol.Refusal{Code: protocol.RefusedExcluded, Detail: banned(r.user)}, protocol.PriorityNotice, banned(r.user))
 		r.reply.RequestDelay = delayUnsupported
-		return nil
+		return false
 	}
 	if r.s.Config.ConfirmEmail && r.user.ConfirmedTime.IsZero() {
 		why := protocol.Refusal{Code: protocol.RefusedUnconfirmed}
 		r.deny(why, protocol.PriorityNotice, sentence(why))
-		return nil
+		return false
 	}
 	if r.host.MaxResultsDay < 0 {
 		r.deny(protocol.Refusal{Code: protocol.RefusedExcluded}, protocol.PriorityNotice,
 			"This computer gets no tasks: the project has excluded it")
 		r.reply.RequestDelay = delayUnsupported
-		return nil
+		return false
 	}
-	resent, err := r.resendLost()
-	if err != nil || resent > 0 {
-		return err
-	}
-	return r.send()
+	return true
 }
 
 // tooRecent returns the time that the host has to wait. Clients honor request_delay except when
@@ -76,19 +71,9 @@ func (r *rpc) tooRecent() time.Duration {
 	return r.s.Config.MinSendworkInterval.Duration() - r.now.Sub(r.last)
 }
 
-// send gives out new results until the request is filled or a limit is met.
+// send gives out new results until the request is filled or a limit is met. If the host gets none, the reply has the
+// reasons.
 func (r *rpc) send() error {
-	if m := r.match(); !m.Full() {
-		if err := r.find(m); err != nil {
-			return err
-		}
-		if err := r.offer.contended(); err != nil && !r.final {
-			return err
-		}
-	}
-	if err := r.candidates(); err != nil {
-		return err
-	}
 	m := r.match()
 	if !m.Full() {
 		if err := r.fill(m); err != nil {
@@ -104,25 +89,6 @@ func (r *rpc) send() error {
 		r.refuse(r.waiting(m.Refusals()))
 	}
 	return nil
-}
-
-// candidates lists the results that the host may get: first those kept for it, then those found for
-// it.
-func (r *rpc) candidates() (err error) {
-	ids := make([]int64, len(r.look.kept))
-	for i, k := range r.look.kept {
-		c := k.Candidate
-		c.ReservedUntil = r.now // for this host it is not
-		r.list, ids[i] = append(r.list, c), c.WorkunitID
-	}
-	if r.hadKept, err = r.had(ids); err != nil {
-		return err
-	}
-	if o := r.offer; o != nil {
-		r.list = append(r.list, o.list...)
-	}
-	r.committed, err = r.commitments(r.list)
-	return err
 }
 
 // wantsWork reports whether the host asks for work, and neither it nor its account is excluded.

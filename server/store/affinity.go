@@ -81,22 +81,21 @@ type Kept struct {
 	Candidate
 }
 
-// KeptFor returns Unsent results that are kept for a host, in the order in which they should be
-// sent.
-func (t *View) KeptFor(hostID int64, limit int) ([]Kept, error) {
-	return all(t, func(r row) (k Kept, err error) {
+// KeptFor asks for Unsent results that are kept for a host, in the order in which they should be sent.
+func KeptFor(hostID int64, limit int, found func(Kept)) Question {
+	return db.NewQuestion(func(r row) (k Kept, err error) {
 		k.Candidate, err = candidateColumns.Scan(prefixed{r, &k.Predecessor})
 		return k, err
-	}, keptFor, hostID, limit)
+	}, found, keptFor, hostID, limit)
 }
 
-// Chained returns when a host reported the last of its recent successes that have a successor, or
-// the zero time if none has.
-func (t *View) Chained(hostID int64) (time.Time, error) {
-	return one(t, func(r row) (at time.Time, err error) {
+// Chained asks when a host reported the last of its recent successes that have a successor. The answer is the
+// zero time if none has.
+func Chained(hostID int64, found func(time.Time)) Question {
+	return db.NewQuestion(func(r row) (at time.Time, err error) {
 		err = r.Scan((*unix)(&at))
 		return at, err
-	}, chained, hostID)
+	}, found, chained, hostID)
 }
 
 // prefixed scans one value before the wanted ones.

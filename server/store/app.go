@@ -212,4 +212,7 @@ const appsChanged = `SELECT stamp FROM catalog`
 
 // AppsStamp returns a number that changes with every change of a platform, an application or a
 // version. A copy in memory is current while the number stays the same.
-func (t *View) AppsStamp() (int64, error) { return one(t, scanID, appsChanged) }
+func (t *View) AppsStamp() (int64, error) { return asked(t, AppsStamp) }
+
+// AppsStamp asks for View.AppsStamp.
+func AppsStamp(found func(int64)) Question { return db.NewQuestion(scanID, found, appsChanged) }

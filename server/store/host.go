@@ -129,10 +129,15 @@ func (c *Changes) UpdateHost(old, h Host) error {
 	return c.execOne(save, args...)
 }
 
-var hostByID = `SELECT ` + hostColumns.List() + ` FROM host WHERE id = $1`
+var hostByID = byID(`SELECT `+hostColumns.List()+` FROM host WHERE id`, "")
+
+// HostsByID asks for hosts by their ids.
+func HostsByID(list []int64, found func(Host)) Question {
+	return withIDs(hostByID, list, hostColumns.Scan, found)
+}
 
 // Host returns a host, or ErrNotFound.
-func (t *View) Host(id int64) (Host, error) { return one(t, hostColumns.Scan, hostByID, id) }
+func (t *View) Host(id int64) (Host, error) { return one(t, hostColumns.Scan, hostByID.one, id) }
 
 var hostsToChange = `SELECT ` + hostColumns.List() + ` FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 

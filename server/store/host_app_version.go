@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/starling-grid/starling/server/db"
 	"github.com/starling-grid/starling/server/speed"
 )
 
@@ -43,7 +44,8 @@ var hostAppVersionColumns = columns[HostAppVersion]{
 
 var (
 	hostAppVersion  = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
-	hostAppVersions = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
+	hostAppVersions = byID(`SELECT `+hostAppVersionColumns.List()+` FROM host_app_version WHERE host_id`, ` ORDER BY app_version_id`)
+	theirVersions   = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id IN ` + ids + ` AND app_version_id + 0 IN ` + ids2
 
 	saveHostAppVersion = hostAppVersionColumns.Replace("host_app_version", 2)
 
@@ -57,7 +59,17 @@ const standing = "max_jobs_per_day, consecutive_valid, error_rate"
 
 // HostAppVersions returns the records of a host with each app version.
 func (t *View) HostAppVersions(hostID int64) ([]HostAppVersion, error) {
-	return all(t, hostAppVersionColumns.Scan, hostAppVersions, hostID)
+	return all(t, hostAppVersionColumns.Scan, hostAppVersions.one, hostID)
+}
+
+// HostAppVersionsOf asks for the records of hosts with each app version.
+func HostAppVersionsOf(hosts []int64, found func(HostAppVersion)) Question {
+	return withIDs(hostAppVersions, hosts, hostAppVersionColumns.Scan, found)
+}
+
+// EachHostAppVersion asks for the records of some hosts with some app versions.
+func EachHostAppVersion(hosts, versions []int64, found func(HostAppVersion)) Question {
+	return db.NewQuestion(hostAppVersionColumns.Scan, found, theirVersions, jsonList(hosts), jsonList(versions))
 }
 
 // HostAppVersion returns the record of a host with an app version, or a new one that is not stored

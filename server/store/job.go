@@ -12,11 +12,12 @@ type Job struct {
 // more than one for a row.
 const (
 	ids   = `(SELECT value FROM json_each($1))`
+	ids2  = `(SELECT value FROM json_each($2))`
 	names = `(SELECT value /* text */ FROM json_each($1))`
 )
 
 var (
-	workunitsByID = `SELECT ` + workunitColumns.List() + ` FROM workunit WHERE id IN ` + ids
+	workunitsByID = byID(`SELECT `+workunitColumns.List()+` FROM workunit WHERE id`, "")
 	resultsByID   = `SELECT ` + resultColumns.List() + ` FROM result WHERE id IN ` + ids
 	resultsOfAll  = `SELECT ` + resultColumns.List() + ` FROM result WHERE workunitid IN ` + ids + ` ORDER BY id`
 )
@@ -59,15 +60,13 @@ func (t *View) Jobs(list []int64) (map[int64]Job, error) {
 
 // Workunits returns workunits by their ids. One that is not there is left out.
 func (t *View) Workunits(list []int64) (map[int64]Workunit, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	wus, err := all(t, workunitColumns.Scan, workunitsByID, jsonList(list))
-	out := make(map[int64]Workunit, len(wus))
-	for _, wu := range wus {
-		out[wu.ID] = wu
-	}
-	return out, err
+	out := make(map[int64]Workunit, len(list))
+	return out, t.Ask(WorkunitsByID(list, func(wu Workunit) { out[wu.ID] = wu }))
+}
+
+// WorkunitsByID asks for workunits by their ids.
+func WorkunitsByID(list []int64, found func(Workunit)) Question {
+	return withIDs(workunitsByID, list, workunitColumns.Scan, found)
 }
 
 // Results returns results by their ids. One that is not there is left out.

@@ -60,60 +60,44 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 			must("ANALYZE")
 		}
 	}
-	for i, tt := range []struct {
-		query string
-		args  []any // of queries for several rows at once
-	}{
-		{unsent, nil},
-		{unsentFits, nil},
-		{unsentKinds, nil},
-		{dueWorkunits, nil},
-		{needValidate, nil},
-		{toAssimilate, nil},
-		{toDelete, nil},
-		{resultsToDelete, nil},
-		{resultsByName, []any{"[]"}},
-		{hostByID, []any{int64(1)}},
-		{userByKey, []any{""}},
-		{hostAppVersions, []any{int64(1)}},
-		{inProgressNames, []any{int64(1)}},
-		{countInProgress, []any{int64(1)}},
-		{hadByUser, []any{"[]", int64(1)}},
-		{hadByHost, []any{"[]", int64(1)}},
-		{workunitsByID, []any{"[]"}},
-		{msgsToHost, []any{int64(1), int64(1)}},
-	} {
-		for j, text := range db.PostgresQueries(tt.query, tt.args) {
-			name := fmt.Sprintf("q%d_%d", i, j)
-			if _, err := c.Exec(t.Context(), "PREPARE "+name+" AS "+text); err != nil {
-				t.Fatalf("%s: %v", text, err)
-			}
-			args := make([]string, strings.Count(text, "$"))
-			d, err := c.Prepare(t.Context(), "", text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			args = args[:len(d.ParamOIDs)]
-			for i := range args {
-				args[i] = "NULL"
-			}
-			call := name
-			if len(args) > 0 {
-				call += "(" + strings.Join(args, ", ") + ")"
-			}
-			r, err := c.Query(t.Context(), "EXPLAIN EXECUTE "+call)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines, err := pgx.CollectRows(r, pgx.RowTo[string])
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, l := range lines {
-				if strings.Contains(l, "Seq Scan") || strings.Contains(l, "Gather") || strings.Contains(l, "Hash") || strings.Contains(l, "Merge") || strings.Contains(l, "Sort") && strings.Contains(tt.query, "LIMIT") {
-					t.Errorf("%s\n%s", text, strings.Join(lines, "\n"))
-					break
-				}
+	queries := []string{
+		unsent, unsentFits, unsentKinds, dueWorkunits, needValidate, toAssimilate, toDelete, resultsToDelete,
+		hadByUser, hadByHost, theirVersions, sharedFiles, chained, msgsToHost,
+	}
+	for _, l := range []lookup{resultsByName, hostByID, userByKey, teamByID, hostAppVersions, inProgressNames, countInProgress, hostsWithMsgs, workunitsByID} {
+		queries = append(queries, l.one, l.several)
+	}
+	for i, query := range queries {
+		text := db.PostgresQuery(query)
+		name := fmt.Sprint("q", i)
+		if _, err := c.Exec(t.Context(), "PREPARE "+name+" AS "+text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		args := make([]string, strings.Count(text, "$"))
+		d, err := c.Prepare(t.Context(), "", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = args[:len(d.ParamOIDs)]
+		for i := range args {
+			args[i] = "NULL"
+		}
+		call := name
+		if len(args) > 0 {
+			call += "(" + strings.Join(args, ", ") + ")"
+		}
+		r, err := c.Query(t.Context(), "EXPLAIN EXECUTE "+call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := pgx.CollectRows(r, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lines {
+			if strings.Contains(l, "Seq Scan") || strings.Contains(l, "Gather") || strings.Contains(l, "Hash") || strings.Contains(l, "Merge") || strings.Contains(l, "Sort") && strings.Contains(query, "LIMIT") {
+				t.Errorf("%s\n%s", text, strings.Join(lines, "\n"))
+				break
 			}
 		}
 	}

@@ -1,10 +1,7 @@
 package store
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/server/db"
@@ -111,7 +108,6 @@ func (t *Tx) newResult(r Result) []any {
 
 var (
 	resultByID    = `SELECT ` + resultColumns.List() + ` FROM result WHERE id = $1`
-	resultByName  = `SELECT ` + resultColumns.List() + ` FROM result WHERE name = $1`
 	resultsOf     = `SELECT ` + resultColumns.List() + ` FROM result WHERE workunitid = $1 ORDER BY id`
 	resultsOfHost = `SELECT ` + resultColumns.List() + ` FROM result WHERE hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
 	inProgressOf  = `SELECT ` + resultColumns.List() + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
@@ -122,28 +118,14 @@ func (t *View) Result(id int64) (Result, error) { return one(t, resultColumns.Sc
 
 // ResultByName returns a result, or ErrNotFound.
 func (t *View) ResultByName(name string) (Result, error) {
-	return one(t, resultColumns.Scan, resultByName, name)
+	return one(t, resultColumns.Scan, resultsByName.one, name)
 }
 
-var resultsByName = `SELECT ` + resultColumns.List() + ` FROM result WHERE name IN ` + names
+var resultsByName = byText(`SELECT `+resultColumns.List()+` FROM result WHERE name`, "")
 
-// ResultsByName returns results by their names. One that is not there is left out.
-func (t *View) ResultsByName(list []string) (map[string]Result, error) {
-	// A result's name does not contain a zero byte, which PostgreSQL refuses.
-	list = slices.DeleteFunc(slices.Clone(list), func(name string) bool { return strings.ContainsRune(name, 0) })
-	if len(list) == 0 {
-		return nil, nil
-	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	results, err := all(t, resultColumns.Scan, resultsByName, string(text))
-	out := make(map[string]Result, len(results))
-	for _, r := range results {
-		out[r.Name] = r
-	}
-	return out, err
+// ResultsByName asks for results by their names.
+func ResultsByName(list []string, found func(Result)) Question {
+	return withTexts(resultsByName, list, resultColumns.Scan, found)
 }
 
 // ResultsOf returns a workunit's results, oldest first.
@@ -162,11 +144,17 @@ func (t *View) InProgressOf(hostID int64) ([]Result, error) {
 	return all(t, resultColumns.Scan, inProgressOf, hostID)
 }
 
-const inProgressNames = `SELECT name FROM result WHERE hostid = $1 AND server_state = 4`
+var inProgressNames = byID(`SELECT hostid, name FROM result WHERE hostid`, ` AND server_state = 4`)
 
-// InProgressNames returns the names of the results of InProgressOf, in no order.
-func (t *View) InProgressNames(hostID int64) ([]string, error) {
-	return all(t, scanString, inProgressNames, hostID)
+// A Held is the name of a result in progress with its host.
+type Held struct {
+	HostID int64
+	Name   string
+}
+
+// InProgressNames asks for the names of the results that hosts are to report, in no order.
+func InProgressNames(hosts []int64, found func(Held)) Question {
+	return withIDs(inProgressNames, hosts, func(r row) (h Held, err error) { return h, r.Scan(&h.HostID, &h.Name) }, found)
 }
 
 // sendResult affects no row if another scheduler sent the result first, or if it is not needed any more. PostgreSQL
@@ -255,29 +243,32 @@ func (c *Changes) saveResult(old, r Result) (*db.Statement, []any) {
 	return saveResult.Of(&old, &r, c.cause.result(old, r))
 }
 
-const countInProgress = `
-SELECT COALESCE(v.plan_class, ''), CASE WHEN r.app_version_id < 0 THEN r.app_version_id ELSE 0 END, count(*)
+var countInProgress = byID(`
+SELECT r.hostid, COALESCE(v.plan_class, ''), CASE WHEN r.app_version_id < 0 THEN r.app_version_id ELSE 0 END, count(*)
 FROM   result r LEFT JOIN app_version v ON v.id = r.app_version_id
-WHERE  r.hostid = $1 AND r.server_state = 4
-GROUP  BY 1, 2`
+WHERE  r.hostid`, ` AND r.server_state = 4
+GROUP  BY 1, 2, 3`)
 
-// CountInProgress counts the results of InProgressOf by the plan class of their app version, or the
-// AnonymousClass of volunteers' own programs.
-func (t *View) CountInProgress(hostID int64) (map[string]int, error) {
-	type line struct {
-		class string
-		own   int64 // below 0: not a version of the project
-		n     int
-	}
-	lines, err := all(t, func(r row) (l line, err error) { return l, r.Scan(&l.class, &l.own, &l.n) }, countInProgress, hostID)
-	n := make(map[string]int, len(lines))
-	for _, l := range lines {
-		if _, kind, own := Anonymous(l.own); own {
-			l.class = AnonymousClass(kind)
+// A Count is the number of results in progress that a host computes with versions of a plan class, or of an
+// AnonymousClass.
+type Count struct {
+	HostID    int64
+	PlanClass string
+	N         int
+}
+
+// CountInProgress asks for the numbers of results that hosts are to report. A plan class may have several Counts.
+func CountInProgress(hosts []int64, found func(Count)) Question {
+	return withIDs(countInProgress, hosts, func(r row) (c Count, err error) {
+		var version int64 // below 0: not one of the project
+		if err = r.Scan(&c.HostID, &c.PlanClass, &version, &c.N); err != nil {
+			return c, err
 		}
-		n[l.class] += l.n
-	}
-	return n, err
+		if _, kind, own := Anonymous(version); own {
+			c.PlanClass = AnonymousClass(kind)
+		}
+		return c, nil
+	}, found)
 }
 
 // An output for which another workunit waits is kept until it is passed on.
@@ -293,8 +284,8 @@ func (t *View) ResultsToDelete(after int64, limit int) ([]int64, error) {
 }
 
 const (
-	hadByUser = `SELECT o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.userid = +$2 AND ` + counts
-	hadByHost = `SELECT o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.hostid = +$2 AND ` + counts
+	hadByUser = `SELECT o.userid, o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.userid + 0 IN ` + ids2 + ` AND ` + counts
+	hadByHost = `SELECT o.hostid, o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.hostid + 0 IN ` + ids2 + ` AND ` + counts
 
 	// counts is true if a result keeps its host from having another one of the same workunit. A
 	// result does not count if a version that is now withdrawn spoiled it for good, since that is
@@ -304,25 +295,24 @@ const (
        AND EXISTS (SELECT 1 FROM app_version v WHERE v.id = o.app_version_id AND v.deprecated = 1))`
 )
 
-// HadByUser returns the workunits, from a list, of which a user was ever sent a result. Results
-// that a withdrawn version spoiled do not count.
-func (t *View) HadByUser(userID int64, workunits []int64) (map[int64]bool, error) {
-	return t.had(hadByUser, userID, workunits)
+// A Had is a workunit of which a host, or a user, was sent a result.
+type Had struct{ By, WorkunitID int64 }
+
+// HadByUsers asks which workunits of a list were ever sent, as results, to which users of a list. Results that a
+// withdrawn version spoiled do not count.
+func HadByUsers(users, workunits []int64, found func(Had)) Question {
+	return had(hadByUser, users, workunits, found)
 }
 
-// HadByHost is HadByUser for a host.
-func (t *View) HadByHost(hostID int64, workunits []int64) (map[int64]bool, error) {
-	return t.had(hadByHost, hostID, workunits)
+// HadByHosts is HadByUsers for hosts.
+func HadByHosts(hosts, workunits []int64, found func(Had)) Question {
+	return had(hadByHost, hosts, workunits, found)
 }
 
-func (t *View) had(query string, id int64, workunits []int64) (map[int64]bool, error) {
-	if len(workunits) == 0 {
-		return nil, nil
+func had(query string, by, workunits []int64, found func(Had)) Question {
+	if len(by) == 0 || len(workunits) == 0 {
+		return Question{}
 	}
-	list, err := all(t, scanID, query, jsonList(workunits), id)
-	had := make(map[int64]bool, len(list))
-	for _, wu := range list {
-		had[wu] = true
-	}
-	return had, err
+	scan := func(r row) (h Had, err error) { return h, r.Scan(&h.By, &h.WorkunitID) }
+	return db.NewQuestion(scan, found, query, jsonList(workunits), jsonList(by))
 }

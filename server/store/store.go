@@ -114,11 +114,6 @@ func (s *Store) Apply(ctx context.Context, c *Changes) error {
 	return refused(s.db.Apply(ctx, c.changes))
 }
 
-// Joint returns a handle on the same database for many small views at a time. On PostgreSQL, where each
-// statement has a fixed cost, views that arrive while others are running share one transaction: equal
-// queries of all become one statement.
-func (s *Store) Joint() *Store { return &Store{db: s.db.Joint(), shard: s.shard} }
-
 // Check reads the whole database, if it is a file, and returns ErrDamaged if it is
 // not what SQLite wrote.
 func (s *Store) Check(ctx context.Context) error { return s.db.Check(ctx) }

@@ -26,16 +26,6 @@ func TestPostgres(t *testing.T) {
 	})
 }
 
-// Shared views see the same as others.
-func TestJoint(t *testing.T) {
-	pg := testpg.Start(t)
-	storetest.Transactions(t, func(t *testing.T) (*store.Store, *sql.DB) {
-		url := pg.Database(t)
-		s, raw := open(t, url, "pgx", url)
-		return s.Joint(), raw
-	})
-}
-
 func view(t *testing.T, s *store.Store, fn func(*store.View) error) {
 	t.Helper()
 	if err := s.View(t.Context(), fn); err != nil {
@@ -83,7 +73,7 @@ func TestManyFirstViewsAtOnce(t *testing.T) {
 		go func() {
 			done <- s.View(t.Context(), func(tx *store.View) error {
 				_, err := tx.WorkunitByName("x")
-				if _, again := tx.HadByHost(1, []int64{1}); again != nil || !errors.Is(err, store.ErrNotFound) {
+				if _, again := tx.Workunits([]int64{1}); again != nil || !errors.Is(err, store.ErrNotFound) {
 					return errors.Join(err, again)
 				}
 				return nil

@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/binary"
 	"hash/fnv"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A TargetType is the type of a Target.
@@ -63,17 +65,13 @@ func (t Target) kind(k int64) int64 {
 	return t.place() + k&low
 }
 
-const targeted = `SELECT count(*) FROM (SELECT 1 FROM result WHERE server_state = 2 AND kind < 0 LIMIT 1) t`
+const targeted = `SELECT id FROM result WHERE server_state = 2 AND kind < 0 LIMIT 1`
 
-// Targeted reports whether an Unsent result has a Target.
-func (t *View) Targeted() (bool, error) {
-	n, err := one(t, scanID, targeted)
-	return n > 0, err
-}
+// Targeted asks for an Unsent result that has a Target.
+func Targeted(found func(id int64)) Question { return db.NewQuestion(scanID, found, targeted) }
 
-// UnsentKindsFor returns the kinds of the Unsent results for a target. Rarely they are another
-// target's.
-func (t *View) UnsentKindsFor(target Target) ([]int64, error) {
+// UnsentKindsFor asks for the kinds of the Unsent results for a target. Rarely they are another target's.
+func UnsentKindsFor(target Target, found func(kind int64)) Question {
 	first := target.place()
-	return all(t, scanID, unsentKinds, first, first+low)
+	return db.NewQuestion(scanID, found, unsentKinds, first, first+low)
 }

@@ -40,7 +40,7 @@ var (
 
 var (
 	insertTeam = teamColumns.InsertInto("team", "create_time, userid, name, url, description", "name_key")
-	teamByID   = `SELECT ` + teamColumns.List() + ` FROM team WHERE id = $1`
+	teamByID   = byID(`SELECT `+teamColumns.List()+` FROM team WHERE id`, "")
 	teamByName = `SELECT ` + teamColumns.List() + ` FROM team WHERE name_key = $1`
 	teamAfter  = `SELECT ` + teamColumns.List() + ` FROM team WHERE id > $1 ORDER BY id LIMIT 0 + $2`
 	members    = `SELECT ` + userColumns.List() + ` FROM "user" WHERE teamid = $1 AND teamid <> 0 ORDER BY total_credit DESC, id LIMIT 0 + $2`
@@ -57,7 +57,12 @@ func (t *Tx) InsertTeam(x Team) (int64, error) {
 }
 
 // Team returns a team, or ErrNotFound.
-func (t *View) Team(id int64) (Team, error) { return one(t, teamColumns.Scan, teamByID, id) }
+func (t *View) Team(id int64) (Team, error) { return one(t, teamColumns.Scan, teamByID.one, id) }
+
+// TeamsByID asks for teams by their ids.
+func TeamsByID(list []int64, found func(Team)) Question {
+	return withIDs(teamByID, list, teamColumns.Scan, found)
+}
 
 // TeamToChange is Team for a transaction that changes the team or its members. Of two such transactions
 // the later one sees the changes of the other.

@@ -112,7 +112,8 @@ var (
 	msgsToHost = `
 SELECT id, create_time, hostid, resultid, result_name, xml FROM msg_to_host
 WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT 0 + $2`
-	sentMsg = db.Update("msg_to_host", "handled = 1", "handled = 0")
+	hostsWithMsgs = byID(`SELECT DISTINCT hostid FROM msg_to_host WHERE hostid`, ` AND handled = 0`)
+	sentMsg       = db.Update("msg_to_host", "handled = 1", "handled = 0")
 )
 
 // MsgsToHost returns messages that a host has not been sent, oldest first.
@@ -120,6 +121,11 @@ func (t *View) MsgsToHost(hostID int64, limit int) ([]MsgToHost, error) {
 	return all(t, func(r row) (m MsgToHost, err error) {
 		return m, r.Scan(&m.ID, (*unix)(&m.CreateTime), &m.HostID, &m.ResultID, &m.ResultName, &m.XML)
 	}, msgsToHost, hostID, limit)
+}
+
+// HostsWithMsgs asks for which hosts of a list there are messages that were not sent.
+func HostsWithMsgs(hosts []int64, found func(host int64)) Question {
+	return withIDs(hostsWithMsgs, hosts, scanID, found)
 }
 
 // MsgSent notes that a message was sent, or returns ErrLost if it was before.

@@ -65,10 +65,6 @@ func (c *Changes) execEach(s *db.Statement, list [][]any) error {
 	return refused(c.changes.ExecEach(s, list))
 }
 
-// Together runs reads that do not need each other's results, with the first query of each in one round trip to
-// the database. It returns the first error.
-func (t *View) Together(reads ...func() error) error { return t.db.Together(reads...) }
-
 // queue runs a query for waiting ids. Its first two parameters are the shard.
 func (t *View) queue(query string, args ...any) ([]int64, error) {
 	return all(t, scanID, query, append(t.shard.args(), args...)...)

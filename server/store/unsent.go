@@ -158,6 +158,11 @@ func (t *View) UnsentKinds() ([]int64, error) {
 	return all(t, scanID, unsentKinds, 0, int64(math.MaxInt64))
 }
 
+// UnsentKinds asks for View.UnsentKinds.
+func UnsentKinds(found func(kind int64)) Question {
+	return db.NewQuestion(scanID, found, unsentKinds, 0, int64(math.MaxInt64))
+}
+
 const inOrder = ` ORDER BY r.priority DESC, r.id LIMIT 0 + `
 
 var (

@@ -76,7 +76,7 @@ func (t *Tx) InsertUser(u User) (int64, error) {
 var (
 	userByID    = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id = $1`
 	userByEmail = `SELECT ` + userColumns.List() + ` FROM "user" WHERE email_addr = $1`
-	userByKey   = `SELECT ` + userColumns.List() + ` FROM "user" WHERE authenticator = $1`
+	userByKey   = byText(`SELECT `+userColumns.List()+` FROM "user" WHERE authenticator`, "")
 )
 
 // User returns an account, or ErrNotFound.
@@ -90,7 +90,12 @@ func (t *View) UserByEmail(email string) (User, error) {
 // UserByKey returns the account with this key, or ErrNotFound. Weak keys are
 // not known here.
 func (t *View) UserByKey(key protocol.Authenticator) (User, error) {
-	return one(t, userColumns.Scan, userByKey, string(key))
+	return one(t, userColumns.Scan, userByKey.one, string(key))
+}
+
+// UsersByKey asks for accounts by their keys.
+func UsersByKey(keys []string, found func(User)) Question {
+	return withTexts(userByKey, keys, userColumns.Scan, found)
 }
 
 var usersToChange = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -298,12 +299,20 @@ func (t *View) CanonicalToTake(after int64, limit int) ([]int64, error) {
 // be the first call in an Update.
 func (t *Tx) LockFiles() error { return t.tx.Lock("workunit_file") }
 
-const fileUsers = `
-SELECT count(*) FROM workunit_file f JOIN workunit w ON w.id = f.workunitid
-WHERE  f.name = $1 AND f.workunitid <> $2 AND w.file_delete_state <> 2`
+const sharedFiles = `
+SELECT DISTINCT f.name FROM workunit_file f JOIN workunit w ON w.id = f.workunitid
+WHERE  f.name IN ` + names + ` AND w.file_delete_state <> 2 AND NOT f.workunitid + 0 IN ` + ids2
 
-// FileShared reports whether a workunit other than id still needs a file.
-func (t *View) FileShared(name string, id int64) (bool, error) {
-	n, err := one(t, scanID, fileUsers, name, id)
-	return n > 0, err
+// SharedFiles returns the files of a list that workunits which are not in another list still need.
+func (t *View) SharedFiles(list []string, except []int64) (map[string]bool, error) {
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := all(t, scanString, sharedFiles, string(text), jsonList(except))
+	out := make(map[string]bool, len(shared))
+	for _, name := range shared {
+		out[name] = true
+	}
+	return out, err
 }

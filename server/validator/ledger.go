@@ -64,20 +64,23 @@ func newLedger(tx *store.Tx, looks []*look) (*ledger, error) {
 
 // read reads all the rows that will be needed, together.
 func (l *ledger) read(keys map[hostVersion]bool) error {
-	var looks []func() error
-	for _, k := range slices.SortedFunc(maps.Keys(keys), hostVersion.compare) {
+	hosts, versions := make(map[int64]bool), make(map[int64]bool)
+	for k := range keys {
 		if k.host == 0 || k.version == 0 {
 			continue
 		}
-		e := new(versionEarning)
-		l.versions[k] = e
-		looks = append(looks, func() (err error) {
-			e.old, err = l.tx.HostAppVersion(k.host, k.version)
-			e.now = e.old
-			return err
-		})
+		h := store.HostAppVersion{HostID: k.host, AppVersionID: k.version}
+		l.versions[k] = &versionEarning{h, h}
+		hosts[k.host], versions[k.version] = true, true
 	}
-	return l.tx.Together(looks...)
+	if len(hosts) == 0 {
+		return nil
+	}
+	return l.tx.Ask(store.EachHostAppVersion(slices.Sorted(maps.Keys(hosts)), slices.Sorted(maps.Keys(versions)), func(h store.HostAppVersion) {
+		if e := l.versions[hostVersion{h.HostID, h.AppVersionID}]; e != nil {
+			e.old, e.now = h, h
+		}
+	}))
 }
 
 // save stores everything. The ledger is closed then.

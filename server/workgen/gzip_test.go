@@ -60,8 +60,8 @@ func TestCompressedInputs(t *testing.T) {
 	}
 	// The copy is one of the workunit's files, so that it is deleted when it is no longer needed.
 	if err := b.store.View(t.Context(), func(tx *store.View) error {
-		shared, err := tx.FileShared(blob.Packed(f.Name), wu.ID+1)
-		if !shared {
+		shared, err := tx.SharedFiles([]string{blob.Packed(f.Name)}, []int64{wu.ID + 1})
+		if len(shared) == 0 {
 			t.Error("the copy belongs to nobody")
 		}
 		return err

@@ -26,7 +26,7 @@ func anonymous(t *testing.T, s *store.Store) {
 		return tx.Send(sent...)
 	})
 	view(t, s, func(tx *store.View) error {
-		n, err := tx.CountInProgress(w.Host.ID)
+		n, err := inProgressOf(tx, w.Host.ID, []int64{w.Host.ID})
 		if want := map[string]int{"": 1, store.AnonymousClass(""): 2, store.AnonymousClass("NVIDIA"): 1}; !maps.Equal(n, want) {
 			t.Errorf("got %v, want %v", n, want)
 		}

@@ -51,7 +51,7 @@ func waiting(t *testing.T, s *store.Store) {
 		if len(waits) != 1 {
 			t.Errorf("waiting: %v", waits)
 		}
-		if at, err := tx.Chained(w.Host.ID); err != nil || !at.IsZero() {
+		if at, err := chained(tx.View, w.Host.ID); err != nil || !at.IsZero() {
 			t.Errorf("nothing of a chain was reported, but %v, %v", at, err)
 		}
 		r := results[0]
@@ -68,7 +68,7 @@ func waiting(t *testing.T, s *store.Store) {
 		if err := tx.SaveResults([]store.ResultChange{{Old: sent[r.ID], Now: over}}); err != nil {
 			return err
 		}
-		if at, err := tx.Chained(w.Host.ID); err != nil || !at.Equal(T0.Add(time.Minute)) {
+		if at, err := chained(tx.View, w.Host.ID); err != nil || !at.Equal(T0.Add(time.Minute)) {
 			t.Errorf("the last of a chain was reported at %v, %v", at, err)
 		}
 		if err := tx.AddAffinity(w.Host.ID, next.ID, results[0].ID); err != nil {
@@ -88,17 +88,17 @@ func waiting(t *testing.T, s *store.Store) {
 		if err != nil || wu.Awaiting || wu.PredecessorPending || wu.XMLDoc != "<new/>" {
 			t.Errorf("released: %+v, %v", wu, err)
 		}
-		kept, err := tx.KeptFor(w.Host.ID, 9)
+		kept, err := keptFor(tx.View, w.Host.ID)
 		if err != nil || len(kept) != 1 || kept[0].Predecessor != results[0].ID || !kept[0].ReservedUntil.Equal(T0.Add(time.Hour)) {
 			t.Errorf("kept: %+v, %v", kept, err)
 		}
-		if at, err := tx.Chained(w.Host.ID); err != nil || !at.IsZero() {
+		if at, err := chained(tx.View, w.Host.ID); err != nil || !at.IsZero() {
 			t.Errorf("the next of the chain is free, but %v, %v", at, err)
 		}
 		return tx.DropAffinity(w.Host.ID, next.ID)
 	})
 	view(t, s, func(tx *store.View) error {
-		kept, err := tx.KeptFor(w.Host.ID, 9)
+		kept, err := keptFor(tx, w.Host.ID)
 		if err != nil || len(kept) != 0 {
 			t.Errorf("kept: %+v, %v", kept, err)
 		}
@@ -262,4 +262,14 @@ func sendable(t *testing.T, s *store.Store) {
 		}
 		return nil
 	})
+}
+
+func chained(tx *store.View, host int64) (at time.Time, err error) {
+	err = tx.Ask(store.Chained(host, func(t time.Time) { at = t }))
+	return at, err
+}
+
+func keptFor(tx *store.View, host int64) (list []store.Kept, err error) {
+	err = tx.Ask(store.KeptFor(host, 9, func(k store.Kept) { list = append(list, k) }))
+	return list, err
 }

@@ -73,17 +73,20 @@ func hadResults(t *testing.T, s *store.Store) {
 			had[wu[name]] = true
 		}
 		view(t, s, func(tx *store.View) error {
-			byHost, err := tx.HadByHost(w.Host.ID, ids)
-			if err != nil || !maps.Equal(byHost, had) {
-				t.Errorf("%s the host has had %v of %v, %v; want %v", when, byHost, wu, err, names)
+			byHost, byUser := make(map[int64]bool), make(map[int64]bool)
+			add := func(to map[int64]bool, by int64) func(store.Had) {
+				return func(h store.Had) {
+					if to[h.WorkunitID] = true; h.By != by {
+						t.Errorf("%s %d has had one of %d", when, h.By, h.WorkunitID)
+					}
+				}
 			}
-			byUser, err := tx.HadByUser(w.User.ID, ids)
-			if err != nil || !maps.Equal(byUser, had) {
-				t.Errorf("%s the user has had %v of %v, %v; want %v", when, byUser, wu, err, names)
-			}
-			other, err := tx.HadByHost(beside, ids)
-			if err != nil || len(other) != 0 {
-				t.Errorf("%s another host has had %v, %v", when, other, err)
+			err := tx.Ask(
+				store.HadByHosts([]int64{w.Host.ID, beside}, ids, add(byHost, w.Host.ID)),
+				store.HadByUsers([]int64{w.User.ID}, ids, add(byUser, w.User.ID)),
+			)
+			if err != nil || !maps.Equal(byHost, had) || !maps.Equal(byUser, had) {
+				t.Errorf("%s the host has had %v of %v, and the user %v, %v; want %v", when, byHost, wu, byUser, err, names)
 			}
 			for since, n := range map[time.Time]int{T0: len(names), T0.Add(time.Second): len(wu)} { // no host is left in the second
 				found := 0

@@ -95,8 +95,8 @@ func many(t *testing.T, s *store.Store) {
 				for _, x := range list {
 					names = append(names, x.Name)
 				}
-				got, err := tx.ResultsByName(names)
-				if err != nil {
+				got := make(map[string]store.Result)
+				if err := tx.Ask(store.ResultsByName(names, func(r store.Result) { got[r.Name] = r })); err != nil {
 					return err
 				}
 				if len(got) != n {
@@ -213,67 +213,48 @@ func manyLost(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return tx.Send(sent[:3]...) })
 }
 
-// together asks several queries at once, and looks for a host that does not exist.
-func together(t *testing.T, s *store.Store) {
+// questions asks several queries at once.
+func questions(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	list := addMany(t, s, w, "x", 3)
 	look := func(tx *store.View) error {
-		var host store.Host
-		var user store.User
-		var named map[string]store.Result
-		var none map[int64]store.Workunit
-		var kinds, twice []int64
-		err := tx.Together(
-			func() (err error) { host, err = tx.Host(w.Host.ID); return err },
-			func() (err error) { user, err = tx.User(w.User.ID); return err },
-			func() (err error) { named, err = tx.ResultsByName([]string{"x0_0", "x2_0", "y"}); return err },
-			func() (err error) { none, err = tx.Workunits(nil); return err }, // asks nothing
-			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
-			func() (err error) {
-				if twice, err = tx.UnsentKinds(); err == nil { // and again, for itself
-					twice, err = tx.UnsentKinds()
-				}
-				return err
-			},
+		var hosts []store.Host
+		var users []store.User
+		named := make(map[string]store.Result)
+		var nothing []store.Workunit
+		var kinds, again []int64
+		err := tx.Ask(
+			store.HostsByID([]int64{1 << 40, w.Host.ID}, func(h store.Host) { hosts = append(hosts, h) }),
+			store.UsersByKey([]string{string(w.User.Authenticator)}, func(u store.User) { users = append(users, u) }),
+			store.ResultsByName([]string{"x0_0", "x2_0", "y"}, func(r store.Result) { named[r.Name] = r }),
+			store.WorkunitsByID(nil, func(wu store.Workunit) { nothing = append(nothing, wu) }),
+			store.UnsentKinds(func(kind int64) { kinds = append(kinds, kind) }),
+			store.UnsentKinds(func(kind int64) { again = append(again, kind) }),
 		)
 		if err != nil {
 			return err
 		}
-		if host != w.Host || user != w.User || named["x2_0"] != without(list[2]) || len(named) != 2 || none != nil || len(kinds) != 1 || len(twice) != 1 {
-			t.Errorf("got %+v, %+v, %+v, %v, %v, %v", host, user, named, none, kinds, twice)
+		if !slices.Equal(hosts, []store.Host{w.Host}) || !slices.Equal(users, []store.User{w.User}) || named["x2_0"] != without(list[2]) || len(named) != 2 || nothing != nil ||
+			len(kinds) != 1 || len(again) != 1 {
+			t.Errorf("got %+v, %+v, %+v, %v, %v, %v", hosts, users, named, nothing, kinds, again)
 		}
-		err = tx.Together(
-			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
-			func() error { _, err := tx.Host(1 << 40); return err },
-		)
-		if !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("got %v, want ErrNotFound", err)
-		}
-		if _, err := tx.Result(list[0].ID); err != nil { // the transaction is still usable
-			return err
-		}
-		return nil
+		return tx.Ask()
 	}
 	view(t, s, look)
 	update(t, s, func(tx *store.Tx) error {
 		if err := tx.Send(w.sent(list[:1])...); err != nil {
 			return err
 		}
-		var names []string
-		var kinds []int64
-		var count map[string]int
-		if err := tx.Together(
-			func() (err error) { count, err = tx.CountInProgress(w.Host.ID); return err },
-			func() (err error) { names, err = tx.InProgressNames(w.Host.ID); return err },
-			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
+		var names []store.Held
+		count := make(map[string]int)
+		if err := tx.Ask(
+			store.CountInProgress([]int64{w.Host.ID}, func(c store.Count) { count[c.PlanClass] += c.N }),
+			store.InProgressNames([]int64{w.Host.ID, 1 << 40}, func(h store.Held) { names = append(names, h) }),
 		); err != nil {
 			return err
 		}
-		if !slices.Equal(names, []string{"x0_0"}) || len(kinds) != 1 {
-			t.Errorf("what the transaction has sent: %v; kinds %v", names, kinds)
-		}
-		if !maps.Equal(count, map[string]int{"": 1}) {
-			t.Errorf("in progress by plan class: %v", count)
+		if !slices.Equal(names, []store.Held{{HostID: w.Host.ID, Name: "x0_0"}}) || !maps.Equal(count, map[string]int{"": 1}) {
+			t.Errorf("what the transaction has sent: %v; in progress by plan class %v", names, count)
 		}
 		return tx.TransitionBy(list[0].WorkunitID, T0)
 	})
@@ -281,10 +262,7 @@ func together(t *testing.T, s *store.Store) {
 		if err := tx.Send(w.sent(list[:2])...); err != nil { // the first is
 			return err
 		}
-		return tx.Together(
-			func() error { _, err := tx.UnsentKinds(); return err },
-			func() error { _, err := tx.Host(w.Host.ID); return err },
-		)
+		return tx.Ask(store.UnsentKinds(func(int64) {}))
 	})
 	if !errors.Is(err, store.ErrLost) {
 		t.Errorf("got %v, want ErrLost", err)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"testing"
@@ -284,10 +285,12 @@ func shared(t *testing.T, s *store.Store) {
 	a, _ := Add(t, s, w.Workunit("a"), 0, "in1", "in2")
 	b, _ := Add(t, s, w.Workunit("b"), 0, "in2")
 	view(t, s, func(tx *store.View) error {
-		for name, want := range map[string]bool{"in1": false, "in2": true} {
-			if got, err := tx.FileShared(name, a.ID); err != nil || got != want {
-				t.Errorf("%s: got %v, %v; want %v", name, got, err, want)
-			}
+		got, err := tx.SharedFiles([]string{"in1", "in2", "in3"}, []int64{a.ID})
+		if want := map[string]bool{"in2": true}; err != nil || !maps.Equal(got, want) {
+			t.Errorf("got %v, %v; want %v", got, err, want)
+		}
+		if got, err := tx.SharedFiles([]string{"in1", "in2"}, []int64{a.ID, b.ID}); err != nil || len(got) > 0 {
+			t.Errorf("needed by others than both: %v, %v", got, err)
 		}
 		return nil
 	})
@@ -295,8 +298,8 @@ func shared(t *testing.T, s *store.Store) {
 	done.AssimilateState, done.FileDeleteState = store.AssimilateDone, store.DeleteDone
 	update(t, s, func(tx *store.Tx) error { return SaveWorkunit(tx, b, done) })
 	view(t, s, func(tx *store.View) error {
-		if got, err := tx.FileShared("in2", a.ID); err != nil || got {
-			t.Errorf("after the other's end: got %v, %v; want false", got, err)
+		if got, err := tx.SharedFiles([]string{"in2"}, []int64{a.ID}); err != nil || len(got) > 0 {
+			t.Errorf("after the other's end: %v, %v", got, err)
 		}
 		return nil
 	})

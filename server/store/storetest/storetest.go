@@ -87,7 +87,7 @@ func Transactions(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB))
 		{"many rows change with one call", many},
 		{"of many changes all are made or none", manyLost},
 		{"changes of several rows keep their order", joined},
-		{"looks go together", together},
+		{"several queries are asked at once", questions},
 		{"who makes light of a loss goes on", lightLoss},
 		{"what fails late fails as at once", late},
 		{"illegal moves are refused", illegal},

@@ -12,12 +12,12 @@ func targets(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	list := []store.Target{{}, {Type: store.TargetHost, ID: 7}, {Type: store.TargetUser, ID: 7}, {Type: store.TargetUser, ID: 8}, {Type: store.TargetTeam, ID: 7}}
 	kinds := func(tx *store.View, target store.Target) (kinds []int64) {
-		ask := func() ([]int64, error) { return tx.UnsentKindsFor(target) }
+		found := func(kind int64) { kinds = append(kinds, kind) }
+		ask := store.UnsentKindsFor(target, found)
 		if target == (store.Target{}) {
-			ask = tx.UnsentKinds
+			ask = store.UnsentKinds(found)
 		}
-		kinds, err := ask()
-		if err != nil {
+		if err := tx.Ask(ask); err != nil {
 			t.Fatal(err)
 		}
 		return kinds
@@ -25,11 +25,14 @@ func targets(t *testing.T, s *store.Store) {
 	some := func(want bool) {
 		t.Helper()
 		view(t, s, func(tx *store.View) error {
-			got, err := tx.Targeted()
+			got := false
+			if err := tx.Ask(store.Targeted(func(int64) { got = true })); err != nil {
+				return err
+			}
 			if got != want {
 				t.Errorf("something is targeted: %v, want %v", got, want)
 			}
-			return err
+			return nil
 		})
 	}
 	Add(t, s, w.Workunit("anybody's"), 1)
