@@ -167,11 +167,15 @@ func (a *fake) ProjectConfig(_ context.Context, u string) (*protocol.ProjectConf
 	if a.config != nil {
 		return a.config(u)
 	}
-	c := &protocol.ProjectConfig{
+	return suitable(u), nil
+}
+
+// suitable is the configuration of a project with applications for this computer.
+func suitable(u string) *protocol.ProjectConfig {
+	return &protocol.ProjectConfig{
 		Name: "PrimeGrid", MasterURL: u, MinPasswordLength: 6, TermsOfUse: "Be kind.",
 		Platforms: []protocol.ConfigPlatform{{Name: "x86_64-pc-linux-gnu"}, {Name: "windows_x86_64", PlanClasses: []string{"cuda"}}},
 	}
-	return c, nil
 }
 
 func (a *fake) LookupAccount(_ context.Context, u, email, _ string) (protocol.Authenticator, error) {

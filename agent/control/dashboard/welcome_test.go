@@ -21,7 +21,15 @@ func newcomer(config func(u string) (*protocol.ProjectConfig, error)) *fake {
 
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
-	b, base := open(t, newcomer(nil))
+	answer := make(chan struct{})
+	b, base := open(t, newcomer(func(u string) (*protocol.ProjectConfig, error) {
+		<-answer
+		return suitable(u), nil
+	}))
+	const places = `JSON.stringify([...document.querySelectorAll('#welcome button')].map(e => e.getBoundingClientRect().top))`
+	b.See("buttons, though no project has answered", `document.getElementById('welcome-go')?.offsetHeight > 0`)
+	b.See("and remember where they are", `(places = `+places+`) !== ""`)
+	close(answer)
 	b.See("nothing but the question", `getComputedStyle(document.getElementById('tabs')).visibility === 'hidden' && document.querySelector('#welcome h2').textContent === 'Give this computer’s spare time to science'`)
 	b.See("the projects, of which the first is chosen", `[...document.querySelectorAll('.choose')].map(e => e.innerText.replaceAll('\n', ' ')).join('|') ===
 		'PrimeGrid Mathematics Searches for record primes of many kinds. Has applications for this computer|' +
@@ -29,6 +37,7 @@ func TestFirstRun(t *testing.T) {
 		'World Community Grid Medicine Studies cancer markers, rainfall in Africa and other questions of public benefit. Has applications for this computer' && document.querySelector('.choose input').checked`)
 	b.See("what a task may touch", `document.getElementById('welcome-touch').textContent.startsWith('Its own files and')`)
 	b.See("what the button does", `document.getElementById('welcome-go').textContent === 'Continue with PrimeGrid'`)
+	b.See("that no button has moved", places+` === places`)
 	b.Accessible("the first run")
 	b.Picture("empty")
 	b.Do("in the dark", testbrowser.Media("dark"))

@@ -13,20 +13,26 @@ export function buildWelcome() {
   const fault = make('p', { class: 'bad', role: 'alert', hidden: true }, 'No project answers. Check the network. ', make('button', { onclick: load }, 'Try again'));
   const manager = make('p', { id: 'welcome-manager' }), touch = make('p', { id: 'welcome-touch' });
   const onward = make('button', { id: 'welcome-go', class: 'primary large', disabled: true, onclick: () => openAttach(chosen.url) }, 'Continue');
-  const choice = make('div', {}, cards, fault, make('p', { class: 'links' },
+  const choice = make('div', {}, cards, make('p', { class: 'links' },
     make('button', { class: 'link', onclick: () => openAttach() }, 'See all projects'), make('button', { class: 'link', id: 'welcome-address', onclick: () => openAttach('') }, 'Enter a project’s address'),
-    make('span', { class: 'small' }, 'To use an account manager, run: ', make('code', {}, 'starling manager join'))));
+    make('span', { class: 'small' }, 'To use an account manager, run: ', make('code', {}, 'starling manager join'))), fault);
   const fact = (name, title, ...words) => make('section', {}, icon(name), make('div', {}, make('h3', {}, title), ...words));
+  const about = make('div', { class: 'three about' },
+    fact('energy', 'What it costs', make('p', {}, 'Electricity. A computer that is busy draws more power than an idle one: about 15 W more for a laptop, 50 to 150 W for a desktop. At 50 W, ten hours use 0.5 kWh. Fans may get louder.')),
+    fact('lock', 'What a task may touch', touch),
+    fact('back', 'You stay in control', make('p', {}, 'Tasks run at the lowest priority. Pause them at any time, or set hours, CPUs, a temperature limit and battery use in ', make('a', { href: '/preferences' }, 'Preferences'), '.')));
   const element = make('div', { id: 'welcome', class: 'welcome', hidden: true },
     make('div', {}, make('h2', {}, 'Give this computer’s spare time to science'),
       make('p', { class: 'soft' }, 'Starling runs tasks of a research project in the background and sends the results back. Choose a project to start with. You can add others later.')),
-    manager, choice,
-    make('div', { class: 'three about' },
-      fact('energy', 'What it costs', make('p', {}, 'Electricity. A computer that is busy draws more power than an idle one: about 15 W more for a laptop, 50 to 150 W for a desktop. At 50 W, ten hours use 0.5 kWh. Fans may get louder.')),
-      fact('lock', 'What a task may touch', touch),
-      fact('back', 'You stay in control', make('p', {}, 'Tasks run at the lowest priority. Pause them at any time, or set hours, CPUs, a temperature limit and battery use in ', make('a', { href: '/preferences' }, 'Preferences'), '.'))),
+    manager, choice, about,
     make('div', { class: 'onward' }, onward, make('p', { class: 'small' }, 'Next: log in or create a free account with the project. Nothing runs before that.')));
-  let asked = false, chosen, platforms;
+  let asked = false, ready = false, managed = false, chosen, platforms;
+
+  // arrange shows what can be shown without moving later.
+  function arrange() {
+    show(about, ready);
+    for (const e of [choice, onward.parentElement]) show(e, ready && !managed);
+  }
 
   // load gets the projects to offer, and asks each of them whether it has applications for this computer.
   async function load() {
@@ -37,6 +43,8 @@ export function buildWelcome() {
     const all = (first.length ? first : known).slice(0, offered).map(card);
     cards.replaceChildren(make('legend', { class: 'unseen' }, 'Project'), ...all.map((c) => c.label));
     if (all.length) choose(all[0]);
+    ready = true;
+    arrange();
     const answers = await Promise.all(all.map((c) => c.ask()));
     if (all.length && answers.every((ok) => !ok)) {
       show(fault, true);
@@ -52,7 +60,7 @@ export function buildWelcome() {
   }
 
   function card(k) {
-    const radio = make('input', { type: 'radio', name: 'welcome', onchange: () => choose(c) }), has = make('span', { class: 'has small' });
+    const radio = make('input', { type: 'radio', name: 'welcome', onchange: () => choose(c) }), has = make('span', { class: 'has small' }, 'Asking the project…');
     const label = make('label', { class: 'card choose' }, radio, make('strong', {}, k.name), make('span', { class: 'small' }, k.area[0].toUpperCase() + k.area.slice(1)), make('span', {}, k.about), has);
     const c = { name: k.name, url: k.url, radio, label };
     // ask asks the project and reports whether it answered.
@@ -60,10 +68,10 @@ export function buildWelcome() {
       try {
         const ok = fits(await call('/api/attach/config', { url: k.url }), platforms);
         radio.disabled = ok === false;
-        has.replaceChildren(...(ok === undefined ? [] : ok ? [icon('check'), 'Has applications for this computer'] : ['Has no applications for this computer']));
+        has.replaceChildren(...(ok === undefined ? ['Does not say which computers it supports'] : ok ? [icon('check'), 'Has applications for this computer'] : ['Has no applications for this computer']));
         return true;
       } catch (e) {
-        has.replaceChildren(make('span', { class: 'bad' }, e.message));
+        has.replaceChildren(make('span', { class: 'bad', title: e.message }, e.message));
         return false;
       }
     };
@@ -79,9 +87,8 @@ export function buildWelcome() {
       show(element, yes);
       document.body.classList.toggle('first', yes);
       text(manager, by ? `Your account manager, ${by.name || by.url}, will choose the projects.` : '');
-      show(manager, !!by);
-      show(choice, !by);
-      show(onward.parentElement, !by);
+      show(manager, managed = !!by);
+      arrange();
       if (yes && !asked) {
         asked = true;
         load();
