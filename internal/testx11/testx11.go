@@ -21,7 +21,7 @@ type Screen struct {
 }
 
 // Start runs Xvfb until the test ends. The test is skipped where Xvfb is missing, but fails if
-// $CI is set. The server has no socket in /tmp/.X11-unix, not even for a moment: BOINC's client connects to
+// $CI is set. The server never has a socket in /tmp/.X11-unix, even for a moment: BOINC's client connects to
 // every display that it finds there, takes input there for a person's, and ends when the display does.
 func Start(t testing.TB) Screen {
 	t.Helper()
