@@ -190,7 +190,7 @@ test-windows:
 # installer.
 WINDOWS_E2E = TestTwoAgentsAndAQuorum|TestPowerCuts|TestDetachLeavesNothing|TestSetup
 
-WINDOWS_ALL = ./state ./executor ./agent/api ./agent/appinfo ./agent/boincconfig ./agent/boincexport ./agent/control ./agent/control/dashboard ./agent/control/guirpc ./agent/control/metrics ./agent/control/sheet ./agent/doctor ./agent/gpus ./agent/life ./agent/rules ./agent/usage ./agent/view ./internal/httpclient ./internal/load ./internal/logflag ./internal/opencl ./internal/release ./internal/tomlfile ./scheduler_op ./decide/storage ./prefs ./protocol/appipc ./protocol/bxml ./protocol/globalprefs ./boincapi/wasmhost ./server/blob ./server/db ./server/operate/... ./server/store ./server/upload ./server/web/...
+WINDOWS_ALL = ./state ./executor ./agent/api ./agent/appinfo ./agent/boincconfig ./agent/boincexport ./agent/control ./agent/control/dashboard ./agent/control/guirpc ./agent/control/metrics ./agent/control/sheet ./agent/doctor ./agent/gpus ./agent/files ./agent/life ./agent/rules ./agent/usage ./agent/view ./internal/httpclient ./internal/load ./internal/logflag ./internal/opencl ./internal/release ./internal/tomlfile ./scheduler_op ./decide/storage ./prefs ./protocol/appipc ./protocol/bxml ./protocol/globalprefs ./boincapi/wasmhost ./server/blob ./server/db ./server/operate/... ./server/store ./server/upload ./server/web/...
 
 STEPS ?= 200000
 SEED ?= 1

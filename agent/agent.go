@@ -6,7 +6,8 @@
 // in a folder:
 //
 //	core   what they share: the state, what people wrote, the way into the loop
-//	life   a result's life: its files, its application, its end
+//	life   a result's life: its application, its end
+//	files  what is fetched, sent and kept
 //	talk   conversations with projects and account managers
 //	rules  the files that people edit, and which projects they leave
 //	usage  what was used, of CPUs, time and disk
@@ -35,6 +36,7 @@ import (
 	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/files"
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/life"
@@ -86,6 +88,7 @@ type Agent struct {
 	cfg      Config
 	core     *core.Core
 	life     *life.Life
+	files    *files.Files
 	talk     *talk.Talk
 	rules    *rules.Rules
 	ledger   *usage.Ledger
@@ -159,10 +162,13 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	}
 	a.presence = &usage.Presence{Core: c, Sensors: a.cfg.Sensors, Powers: a.powers.Denials}
 	a.presence.Gauge.Meter = a.cfg.Meter
-	a.life = &life.Life{Core: c, Ledger: a.ledger, Presence: a.presence, Disk: a.disk}
-	a.rules = &rules.Rules{Core: c, Life: a.life, Presence: a.presence}
-	a.talk = &talk.Talk{Core: c, Life: a.life, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk}
+	a.files = &files.Files{Core: c, Presence: a.presence, Disk: a.disk}
+	a.life = &life.Life{Core: c, Files: a.files, Ledger: a.ledger, Presence: a.presence, Disk: a.disk}
+	a.files.Uploaded, a.files.Collected = a.life.TellUpload, a.life.KeepImages
+	a.rules = &rules.Rules{Core: c, Life: a.life, Files: a.files, Presence: a.presence}
+	a.talk = &talk.Talk{Core: c, Life: a.life, Files: a.files, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk}
 	a.rules.Talk = a.talk
+	a.files.Open()
 	a.life.Open()
 	a.talk.Open()
 	if a.cfg.Confine {
@@ -189,13 +195,13 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	client := httpclient.New(httpclient.Logged(a.rules.Speaking(a.cfg.Transport), c.Log))
 	program := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
 		protocol.CompatVersion.Major, protocol.CompatVersion.Minor, protocol.CompatVersion.Release, c.Version)
-	a.life.Xfer = &filexfer.Client{HTTP: client, UserAgent: program, Down: filexfer.NewPace(), Up: filexfer.NewPace()}
+	a.files.Xfer = &filexfer.Client{HTTP: client, UserAgent: program, Down: filexfer.NewPace(), Up: filexfer.NewPace()}
 	a.talk.Sched = &schedulerop.Client{HTTP: client, UserAgent: program}
 
 	quitting := make(chan struct{})
 	a.quitting = quitting
 	a.API = api.New(api.Parts{
-		Core: c, Life: a.life, Talk: a.talk, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk, Presence: a.presence, Powers: a.powers,
+		Core: c, Life: a.life, Files: a.files, Talk: a.talk, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk, Presence: a.presence, Powers: a.powers,
 		Journal: journal, Bounded: a.bounded, Unusable: unusable, NoImages: a.noImages, NoCPUs: noCPUs, Pass: a.decide, Adopt: a.adopt, Quit: sync.OnceFunc(func() { close(quitting) }),
 	})
 	return nil

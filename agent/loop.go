@@ -79,7 +79,7 @@ func (a *Agent) handle(e core.Event) {
 		a.copied(e)
 	case usage.Sensed: // the step that follows takes a look
 	default:
-		if !a.life.Handle(e) && !a.talk.Handle(e) && !a.rules.Handle(e) && !a.disk.Handle(e) {
+		if !a.life.Handle(e) && !a.files.Handle(e) && !a.talk.Handle(e) && !a.rules.Handle(e) && !a.disk.Handle(e) {
 			a.core.Log.Error("an event was not handled", "event", e.Event()) // tests look for it
 		}
 	}
@@ -105,8 +105,8 @@ func (a *Agent) step(now time.Time) time.Time {
 	a.life.AbortDue(now, &w)
 	a.disk.Measure(now, &w)
 	a.life.Advance(now)
-	a.life.Collect(now, &w)
-	a.life.StartTransfers(now, &w)
+	a.files.Collect(now, &w)
+	a.files.StartTransfers(now, &w)
 	d := a.decide(now)
 	a.life.Act(d, now)
 	a.talk.Act(d, now)

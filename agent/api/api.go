@@ -15,6 +15,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/files"
 	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/power"
 	"github.com/starling-grid/starling/agent/rules"
@@ -40,6 +41,7 @@ type API struct {
 type Parts struct {
 	Core     *core.Core
 	Life     *life.Life
+	Files    *files.Files
 	Talk     *talk.Talk
 	Rules    *rules.Rules
 	Ledger   *usage.Ledger

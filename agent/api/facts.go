@@ -34,7 +34,7 @@ func (a *API) Facts(now time.Time) *view.Facts {
 		Host: c.Host, Coprocs: c.Coprocs, Measured: p.Presence.Gauge.Measured(), Conditions: p.Presence.Conditions(now), Times: p.Uptime.Stats(now), Habit: p.Uptime.Habit(), Disk: view.Disk{Free: -1, Used: p.Disk.Total()},
 		DB: c.DB, Debts: p.Ledger.Of, Used: p.Ledger.Used, Elapsed: p.Ledger.Elapsed(now), Last: c.Last,
 		Sessions: a.talk.Sessions(), TrickleUps: a.life.TrickleUps(), Asked: a.talk.Asked(), Woken: a.talk.Woken(), Ahead: a.talk.Ahead(now), RecentlyReported: a.talk.RecentlyReported(),
-		Transfers: a.life.Transfers(), Processes: a.life.Processes(),
+		Transfers: p.Files.Transfers(), Processes: a.life.Processes(),
 	}
 	f.Drain, f.Finishes = a.life.Draining()
 	f.Powers = p.Powers.All()

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/files"
 	"github.com/starling-grid/starling/agent/hostinfo"
-	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/talk"
@@ -244,8 +244,8 @@ func (a *API) SteerTransfer(ctx context.Context, project, name string, abort boo
 		f := all[i].File
 		f.NextTry = time.Time{}
 		if abort {
-			a.life.CancelTransfer(key)
-			life.Abandon(&f, time.Now())
+			a.parts.Files.Cancel(key)
+			files.Abandon(&f, time.Now())
 		}
 		return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Files.Put(tx, key, f) })
 	})

@@ -136,7 +136,7 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 	r.Live, r.LastStart = true, now
 	if !l.Save(func(tx *state.Tx) {
 		l.DB.Results.Put(tx, key, r)
-		l.touch(tx, r, now)
+		l.Files.Touch(tx, r, now)
 	}) {
 		return
 	}

@@ -26,8 +26,8 @@ func (l *Life) image(v state.AppVersion) (*executor.Image, error) {
 	return m, nil
 }
 
-// keepImages removes unpacked images that no app version needs anymore.
-func (l *Life) keepImages() {
+// KeepImages removes unpacked images that no app version needs anymore.
+func (l *Life) KeepImages() {
 	if !l.Images {
 		return
 	}

@@ -1,17 +1,11 @@
 package life
 
 import (
-	"errors"
-	"os"
 	"time"
 
-	"github.com/starling-grid/starling/agent/appinfo"
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/view"
-	"github.com/starling-grid/starling/filexfer"
-	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -59,13 +53,7 @@ func (l *Life) Busy(project string) bool {
 			return true
 		}
 	}
-	for _, t := range l.transfers {
-		if t.file.Project == project {
-			t.cancel()
-			return true
-		}
-	}
-	return false
+	return l.Files.Busy(project)
 }
 
 // Forget removes all records and files of a project. Its unfinished results are in the history as
@@ -112,35 +100,10 @@ func (l *Life) Forget(project string) bool {
 	for _, n := range slots {
 		go l.clear(n)
 	}
-	if err := l.removeFiles(project, files); err != nil {
+	if err := l.Files.Forget(project, files); err != nil {
 		l.Log.Warn("cannot remove files of a detached project", "project", project, "err", err)
 	}
 	return true
-}
-
-// removeFiles removes a project's folder. If the folder has programs of the volunteer, it removes
-// only the given files, which are the project's.
-func (l *Life) removeFiles(project string, files []string) error {
-	folder := l.ProjectDir(project)
-	if !appinfo.Exists(folder) {
-		return os.RemoveAll(folder)
-	}
-	dir, err := foreigndir.OpenRoot(l.Dir, core.ProjectsDir+"/"+protocol.EscapeURL(project))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	var errs []error
-	for _, name := range files {
-		errs = append(errs, filexfer.Remove(dir, name))
-	}
-	errNames := foreigndir.Names(dir, ".", func(name string) bool { // messages of its applications
-		if _, _, ok := appipc.ParseTrickleName(name); ok {
-			errs = append(errs, dir.Remove(name))
-		}
-		return true
-	})
-	return errors.Join(append(errs, errNames)...)
 }
 
 // AbortAll ends the applications of a project.
@@ -149,13 +112,6 @@ func (l *Life) AbortAll(project, why string) {
 		if r, ok := l.DB.Results.Get(run.key); ok && r.Project == project {
 			_ = l.Exec.Abort(taskID(r), protocol.ExitAbortedByUser, why)
 		}
-	}
-}
-
-// CancelTransfer cancels a file's transfer, if one is in progress.
-func (l *Life) CancelTransfer(key string) {
-	if t := l.transfers[key]; t != nil {
-		t.cancel()
 	}
 }
 

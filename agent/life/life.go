@@ -1,15 +1,12 @@
-// Package life handles a result on this computer, from its arrival to its report. Its files are
-// fetched, its application runs, its outputs are sent, and all that is no longer needed is
-// forgotten.
+// Package life handles a result on this computer, from its arrival to its report. It waits for its files, its
+// application runs, and its outputs are sent.
 //
 //	advance.go    how results move from state to state
 //	act.go        doing as a pass decided: applications start and stop
 //	compute.go    describing a result to the executor, and taking in how it ended
-//	transfers.go  which files are fetched and sent
+//	uploads.go    outputs that are sent while their application runs
 //	trickles.go   messages between applications and their projects
 //	crash.go      tasks that may have brought the agent down
-//	collect.go    forgetting what is no longer needed
-//	stored.go     files that projects keep here between their tasks
 //	joblog.go     a record for people's tools
 package life
 
@@ -18,11 +15,11 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/files"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/executor"
-	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -31,7 +28,7 @@ import (
 type Life struct {
 	*core.Core
 	Exec     Applications
-	Xfer     *filexfer.Client
+	Files    *files.Files
 	Ledger   *usage.Ledger
 	Presence *usage.Presence
 	Disk     *usage.Disk
@@ -39,13 +36,10 @@ type Life struct {
 	LastWords string
 
 	// The following fields are lost at a restart, and may be.
-	transfers  map[string]*transfer // file key → transfer in progress
-	running    map[string]*process  // by task: results that have a process
-	trickleUps map[string]bool      // project → applications have messages for it
-	computes   float64              // part of the time that the preferences let tasks compute now
-	drain      drain                // that a person asked for
-	stale      bool                 // there may be records or files to forget
-	collected  collected            // when that was looked for last
+	running    map[string]*process // by task: results that have a process
+	trickleUps map[string]bool     // project → applications have messages for it
+	computes   float64             // part of the time that the preferences let tasks compute now
+	drain      drain               // that a person asked for
 	// advanced is DB.Changes() when no result could go further.
 	advanced uint64
 }
@@ -72,8 +66,7 @@ type Applications interface {
 
 // Open initializes the records of work in progress, which are empty at first.
 func (l *Life) Open() {
-	l.transfers, l.running, l.trickleUps = make(map[string]*transfer), make(map[string]*process), make(map[string]bool)
-	l.stale, l.computes = true, 1
+	l.running, l.trickleUps, l.computes = make(map[string]*process), make(map[string]bool), 1
 }
 
 // Recover repairs the state that a killed agent left behind.
@@ -82,7 +75,7 @@ func (l *Life) Recover(ctx context.Context, now time.Time) error {
 		return err
 	}
 	l.suspect(now)
-	l.takeStored(now)
+	l.Files.Recover(now)
 	l.clearSlots()
 	l.findCheckpoints()
 	l.findTrickles()
@@ -104,16 +97,6 @@ type NotStarted struct {
 // Event names it.
 func (NotStarted) Event() string { return "application not started" }
 
-// Transferred is an event: a transfer has ended.
-type Transferred struct {
-	Key      string // of the file
-	transfer *transfer
-	Err      error
-}
-
-// Event names it.
-func (Transferred) Event() string { return "transfer ended" }
-
 // Handle handles an event, if it belongs to this component.
 func (l *Life) Handle(e core.Event) bool {
 	switch e := e.(type) {
@@ -121,8 +104,6 @@ func (l *Life) Handle(e core.Event) bool {
 		l.ran(e.Of)
 	case NotStarted:
 		l.notStarted(e.Task, e.Err)
-	case Transferred:
-		l.transferred(e.Key, e.transfer, e.Err, time.Now())
 	default:
 		return false
 	}
@@ -176,7 +157,7 @@ func (l *Life) Account(now time.Time) {
 
 // Idle reports whether no result is held and nothing of one is in progress.
 func (l *Life) Idle() bool {
-	return l.DB.Results.Len() == 0 && len(l.transfers) == 0 && len(l.running) == 0
+	return l.DB.Results.Len() == 0 && l.Files.Idle() && len(l.running) == 0
 }
 
 // Running returns the number of results that have a process.
@@ -216,17 +197,5 @@ func (l *Life) Processes() map[string]view.Process {
 	return all
 }
 
-// Transfers returns the transfers in progress, by the keys of their files.
-func (l *Life) Transfers() map[string]view.Transfer {
-	all := make(map[string]view.Transfer, len(l.transfers))
-	for key, t := range l.transfers {
-		all[key] = view.Transfer{File: t.file, Since: t.since, Bytes: t.bytes.Load(), Moved: time.Unix(0, t.moved.Load())}
-	}
-	return all
-}
-
 // TrickleUps returns the projects for which applications have messages. Callers must not modify it.
 func (l *Life) TrickleUps() map[string]bool { return l.trickleUps }
-
-// Stale makes Collect look for records and files that are no longer needed.
-func (l *Life) Stale() { l.stale = true }

@@ -118,7 +118,7 @@ func (ru *Rules) takeOwn(p state.Project, info *appinfo.Info) {
 	}) {
 		return
 	}
-	ru.Life.Stale()
+	ru.Files.Stale()
 	switch {
 	case !changed:
 	case info != nil:

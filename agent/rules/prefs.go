@@ -70,10 +70,8 @@ func (ru *Rules) MergePrefs() {
 		ru.Log.Warn("ignoring a project's preferences that cannot be read", "err", err)
 	}
 	ru.Prefs = p
-	ru.Life.Xfer.Down.Set(p.MaxBytesSecDown)
-	ru.Life.Xfer.Up.Set(p.MaxBytesSecUp)
 	ru.Life.Reread()
-	ru.Life.Stale() // the limits on stored files may be others
+	ru.Files.Limit()
 }
 
 // Merge combines the preferences from the projects' web sites with those in the files, which take

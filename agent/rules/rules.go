@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/files"
 	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/protocol"
@@ -21,6 +22,7 @@ import (
 type Rules struct {
 	*core.Core
 	Life     *life.Life
+	Files    *files.Files
 	Presence *usage.Presence
 	Talk     Conversations
 	Probed   protocol.HostInfo // the computer's properties before the settings apply

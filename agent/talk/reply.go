@@ -105,7 +105,7 @@ func (r *replier) after() {
 		r.t.Rules.MergePrefs()
 		r.t.Log.Info("using new computing preferences from the project's web site", "project", r.project.MasterURL)
 	}
-	r.t.Life.Stale()
+	r.t.Files.Stale()
 }
 
 // say adds a line to the log, which is written once the reply is saved.

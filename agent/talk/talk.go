@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/files"
 	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/usage"
@@ -31,6 +32,7 @@ type Talk struct {
 	*core.Core
 	Sched  *schedulerop.Client
 	Life   *life.Life
+	Files  *files.Files
 	Rules  *rules.Rules
 	Ledger *usage.Ledger
 	Uptime *usage.Uptime

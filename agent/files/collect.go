@@ -1,4 +1,4 @@
-package life
+package files
 
 import (
 	"time"
@@ -17,20 +17,20 @@ type collected struct {
 // Collect forgets workunits without results, app versions that a newer one has
 // replaced, and files that nothing refers to and that are not to be stored, and then
 // removes those files.
-func (l *Life) Collect(now time.Time, w *core.Waker) {
-	c := l.collected
+func (fs *Files) Collect(now time.Time, w *core.Waker) {
+	c := fs.collected
 	due := !c.again.IsZero() && !now.Before(c.again)
-	if !l.stale && !due && c.measured.Equal(l.Disk.MeasuredAt()) {
+	if !fs.stale && !due && c.measured.Equal(fs.Disk.MeasuredAt()) {
 		if !c.again.IsZero() {
 			w.By(c.again)
 		}
 		return
 	}
 	var units, versions []string
-	newest := l.newestVersions()
+	newest := fs.newestVersions()
 	unitUsed, versionUsed := make(map[string]bool), make(map[string]bool)
 	needed := make(map[string]bool)
-	for _, r := range l.DB.Results.All() {
+	for _, r := range fs.DB.Results.All() {
 		unitUsed[state.Key(r.Project, r.WorkunitName)] = true
 		versionUsed[r.Version] = true
 		for _, ref := range r.FileRefs {
@@ -38,7 +38,7 @@ func (l *Life) Collect(now time.Time, w *core.Waker) {
 		}
 	}
 	used := make(map[string]bool) // until now, by records that are being forgotten
-	for key, u := range l.DB.Units.All() {
+	for key, u := range fs.DB.Units.All() {
 		keep := needed
 		if !unitUsed[key] {
 			units = append(units, key)
@@ -48,8 +48,8 @@ func (l *Life) Collect(now time.Time, w *core.Waker) {
 			keep[state.Key(u.Project, ref.FileName)] = true
 		}
 	}
-	for key, v := range l.DB.Versions.All() {
-		if p, _ := l.DB.Projects.Get(v.Project); !versionUsed[key] && v.VersionNum < newest[lineOf(v)] && !p.Anonymous {
+	for key, v := range fs.DB.Versions.All() {
+		if p, _ := fs.DB.Projects.Get(v.Project); !versionUsed[key] && v.VersionNum < newest[lineOf(v)] && !p.Anonymous {
 			versions = append(versions, key)
 			continue
 		}
@@ -57,28 +57,28 @@ func (l *Life) Collect(now time.Time, w *core.Waker) {
 			needed[state.Key(v.Project, ref.FileName)] = true
 		}
 	}
-	files := l.judge(needed, used, now)
+	files := fs.judge(needed, used, now)
 	// The files are removed first. A record without a file is repaired at the next start, but a
 	// file without a record would stay forever.
 	for _, key := range files.gone {
-		if f, ok := l.DB.Files.Get(key); ok {
-			l.remove(f)
+		if f, ok := fs.DB.Files.Get(key); ok {
+			fs.remove(f)
 		}
 	}
-	l.stale = !l.Save(func(tx *state.Tx) {
+	fs.stale = !fs.Save(func(tx *state.Tx) {
 		for _, k := range units {
-			l.DB.Units.Delete(tx, k)
+			fs.DB.Units.Delete(tx, k)
 		}
 		for _, k := range versions {
-			l.DB.Versions.Delete(tx, k)
+			fs.DB.Versions.Delete(tx, k)
 		}
-		files.put(l, tx)
+		files.put(fs, tx)
 	})
-	if !l.stale {
-		files.tell(l)
-		l.keepImages()
+	if !fs.stale {
+		files.log(fs)
+		fs.Collected()
 	}
-	l.collected = collected{l.Disk.MeasuredAt(), files.again}
+	fs.collected = collected{fs.Disk.MeasuredAt(), files.again}
 	if !files.again.IsZero() {
 		w.By(files.again)
 	}
@@ -91,19 +91,19 @@ func lineOf(v state.AppVersion) line {
 	return line{v.Project, v.AppName, v.Platform, v.PlanClass}
 }
 
-func (l *Life) newestVersions() map[line]int {
+func (fs *Files) newestVersions() map[line]int {
 	newest := make(map[line]int)
-	for _, v := range l.DB.Versions.All() {
+	for _, v := range fs.DB.Versions.All() {
 		newest[lineOf(v)] = max(newest[lineOf(v)], v.VersionNum)
 	}
 	return newest
 }
 
-func (l *Life) remove(f state.File) {
+func (fs *Files) remove(f state.File) {
 	if f.Own {
 		return
 	}
-	dir, err := l.OpenProject(f.Project)
+	dir, err := fs.OpenProject(f.Project)
 	if err == nil {
 		defer dir.Close()
 		var bytes int64
@@ -111,10 +111,10 @@ func (l *Life) remove(f state.File) {
 			bytes = st.Size()
 		}
 		if err = filexfer.Remove(dir, f.Name); err == nil && bytes > 0 {
-			l.Disk.Freed(f.Project, bytes)
+			fs.Disk.Freed(f.Project, bytes)
 		}
 	}
 	if err != nil {
-		l.Log.Warn("cannot remove a file", "project", f.Project, "file", f.Name, "err", err)
+		fs.Log.Warn("cannot remove a file", "project", f.Project, "file", f.Name, "err", err)
 	}
 }

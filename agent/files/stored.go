@@ -1,9 +1,9 @@
-package life
+package files
 
 import (
 	"errors"
-	"io/fs"
 	"log/slog"
+	"os"
 	"slices"
 	"time"
 
@@ -38,18 +38,18 @@ type judgement struct {
 
 // judge decides which files go. needed are the keys of those that tasks and app versions
 // need, used of those that they needed until now.
-func (l *Life) judge(needed, used map[string]bool, now time.Time) judged {
+func (fs *Files) judge(needed, used map[string]bool, now time.Time) judged {
 	j := judged{now: now, used: make(map[string]state.File)}
-	s, keys := l.stored(needed, used, &j)
+	s, keys := fs.stored(needed, used, &j)
 	plan := storage.Decide(s)
 	j.snapshot, j.again = s, plan.Again
 	for i, v := range plan.Verdicts {
 		if v.Code == "" {
 			continue
 		}
-		f, _ := l.DB.Files.Get(keys[i])
+		f, _ := fs.DB.Files.Get(keys[i])
 		of := judgement{key: keys[i], file: f, code: v.Code, text: v.Text(s, s.Files[i])}
-		if t := l.transfers[keys[i]]; t != nil {
+		if t := fs.transfers[keys[i]]; t != nil {
 			t.cancel() // its end has this looked at again
 			if v.Goes() {
 				continue
@@ -69,19 +69,19 @@ func (l *Life) judge(needed, used map[string]bool, now time.Time) judged {
 }
 
 // stored returns the input of package storage, and the keys of the files in it.
-func (l *Life) stored(needed, used map[string]bool, j *judged) (s storage.Snapshot, keys []string) {
-	s = storage.Snapshot{Now: j.now, Limit: gigabytes(l.Prefs.MaxStickyGB), Excess: l.Disk.Excess(), Bound: l.Disk.Bound()}
+func (fs *Files) stored(needed, used map[string]bool, j *judged) (s storage.Snapshot, keys []string) {
+	s = storage.Snapshot{Now: j.now, Limit: gigabytes(fs.Prefs.MaxStickyGB), Excess: fs.Disk.Excess(), Bound: fs.Disk.Bound()}
 	index := make(map[string]int)
 	project := func(u string) int {
 		i, known := index[u]
 		if !known {
 			i = len(s.Projects)
 			index[u] = i
-			s.Projects = append(s.Projects, storage.Project{Limit: gigabytes(l.Accounts[u].MaxStickyGB)})
+			s.Projects = append(s.Projects, storage.Project{Limit: gigabytes(fs.Accounts[u].MaxStickyGB)})
 		}
 		return i
 	}
-	for key, f := range l.DB.Files.All() {
+	for key, f := range fs.DB.Files.All() {
 		if used[key] && f.Sticky {
 			f.Used = j.now
 			j.used[key] = f
@@ -113,48 +113,48 @@ func status(f state.File) storage.Status {
 }
 
 // put saves the decisions.
-func (j *judged) put(l *Life, tx *state.Tx) {
+func (j *judged) put(fs *Files, tx *state.Tx) {
 	for key, f := range j.used {
-		l.DB.Files.Put(tx, key, f)
+		fs.DB.Files.Put(tx, key, f)
 	}
 	for _, of := range j.refused {
 		f := of.file
 		f.Local, f.ErrNum, f.Error, f.Obstacle = state.FileFailed, protocol.ErrNumFileTooBig, of.text, reason.Reason{}
-		l.DB.Files.Put(tx, of.key, f)
+		fs.DB.Files.Put(tx, of.key, f)
 	}
 	for _, key := range j.gone {
-		l.DB.Files.Delete(tx, key)
+		fs.DB.Files.Delete(tx, key)
 	}
 	for _, of := range j.letGo {
-		p, ok := l.DB.Projects.Get(of.file.Project)
+		p, ok := fs.DB.Projects.Get(of.file.Project)
 		if !ok || of.code == storage.Unneeded {
 			continue // as its project wanted
 		}
 		list := append(slices.Clip(p.Removed), state.RemovedFile{Name: of.file.Name, NBytes: of.file.NBytes, At: j.now, Code: string(of.code), Why: of.text})
 		p.Removed = list[max(0, len(list)-maxRemoved):]
-		l.DB.Projects.Put(tx, of.file.Project, p)
+		fs.DB.Projects.Put(tx, of.file.Project, p)
 	}
 }
 
-// tell logs the decisions, once they are saved.
-func (j *judged) tell(l *Life) {
+// log logs the decisions, once they are saved.
+func (j *judged) log(fs *Files) {
 	for _, of := range j.refused {
 		level := slog.LevelWarn
 		if of.already {
 			level = slog.LevelDebug
 		}
-		l.Log.Log(l.Ctx, level, "refused to store a file", "project", of.file.Project, "file", of.file.Name, "why", of.text)
+		fs.Log.Log(fs.Ctx, level, "refused to store a file", "project", of.file.Project, "file", of.file.Name, "why", of.text)
 	}
 	for _, of := range j.letGo {
-		l.Log.Info("stored file removed", "project", of.file.Project, "file", of.file.Name, "bytes", of.file.NBytes, "why", of.text)
+		fs.Log.Info("stored file removed", "project", of.file.Project, "file", of.file.Name, "bytes", of.file.NBytes, "why", of.text)
 	}
 }
 
-// takeStored adopts the stored files at the start. Files that an older version kept forever get
+// Recover adopts the stored files at the start. Files that an older version kept forever get
 // their lifetimes. Files that were removed or changed meanwhile count as missing.
-func (l *Life) takeStored(now time.Time) {
-	l.Save(func(tx *state.Tx) {
-		for key, f := range l.DB.Files.All() {
+func (fs *Files) Recover(now time.Time) {
+	fs.Save(func(tx *state.Tx) {
+		for key, f := range fs.DB.Files.All() {
 			if !f.Sticky {
 				continue
 			}
@@ -166,50 +166,50 @@ func (l *Life) takeStored(now time.Time) {
 					f.StickyUntil = now.Add(f.StickyLifetime)
 				}
 			}
-			if f.Local == state.FilePresent && (!f.Output || f.Done) && !l.whole(f) {
+			if f.Local == state.FilePresent && (!f.Output || f.Done) && !fs.whole(f) {
 				f.Local = state.FileAbsent
-				l.Log.Warn("a stored file is missing or has changed", "project", f.Project, "file", f.Name)
+				fs.Log.Warn("a stored file is missing or has changed", "project", f.Project, "file", f.Name)
 			}
 			if !known || f.Local != before {
-				l.DB.Files.Put(tx, key, f)
+				fs.DB.Files.Put(tx, key, f)
 			}
 		}
 	})
 }
 
 // whole reports whether a file is there in its size, or cannot be looked at now.
-func (l *Life) whole(f state.File) bool {
-	dir, err := l.OpenProject(f.Project)
+func (fs *Files) whole(f state.File) bool {
+	dir, err := fs.OpenProject(f.Project)
 	if err != nil {
 		return true
 	}
 	defer dir.Close()
 	st, err := dir.Stat(f.Name)
 	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
+		return !errors.Is(err, os.ErrNotExist)
 	}
 	return f.NBytes == 0 || st.Size() == f.NBytes
 }
 
-// touch notes that a task has its inputs in use.
-func (l *Life) touch(tx *state.Tx, r state.Result, now time.Time) {
-	u, _ := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
+// Touch notes that a task has its inputs in use.
+func (fs *Files) Touch(tx *state.Tx, r state.Result, now time.Time) {
+	u, _ := fs.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
 	for _, ref := range u.FileRefs {
 		key := state.Key(r.Project, ref.FileName)
-		if f, ok := l.DB.Files.Get(key); ok && f.Sticky {
+		if f, ok := fs.DB.Files.Get(key); ok && f.Sticky {
 			f.Used = now
-			l.DB.Files.Put(tx, key, f)
+			fs.DB.Files.Put(tx, key, f)
 		}
 	}
 }
 
 // arrived records that a file was received, and its size if its project did not state it.
-func (l *Life) arrived(f *state.File, now time.Time) {
+func (fs *Files) arrived(f *state.File, now time.Time) {
 	f.Local, f.Used = state.FilePresent, now
 	if f.NBytes > 0 {
 		return
 	}
-	dir, err := l.OpenProject(f.Project)
+	dir, err := fs.OpenProject(f.Project)
 	if err != nil {
 		return
 	}

@@ -1,7 +1,6 @@
-package life
+package files
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/usage"
-	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/internal/logflag"
@@ -65,17 +63,17 @@ func (t *transfer) pace(now time.Time) time.Time {
 // StartTransfers starts all transfers that may be started: of files that a result waits for, within
 // the limits on simultaneous transfers. While the network must not be used it cancels transfers.
 // Downloads resume from there later.
-func (l *Life) StartTransfers(now time.Time, w *core.Waker) {
-	h, _ := l.DB.Hosts.Get(state.Self)
-	if l.Prefs.MayTransfer(l.Presence.Conditions(now), h.NetMode).Denied() {
-		for _, t := range l.transfers {
+func (fs *Files) StartTransfers(now time.Time, w *core.Waker) {
+	h, _ := fs.DB.Hosts.Get(state.Self)
+	if fs.Prefs.MayTransfer(fs.Presence.Conditions(now), h.NetMode).Denied() {
+		for _, t := range fs.transfers {
 			t.cancel()
 		}
 		return
 	}
 	perProject, sharing := make(map[string]int), 0
 	var look time.Time // when a transfer may turn out to crawl
-	for _, t := range l.transfers {
+	for _, t := range fs.transfers {
 		perProject[t.file.Project]++
 		if at := t.pace(now); look.IsZero() || at.Before(look) {
 			look = at
@@ -84,44 +82,44 @@ func (l *Life) StartTransfers(now time.Time, w *core.Waker) {
 			sharing++
 		}
 	}
-	for _, wanted := range l.DB.Wanted() {
+	for _, wanted := range fs.DB.Wanted() {
 		key, f := wanted.Key, wanted.File
 		switch {
-		case l.transfers[key] != nil || l.Ending(f.Project).Leaves():
+		case fs.transfers[key] != nil || fs.Ending(f.Project).Leaves():
 		case now.Before(f.NextTry):
 			w.By(f.NextTry)
-		case perProject[f.Project] >= l.Settings.MaxFileXfersPerProject:
-		case sharing >= l.Settings.MaxFileXfers:
+		case perProject[f.Project] >= fs.Settings.MaxFileXfersPerProject:
+		case sharing >= fs.Settings.MaxFileXfers:
 			w.By(look)
 		default:
 			perProject[f.Project]++
 			sharing++
-			l.startTransfer(key, f)
+			fs.startTransfer(key, f)
 		}
 	}
 }
 
-func (l *Life) startTransfer(key string, f state.File) {
-	p, ok := l.DB.Projects.Get(f.Project)
+func (fs *Files) startTransfer(key string, f state.File) {
+	p, ok := fs.DB.Projects.Get(f.Project)
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithCancel(l.Ctx)
+	ctx, cancel := context.WithCancel(fs.Ctx)
 	t := &transfer{file: f, since: time.Now(), cancel: cancel}
 	t.moved.Store(t.since.UnixNano())
-	l.transfers[key] = t
-	l.Log.Info("transfer started", logflag.Key, logflag.FileXfer, "project", f.Project, "file", f.Name, "upload", f.Upload())
+	fs.transfers[key] = t
+	fs.Log.Info("transfer started", logflag.Key, logflag.FileXfer, "project", f.Project, "file", f.Name, "upload", f.Upload())
 	go func() {
 		defer cancel()
-		err := l.transfer(ctx, t, p.CodeSignKey)
-		l.Post(Transferred{key, t, err})
+		err := fs.transfer(ctx, t, p.CodeSignKey)
+		fs.Post(Transferred{key, t, err})
 	}()
 }
 
 // transfer runs outside the loop and touches nothing of the agent's state.
-func (l *Life) transfer(ctx context.Context, t *transfer, codeSignKey string) error {
+func (fs *Files) transfer(ctx context.Context, t *transfer, codeSignKey string) error {
 	f := t.file
-	dir, err := l.OpenProject(f.Project)
+	dir, err := fs.OpenProject(f.Project)
 	if err != nil {
 		return err
 	}
@@ -131,13 +129,13 @@ func (l *Life) transfer(ctx context.Context, t *transfer, codeSignKey string) er
 		t.moved.Store(time.Now().UnixNano())
 	}
 	if f.Upload() {
-		return l.Xfer.Upload(ctx, filexfer.Upload{
+		return fs.Xfer.Upload(ctx, filexfer.Upload{
 			Dir: dir, Name: f.Name, URLs: f.UploadURLs, Signature: f.XMLSignature,
 			MaxNBytes: f.MaxNBytes, MD5: f.MD5, Retry: f.Failures > 0 || f.Send,
 		}, progress)
 	}
 	d := download(dir, f, codeSignKey)
-	return l.Xfer.Download(ctx, d, progress)
+	return fs.Xfer.Download(ctx, d, progress)
 }
 
 func download(dir *os.Root, f state.File, codeSignKey string) filexfer.Download {
@@ -152,21 +150,21 @@ func download(dir *os.Root, f state.File, codeSignKey string) filexfer.Download 
 }
 
 // transferred makes a transfer's outcome durable.
-func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
-	delete(l.transfers, key)
-	f, ok := l.DB.Files.Get(key)
+func (fs *Files) transferred(key string, t *transfer, err error, now time.Time) {
+	delete(fs.transfers, key)
+	f, ok := fs.DB.Files.Get(key)
 	if errors.Is(err, context.Canceled) {
-		l.stale = true // it may be, since the file may not be wanted any more
+		fs.stale = true // it may be, since the file may not be wanted any more
 		return
 	}
-	if !ok || l.Ending(f.Project).Due(now) {
+	if !ok || fs.Ending(f.Project).Due(now) {
 		return
 	}
 	upload := t.file.Upload()
 	if f.FirstTry.IsZero() {
 		f.FirstTry = now
 	}
-	log := l.Log.With("project", f.Project, "file", f.Name)
+	log := fs.Log.With("project", f.Project, "file", f.Name)
 	log.Debug("transfer ended", logflag.Key, logflag.FileXferDebug, "bytes", t.bytes.Load(), "took", now.Sub(t.since), "failures", f.Failures, "err", err)
 	var failure *filexfer.Error
 	switch {
@@ -175,38 +173,38 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 		if upload {
 			f.Done = f.Output && f.MD5 == t.file.MD5 // or it was written again meanwhile
 		} else {
-			l.arrived(&f, now)
+			fs.arrived(&f, now)
 		}
-		l.stale = l.stale || !upload && f.Sticky
+		fs.stale = fs.stale || !upload && f.Sticky
 		log.Info("transfer done", logflag.Key, logflag.FileXfer, "upload", upload, "bytes", t.bytes.Load())
 	case errors.As(err, &failure) && !failure.Temporary():
-		l.giveUp(&f, upload, err, failure.Num, now)
+		fs.giveUp(&f, upload, err, failure.Num, now)
 		log.Warn("transfer failed permanently", "err", err)
 	case now.Sub(f.FirstTry) > xferGiveUp:
-		l.giveUp(&f, upload, fmt.Errorf("%w (gave up after 90 days)", err), protocol.ErrNumPermanentHTTP, now)
+		fs.giveUp(&f, upload, fmt.Errorf("%w (gave up after 90 days)", err), protocol.ErrNumPermanentHTTP, now)
 		log.Warn("transfer failed permanently", "err", err)
 	default:
-		l.putOff(&f, err, now)
+		fs.putOff(&f, err, now)
 		log.Warn("transfer failed; trying again", "at", f.NextTry, "err", err)
 	}
-	l.Save(func(tx *state.Tx) {
-		l.DB.Files.Put(tx, key, f)
-		l.countTraffic(tx, t, err == nil, now)
+	fs.Save(func(tx *state.Tx) {
+		fs.DB.Files.Put(tx, key, f)
+		fs.countTraffic(tx, t, err == nil, now)
 	})
-	l.tellUpload(f)
+	fs.Uploaded(f)
 }
 
 // putOff schedules another attempt for a failed transfer.
-func (l *Life) putOff(f *state.File, why error, now time.Time) {
-	f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, l.Rand))
+func (fs *Files) putOff(f *state.File, why error, now time.Time) {
+	f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, fs.Rand))
 	f.Failures++
 	f.Error, f.Obstacle = why.Error(), ofTransfer(why, now)
 }
 
 // giveUp ends the attempts to transfer a file. A file that is here and that its project wanted
 // uploaded stays. If a project orders the same file again, it waits as after a temporary failure.
-func (l *Life) giveUp(f *state.File, upload bool, why error, num int, now time.Time) {
-	if l.putOff(f, why, now); upload && f.Send {
+func (fs *Files) giveUp(f *state.File, upload bool, why error, num int, now time.Time) {
+	if fs.putOff(f, why, now); upload && f.Send {
 		f.Send, f.FirstTry = false, time.Time{}
 		if num == protocol.ErrNumFileMissing {
 			f.Local = state.FileAbsent
@@ -230,55 +228,11 @@ func Abandon(f *state.File, now time.Time) {
 	f.Local = state.FileFailed
 }
 
-// uploadRequested uploads an output of a running application.
-func (l *Life) uploadRequested(e executor.UploadRequested) {
-	run := l.running[e.Result]
-	if run == nil {
-		return
-	}
-	r, _ := l.DB.Results.Get(run.key)
-	key := state.Key(r.Project, e.Output.Physical)
-	f, ok := l.DB.Files.Get(key)
-	if !ok || len(f.UploadURLs) == 0 {
-		return
-	}
-	if !f.Done || f.MD5 != e.Output.MD5 {
-		f.NBytes, f.MD5, f.Local, f.Done = e.Output.NBytes, e.Output.MD5, state.FilePresent, false
-		f.Retry, f.FirstTry, f.Error, f.Obstacle, f.ErrNum = state.Retry{}, time.Time{}, "", reason.Reason{}, 0
-		l.Log.Info("application requested an upload", logflag.Key, logflag.FileXfer, "project", r.Project, "result", r.Name, "file", f.Name)
-		l.Save(func(tx *state.Tx) { l.DB.Files.Put(tx, key, f) })
-	}
-	l.tellUpload(f)
-}
-
-// tellUpload reports the end of an output's upload to the application that requested it, if that
-// still runs.
-func (l *Life) tellUpload(f state.File) {
-	status := 0
-	switch {
-	case !f.Output || !f.Done && f.Local != state.FileFailed:
-		return
-	case !f.Done:
-		status = f.ErrNum
-	}
-	for task, run := range l.running {
-		r, _ := l.DB.Results.Get(run.key)
-		if r.Project != f.Project {
-			continue
-		}
-		for _, ref := range r.FileRefs {
-			if ref.FileName == f.Name {
-				_ = l.Exec.UploadEnded(task, cmp.Or(ref.OpenName, ref.FileName), status) // one that has just ended no longer needs it
-			}
-		}
-	}
-}
-
 // countTraffic adds to the bytes of the day and, for a complete transfer, to the measurements of
 // the line.
-func (l *Life) countTraffic(tx *state.Tx, t *transfer, complete bool, now time.Time) {
+func (fs *Files) countTraffic(tx *state.Tx, t *transfer, complete bool, now time.Time) {
 	bytes, upload := t.bytes.Load(), t.file.Upload()
-	h, ok := l.DB.Hosts.Get(state.Self)
+	h, ok := fs.DB.Hosts.Get(state.Self)
 	if !ok || bytes == 0 {
 		return
 	}
@@ -290,5 +244,5 @@ func (l *Life) countTraffic(tx *state.Tx, t *transfer, complete bool, now time.T
 	default:
 		h.Down = usage.Moved(h.Down, bytes, took, now)
 	}
-	l.DB.Hosts.Put(tx, state.Self, h)
+	fs.DB.Hosts.Put(tx, state.Self, h)
 }

@@ -1,4 +1,4 @@
-package life
+package files
 
 import (
 	"context"
@@ -21,14 +21,14 @@ func TestTransfersStopWithTheNetwork(t *testing.T) {
 	}
 	defer db.Close()
 	c := &core.Core{DB: db, Log: slog.New(slog.DiscardHandler), Prefs: prefs.Merge()}
-	l := &Life{Core: c, Presence: &usage.Presence{Core: c}}
+	fs := &Files{Core: c, Presence: &usage.Presence{Core: c}}
 	c.Save(func(tx *state.Tx) {
 		db.Hosts.Put(tx, state.Self, state.Host{NetMode: prefs.Mode{Kind: prefs.Never}})
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	l.transfers = map[string]*transfer{"f": {cancel: cancel}}
+	fs.transfers = map[string]*transfer{"f": {cancel: cancel}}
 	w := core.Waker{At: time.Now().Add(time.Minute)}
-	l.StartTransfers(time.Now(), &w)
+	fs.StartTransfers(time.Now(), &w)
 	if ctx.Err() == nil {
 		t.Error("a transfer continues")
 	}
