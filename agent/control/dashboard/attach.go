@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -19,7 +18,8 @@ func (s *Server) known(w http.ResponseWriter, _ *http.Request) {
 // A projectConfig has the facts about a project that people need before attaching it.
 type projectConfig struct {
 	Name        string   `json:"name"`
-	URL         string   `json:"url"` // the master URL
+	URL         string   `json:"url"`                       // the master URL
+	Manager     bool     `json:"account_manager,omitempty"` // it is one
 	Platforms   []string `json:"platforms"`
 	Classes     []string `json:"plan_classes"`
 	Closed      bool     `json:"closed"`        // new accounts are made on its web site only
@@ -41,9 +41,6 @@ func (s *Server) config(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		c, err = s.Agent.ProjectConfig(r.Context(), u)
 	}
-	if err == nil && c.AccountManager {
-		err = fmt.Errorf("%s is an account manager, not a project. You can: join it with: starling manager join %s", u, u)
-	}
 	if err != nil {
 		refuse(w, http.StatusUnprocessableEntity, err)
 		return
@@ -53,7 +50,7 @@ func (s *Server) config(w http.ResponseWriter, r *http.Request) {
 
 func newConfig(u string, c *protocol.ProjectConfig) projectConfig {
 	p := projectConfig{
-		Name: c.Name, URL: masterURL(u, c), Platforms: []string{}, Classes: []string{},
+		Name: c.Name, URL: masterURL(u, c), Manager: c.AccountManager, Platforms: []string{}, Classes: []string{},
 		Closed: c.AccountCreationDisabled || c.ClientCreationDisabled, UserName: c.UsesUsername,
 		MinPassword: max(c.MinPasswordLength, 1), Terms: c.TermsOfUse,
 	}
@@ -82,6 +79,7 @@ type attachment struct {
 	Create   bool   `json:"create"` // a new account rather than one that exists
 	Name     string `json:"name"`   // that others see of a new account
 	Accept   bool   `json:"accept"` // the project's terms of use
+	Manager  bool   `json:"account_manager"`
 }
 
 // attach takes the account's key, or its e-mail address and password, with which it requests the
@@ -93,10 +91,16 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 	}
 	u, err := protocol.CanonicalMasterURL(q.URL)
 	key := protocol.Authenticator(q.Key)
-	if err == nil && key == "" {
-		key, err = s.account(r.Context(), u, q)
-	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case q.Manager:
+		err = s.Agent.JoinManager(r.Context(), u, q.Email, protocol.PasswordHash(q.Password, q.Email))
+	case key == "":
+		if key, err = s.account(r.Context(), u, q); err != nil {
+			break
+		}
+		fallthrough
+	default:
 		err = s.Agent.Attach(r.Context(), u, key)
 	}
 	if err != nil {
@@ -104,6 +108,22 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer(w, map[string]string{"project": u}, nil)
+}
+
+// manager has the account manager contacted now, or leaves it.
+func (s *Server) manager(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Leave  bool `json:"leave"`
+		Detach bool `json:"detach"` // and the projects that it attached
+	}
+	if !read(w, r, &q) {
+		return
+	}
+	do := s.Agent.SyncManager
+	if q.Leave {
+		do = func(ctx context.Context) error { return s.Agent.LeaveManager(ctx, q.Detach) }
+	}
+	answer(w, struct{}{}, do(r.Context()))
 }
 
 // account asks the project for the key of an account, or for a new account.

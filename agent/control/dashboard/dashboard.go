@@ -57,6 +57,7 @@ type Agent interface {
 	control.Logs
 	control.Historian
 	control.Noticer
+	control.ManagerFollower
 }
 
 // A Viewer returns the page's data.
@@ -146,6 +147,7 @@ func (s *Server) handler(port string) http.Handler {
 	own.HandleFunc("GET /api/welcome", s.welcome)
 	own.HandleFunc("POST /api/attach/config", s.config)
 	own.HandleFunc("POST /api/attach", s.attach)
+	own.HandleFunc("POST /api/manager", s.manager)
 	own.HandleFunc("POST /api/detach", s.detach)
 	own.HandleFunc("POST /api/project", s.steerProject)
 	own.HandleFunc("GET /api/task", s.task)

@@ -188,6 +188,26 @@ func (a *fake) CreateAccount(_ context.Context, _, email, _, name string, consen
 	return "newkey", nil
 }
 
+func (a *fake) JoinManager(_ context.Context, u, login, hash string) error {
+	a.note("join %s %s %v", u, login, hash == protocol.PasswordHash("secret7", login))
+	if login == "nobody" {
+		return &protocol.AccountError{Num: protocol.ErrNumBadPassword}
+	}
+	a.change(func(p *view.Page) { p.Status.Manager = &control.Manager{Name: "BAM!", URL: u} })
+	return nil
+}
+
+func (a *fake) SyncManager(context.Context) error {
+	a.note("sync")
+	return nil
+}
+
+func (a *fake) LeaveManager(_ context.Context, detach bool) error {
+	a.note("leave %v", detach)
+	a.change(func(p *view.Page) { p.Status.Manager = nil })
+	return nil
+}
+
 func (a *fake) Attach(_ context.Context, u string, key protocol.Authenticator) error {
 	a.note("attach %s %s", u, key)
 	return nil

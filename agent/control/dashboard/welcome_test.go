@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -73,6 +74,35 @@ func TestFirstRunWithoutNetwork(t *testing.T) {
 	b.Do("try again", testbrowser.Press("#welcome [role=alert] button"))
 	b.See("one that does not suit this computer cannot be chosen", `document.querySelector('.choose input').disabled && document.querySelector('.choose').innerText.endsWith('Has no applications for this computer')`)
 	b.See("another is", `document.getElementById('welcome-go').textContent === 'Continue with Einstein@Home' && !document.getElementById('welcome-go').disabled`)
+}
+
+func TestJoinAManager(t *testing.T) {
+	t.Parallel()
+	a := newcomer(func(u string) (*protocol.ProjectConfig, error) {
+		return &protocol.ProjectConfig{Name: "BAM!", MasterURL: u, AccountManager: strings.Contains(u, "bam")}, nil
+	})
+	b, base := open(t, a)
+	b.Do("type its address", testbrowser.Press("#welcome-join"), chromedp.SendKeys("#attach-url", "https://bam.example/"), testbrowser.Press("#attach-choose .primary"))
+	b.See("what is asked", `document.getElementById('attach-title').textContent === 'Join BAM!' && document.querySelector('#attach-account label[for=attach-email]').textContent === 'Name or e-mail address' &&
+		!document.getElementById('attach-create').offsetHeight && !document.getElementById('attach-key').offsetHeight`)
+	b.Accessible("joining an account manager")
+	b.Do("be nobody", chromedp.SendKeys("#attach-email", "nobody"), chromedp.SendKeys("#attach-password", "secret7"), testbrowser.Press("#attach-account .primary"))
+	b.See("the refusal", `document.getElementById('attach-fault').textContent === 'Wrong password.'`)
+	b.Do("join", chromedp.SetValue("#attach-email", "anna"), testbrowser.Press("#attach-account .primary"))
+	b.See("that the manager chooses", `!document.getElementById('attach').open && document.getElementById('welcome-manager').textContent === 'Your account manager, BAM!, will choose the projects.'`)
+	if got := a.last(); got != "join https://bam.example/ anna true" {
+		t.Errorf("asked: %s", got)
+	}
+	a.change(func(p *view.Page) { p.Status.Projects = busy(1).Status.Projects })
+	b.Do("look at the projects", chromedp.Navigate(base+"/projects"))
+	b.See("who chooses them", `document.getElementById('manager').textContent.startsWith('Your account manager BAM! chooses the projects.')`)
+	b.Do("contact it", testbrowser.Press("#manager button:nth-of-type(1)"))
+	b.See("that it was", `document.getElementById('said').textContent === 'The account manager was contacted.'`)
+	b.Do("leave it", testbrowser.Press("#manager button:nth-of-type(2)"), testbrowser.Press("#sure-yes"))
+	b.See("that it is gone", `!document.getElementById('manager').offsetHeight`)
+	if got := a.last(); got != "leave false" {
+		t.Errorf("asked: %s", got)
+	}
 }
 
 func TestFirstRunWithAManager(t *testing.T) {

@@ -31,12 +31,13 @@ const field = (id, label, attributes) => {
 function build() {
   const title = make('h2', { id: 'attach-title' }, 'Attach project');
   const fault = make('p', { id: 'attach-fault', role: 'alert', class: 'bad' });
-  const url = field('attach-url', 'Another project, by its URL', { type: 'url', placeholder: 'https://', autocomplete: 'url', spellcheck: 'false' });
+  const url = field('attach-url', 'Another project, or an account manager, by its URL', { type: 'url', placeholder: 'https://', autocomplete: 'url', spellcheck: 'false' });
   const cards = make('ul', { id: 'attach-known', class: 'cards' });
   const choose = make('form', { id: 'attach-choose', novalidate: true }, cards, url.box, make('div', { class: 'actions' }, make('button', { class: 'primary' }, 'Continue'), cancel()));
   const needs = make('p', { id: 'attach-needs', class: 'small' });
   const kinds = { have: 'I have an account', create: 'Create an account', key: 'I have an account key' };
-  const kind = make('fieldset', {}, make('legend', {}, 'Your account with the project'), ...Object.entries(kinds).map(([value, label]) =>
+  const owner = make('legend', {});
+  const kind = make('fieldset', {}, owner, ...Object.entries(kinds).map(([value, label]) =>
     make('label', { class: 'line' }, make('input', { type: 'radio', name: 'kind', value, id: `attach-${value}` }), ` ${label}`)));
   const email = field('attach-email', 'E-mail address', { autocomplete: 'username', spellcheck: 'false' });
   const password = field('attach-password', 'Password', { type: 'password', autocomplete: 'current-password' });
@@ -66,7 +67,7 @@ function build() {
     show(termsBox, value === 'create' && !!config.terms);
     show(create, false);
     password.input.autocomplete = value === 'create' ? 'new-password' : 'current-password';
-    text(send, value === 'create' ? 'Create account and attach' : 'Attach');
+    text(send, config.account_manager ? 'Join' : value === 'create' ? 'Create account and attach' : 'Attach');
   }
 
   d.step = (step) => {
@@ -93,13 +94,17 @@ function build() {
     choose.inert = true;
     try {
       config = await call('/api/attach/config', { url: url.input.value.trim() });
+      if (config.account_manager && names.size) throw new Error('An account manager is joined on each computer, not on several at once.');
       d.step('account');
-      text(title, `Attach ${config.name || config.url}`);
-      text(needs, `${config.url}. ${suits(config)}`);
+      const by = config.account_manager;
+      text(title, `${by ? 'Join' : 'Attach'} ${config.name || config.url}`);
+      text(needs, `${config.url}. ${by ? 'This account manager will choose the projects of this computer.' : suits(config)}`);
+      text(owner, `Your account with the ${by ? 'account manager' : 'project'}`);
+      for (const value of ['create', 'key']) show(document.getElementById(`attach-${value}`).parentElement, !by);
       text(terms, config.terms ?? '');
       accept.checked = false;
-      show(document.getElementById('attach-create').parentElement, !config.closed);
-      email.box.firstChild.textContent = config.uses_username ? 'User name' : 'E-mail address';
+      if (config.closed) show(document.getElementById('attach-create').parentElement, false);
+      email.box.firstChild.textContent = by ? 'Name or e-mail address' : config.uses_username ? 'User name' : 'E-mail address';
       kindIs('have');
       email.input.focus();
     } catch (err) {
@@ -127,7 +132,7 @@ function build() {
     show(create, false);
     try {
       const request = chosen() === 'key' ? { url: config.url, key: key.input.value.trim() }
-        : { url: config.url, email: email.input.value.trim(), password: password.input.value, create: making, name: name.input.value.trim(), accept: accept.checked };
+        : { url: config.url, email: email.input.value.trim(), password: password.input.value, create: making, name: name.input.value.trim(), accept: accept.checked, account_manager: config.account_manager };
       const failed = addresses ? (await call('/api/computers/attach', { ...request, addresses })).failed : (await call('/api/attach', request), {});
       const bad = Object.entries(failed);
       if (addresses && bad.length < addresses.length) say(`${count(addresses.length - bad.length, 'computer')} attached.`);
@@ -135,10 +140,10 @@ function build() {
       if (!bad.length) {
         for (const f of [url, password, key]) f.input.value = '';
         d.close();
-        if (!addresses) say('Attached. Contacting the project now.');
+        if (!addresses) say(config.account_manager ? 'Joined. The account manager chooses the projects.' : 'Attached. Contacting the project now.');
       }
     } catch (err) {
-      const none = err.code === 'no_account' && !config.closed;
+      const none = err.code === 'no_account' && !config.closed && !config.account_manager;
       text(fault, none ? `${err.message} Create one?` : err.message);
       show(create, none);
       if (err.code === 'bad_password') password.input.select();

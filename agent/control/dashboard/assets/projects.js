@@ -7,9 +7,10 @@ import { projectLink } from './attention.js';
 import { showProject } from './project.js';
 import { close } from './drawer.js';
 import { openAttach } from './attach.js';
+import { act, sure } from './ask.js';
 import { go } from './address.js';
 
-let counted, empty, box, body;
+let counted, empty, box, body, manager, managerName;
 
 const heads = [['Project'], ['State'], ['Share', 'num'], ['Actual', 'num'], ['Balance', 'num c-more'], ['Credit', 'num'], ['Per day', 'num c-more'], ['Tasks', 'num'], ['Next contact', 'num c-more']];
 
@@ -19,11 +20,22 @@ export function build(section) {
   body = make('tbody', { id: 'projects-list' });
   box = make('div', { class: 'scroll card', tabindex: 0, role: 'region', 'aria-label': 'List of projects' }, make('table', { class: 'plain wide stack' },
     make('thead', {}, make('tr', {}, ...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)))), body));
-  section.append(make('div', { class: 'bar' }, make('h2', {}, 'Projects ', counted), make('button', { class: 'primary', id: 'attach-open', onclick: () => openAttach() }, 'Attach project')), empty, box,
+  managerName = make('span');
+  manager = make('p', { id: 'manager', class: 'links', hidden: true }, managerName,
+    make('button', { class: 'link', onclick: () => act('/api/manager', {}, 'The account manager was contacted.') }, 'Contact it now'), make('button', { class: 'link', onclick: leave }, 'Leave…'));
+  section.append(make('div', { class: 'bar' }, make('h2', {}, 'Projects ', counted), make('button', { class: 'primary', id: 'attach-open', onclick: () => openAttach() }, 'Attach project')), manager, empty, box,
     make('p', { class: 'small' }, 'Share is what you chose for a project, Actual is its part of the CPU time that all projects got on this computer. Balance is the CPU time that is owed to it by its share.'));
 }
 
+// leave leaves the account manager. Projects stay.
+async function leave() {
+  if (await sure('Leave the account manager?', 'It no longer chooses the projects of this computer. Its projects stay attached, with the settings that they have now.', 'Leave')) act('/api/manager', { leave: true }, 'You have left the account manager.');
+}
+
 export function update(m, params) {
+  const by = m.status.manager;
+  show(manager, !!by);
+  text(managerName, by ? `Your account manager ${by.name || by.url} chooses the projects.` : '');
   text(counted, m.projects.length ? String(m.projects.length) : '');
   show(empty, !m.projects.length);
   show(box, m.projects.length > 0);

@@ -15,7 +15,7 @@ export function buildWelcome() {
   const onward = make('button', { id: 'welcome-go', class: 'primary large', disabled: true, onclick: () => openAttach(chosen.url) }, 'Continue');
   const choice = make('div', {}, cards, make('p', { class: 'links' },
     make('button', { class: 'link', onclick: () => openAttach() }, 'See all projects'), make('button', { class: 'link', id: 'welcome-address', onclick: () => openAttach('') }, 'Enter a project’s address'),
-    make('span', { class: 'small' }, 'To use an account manager, run: ', make('code', {}, 'starling manager join'))), fault);
+    make('button', { class: 'link', id: 'welcome-join', onclick: () => openAttach('') }, 'Use an account manager')), fault);
   const fact = (name, title, ...words) => make('section', {}, icon(name), make('div', {}, make('h3', {}, title), ...words));
   const about = make('div', { class: 'three about' },
     fact('energy', 'What it costs', make('p', {}, 'Electricity. A computer that is busy draws more power than an idle one: about 15 W more for a laptop, 50 to 150 W for a desktop. At 50 W, ten hours use 0.5 kWh. Fans may get louder.')),
