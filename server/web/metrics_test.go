@@ -1,12 +1,19 @@
 package web
 
 import (
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
@@ -44,5 +51,78 @@ func TestRequestsAreTimed(t *testing.T) {
 		if !strings.Contains(page.Body.String(), want) {
 			t.Errorf("no %s in %s", want, page.Body)
 		}
+	}
+}
+
+// The alerts and the dashboard for operators use metrics, labels and stages that exist.
+func TestAlertsAndDashboard(t *testing.T) {
+	st, err := store.OpenMemory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	m := newMetrics(&Site{Log: slog.New(slog.DiscardHandler), counts: counts.Kept(st, match.Once{})})
+	m.requests.WithLabelValues("web", "200").Observe(1)
+	page := httptest.NewRecorder()
+	m.page().ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	described := make(chan *prometheus.Desc, 100)
+	m.registry.Describe(described)
+	close(described)
+	all := ""
+	for d := range described {
+		all += d.String() + "\n"
+	}
+	metric := regexp.MustCompile(`\b((?:starling|process)_[a-z_]+)(?:\{([^}]*)\})?`)
+	label := regexp.MustCompile(`([a-z_]+)=~?"([^"]*)"`)
+	grouped := regexp.MustCompile(`by \(([a-z_, ]+)\)`)
+	expressions := 0
+	for _, file := range []string{"alerts.yml", "grafana.json"} {
+		text, err := os.ReadFile("../../docs/monitoring/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if !strings.Contains(line, "expr") {
+				continue
+			}
+			expressions++
+			line = strings.ReplaceAll(line, `\"`, `"`)
+			for _, found := range metric.FindAllStringSubmatch(line, -1) {
+				name := regexp.MustCompile(`(_seconds)_(count|bucket)$`).ReplaceAllString(found[1], "$1")
+				_, labels, ok := strings.Cut(all, `fqName: "`+name+`"`)
+				labels, _, _ = strings.Cut(labels, "\n")
+				_, labels, _ = strings.Cut(labels, "variableLabels: ")
+				if !ok {
+					t.Errorf("%s: there is no metric %s", file, found[1])
+				}
+				has := func(label string) {
+					if label != "le" && !slices.Contains(regexp.MustCompile(`[a-z_]+`).FindAllString(labels, -1), label) {
+						t.Errorf("%s: %s has no label %s, it has %s", file, found[1], label, labels)
+					}
+				}
+				for _, l := range label.FindAllStringSubmatch(found[2], -1) {
+					if l[1] == "job" { // of Prometheus
+						continue
+					}
+					has(l[1])
+					for value := range strings.SplitSeq(l[2], "|") {
+						if l[1] != "code" && !strings.Contains(page.Body.String(), fmt.Sprintf("%s{%s=%q}", found[1], l[1], value)) {
+							t.Errorf("%s: %s is never %s", file, l[1], value)
+						}
+					}
+				}
+				for _, by := range grouped.FindAllStringSubmatch(line, -1) {
+					for l := range strings.SplitSeq(by[1], ", ") {
+						has(l)
+					}
+				}
+			}
+		}
+		if file == "grafana.json" && !json.Valid(text) {
+			t.Error("the dashboard is not valid JSON")
+		}
+	}
+	if expressions < 10 {
+		t.Errorf("only %d expressions were found", expressions)
 	}
 }
