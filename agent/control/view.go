@@ -52,6 +52,7 @@ type Status struct {
 	Newer    *Release           `json:"newer,omitempty"`    // a newer version of the program, if one is known
 	Manager  *Manager           `json:"manager,omitempty"`  // the account manager that is followed
 	Notices  []Notice           `json:"notices,omitempty"`  // the newest of what projects announced, newest first
+	Problems []Problem          `json:"problems,omitempty"` // most important first
 }
 
 // A Power is a number from outside the computer on which computing depends: [[power]] in
