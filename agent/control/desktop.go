@@ -41,12 +41,22 @@ const (
 // A Desktop is the part of a Status that the helper of a desktop session shows.
 type Desktop struct {
 	Problems []Problem `json:"problems,omitempty"`
+	TrayIcon bool      `json:"tray_icon"`
+	RunMode  string    `json:"run_mode"`
+	Running  int       `json:"running"`           // tasks
+	Compute  string    `json:"compute,omitempty"` // the reason why tasks may not run now
 }
 
 func desktopRoutes(mux *http.ServeMux, v Viewer) {
 	mux.HandleFunc("GET /v1/desktop", func(w http.ResponseWriter, r *http.Request) {
 		s, err := v.Status(r.Context())
-		answer(w, Desktop{Problems: s.Problems}, err)
+		d := Desktop{Problems: s.Problems, TrayIcon: s.TrayIcon, RunMode: s.RunMode, Compute: s.Compute}
+		for _, t := range s.Tasks {
+			if t.Running {
+				d.Running++
+			}
+		}
+		answer(w, d, err)
 	})
 }
 

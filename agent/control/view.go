@@ -53,6 +53,7 @@ type Status struct {
 	Manager  *Manager           `json:"manager,omitempty"`  // the account manager that is followed
 	Notices  []Notice           `json:"notices,omitempty"`  // the newest of what projects announced, newest first
 	Problems []Problem          `json:"problems,omitempty"` // most important first
+	TrayIcon bool               `json:"tray_icon"`          // the panel of a desktop shows one
 }
 
 // A Power is a number from outside the computer on which computing depends: [[power]] in

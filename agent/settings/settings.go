@@ -73,6 +73,7 @@ type Settings struct {
 	UseAllGPUs               bool        `toml:"use_all_gpus" about:"of several GPUs of one vendor use all, and not only the most capable and those as capable"`
 	IgnoreGPUs               []IgnoreGPU `toml:"ignore_gpu" about:"GPUs that the agent finds and that no task may use, as <ignore_nvidia_dev> and its like in BOINC's cc_config.xml; repeat the section for others"`
 	DesktopNotifications     bool        `toml:"desktop_notifications" about:"show a notification in your desktop session when something needs you, at most one a day for each cause; needs starling session, on Linux"`
+	TrayIcon                 bool        `toml:"tray_icon" about:"show an icon in the panel of your desktop, with a menu to pause and resume; needs starling session, on Linux"`
 	Powers                   []Power     `toml:"power" about:"a number on which computing depends, such as the price of electricity or the charge of a battery; repeat the section for others"`
 	LogFlags                 LogFlags    `toml:"log_flags" about:"which kinds of messages are logged, by BOINC's names"`
 }
@@ -88,7 +89,7 @@ type LogFlags map[string]bool
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL, MaxProcesses: 256, DesktopNotifications: true, LogFlags: logflag.Defaults()}
+	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL, MaxProcesses: 256, DesktopNotifications: true, TrayIcon: true, LogFlags: logflag.Defaults()}
 }
 
 // Load reads starling.toml in the data directory and the changes by tools. A missing file means the

@@ -90,7 +90,7 @@ func (f *Facts) Status() control.Status {
 		s.Transfers = append(s.Transfers, x)
 	}
 	slices.SortFunc(s.Transfers, func(x, y control.Xfer) int { return strings.Compare(x.Name, y.Name) })
-	s.Problems = Problems(s, f.Now, f.Settings.DesktopNotifications)
+	s.Problems, s.TrayIcon = Problems(s, f.Now, f.Settings.DesktopNotifications), f.Settings.TrayIcon
 	return s
 }
 

@@ -26,7 +26,7 @@ func sessionCmd(o *options) *cobra.Command {
 		Use:   "session",
 		Short: "Report the use of this desktop session to the agent",
 		Long: "Report to the agent how long this desktop session has been without input, until the session ends. A service cannot see the desktop, so it needs this helper to notice that you are using the computer. It reports nothing else: neither keys nor windows.\n\n" +
-			"It also shows a desktop notification when something needs you, such as an account key that a project rejects, at most one a day for each cause. To see these, you need the right to control the agent. desktop_notifications = false in starling.toml turns them off.\n\n" +
+			"It also shows a desktop notification when something needs you, such as an account key that a project rejects, at most one a day for each cause. An icon in the panel has a menu to pause, to resume and to open the dashboard. For both, you need the right to control the agent. desktop_notifications = false and tray_icon = false in starling.toml turn them off.\n\n" +
 			"The packages start it when you log in. Where the desktop starts no such programs (Sway and other small compositors), add \"starling session\" to its configuration. It asks the compositor (Wayland's ext-idle-notify-v1, GNOME), the X server, or KDE's screen saver.\n\n" +
 			"With --print, show what each of these reports now, and exit.",
 		Args: cobra.NoArgs,
@@ -70,6 +70,7 @@ func (o *options) runSession(cmd *cobra.Command) error {
 	a := seenAgent{o}
 	n := notify.Notifier{Ask: a.problems, Show: desktop.Notify, File: notifiedFile()}
 	go n.Run(cmd.Context())
+	go a.showIcon(cmd.Context())
 	err = h.Run(cmd.Context())
 	if errors.Is(err, session.ErrBlind) {
 		return fmt.Errorf("%w. You can: use a compositor that offers ext-idle-notify-v1, have it tell logind (swayidle with idlehint 180), or set the hours of computing (start_hour, end_hour)", err)
