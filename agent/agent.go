@@ -64,6 +64,8 @@ type Config struct {
 	Sensors usage.Sensors
 	// Detect asks the drivers of coprocessors. If it is nil, only declared coprocessors are used.
 	Detect func(context.Context) gpus.Report
+	// Energy reads the computer's counters of energy. If it is nil, energy is not measured.
+	Energy usage.EnergyMeter
 	// Meter reads the sensors of GPUs. If it is nil, their readings are unknown.
 	Meter usage.Meter
 	// Confine keeps applications away from other files and programs. The program must call
@@ -159,6 +161,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	}
 	a.presence = &usage.Presence{Core: c, Sensors: a.cfg.Sensors, Powers: a.powers.Denials}
 	a.presence.Gauge.Meter = a.cfg.Meter
+	a.ledger.Energy = &usage.Energy{Core: c, Meter: a.cfg.Energy, Gauge: &a.presence.Gauge, Carbon: a.powers.Carbon}
 	a.life = &life.Life{Core: c, Ledger: a.ledger, Presence: a.presence, Disk: a.disk}
 	a.rules = &rules.Rules{Core: c, Life: a.life, Presence: a.presence}
 	a.talk = &talk.Talk{Core: c, Life: a.life, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk}

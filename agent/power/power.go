@@ -79,6 +79,19 @@ func (p *Powers) Denials(now time.Time) (all []prefs.Power) {
 	return all
 }
 
+// Carbon returns the carbon intensity of electricity, in grams of CO2 for each kWh, by the first
+// number that is one. ok is false if it is not known.
+func (p *Powers) Carbon(now time.Time) (gramsPerKWh float64, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.list {
+		if s.Carbon() && s.Known(now) {
+			return s.Number, true
+		}
+	}
+	return 0, false
+}
+
 // All are copies of the signals.
 func (p *Powers) All() (all []Signal) {
 	p.mu.Lock()

@@ -16,13 +16,23 @@ type Power struct {
 	Command    []string `toml:"command" about:"a program that prints the number, and its arguments; it runs with the rights of the agent's user, and never as root"`
 	URL        string   `toml:"url" about:"the http or https address of a page that contains the number"`
 	Value      string   `toml:"value" about:"the number's place in JSON, such as data.0.intensity; empty: the text starts with the number"`
-	Unit       string   `toml:"unit" about:"unit of the number, for people, such as g/kWh"`
+	Unit       string   `toml:"unit" about:"unit of the number, for people; gCO2/kWh or g/kWh is the carbon intensity, with which the CO2 of tasks is computed"`
 	Limit      float64  `toml:"limit" about:"the number up to which tasks run"`
 	Above      bool     `toml:"above" about:"tasks run from the limit upward instead, as for the charge of a battery"`
 	Hysteresis float64  `toml:"hysteresis" about:"how far beyond the limit the number must return before tasks resume"`
 	Every      int      `toml:"every" unit:"seconds" about:"how often the number is read; 0: 300"`
 	OnlyGPUs   bool     `toml:"only_gpus" about:"suspend only tasks on GPUs and other coprocessors"`
 	Strict     bool     `toml:"strict" about:"suspend tasks also while the number cannot be read"`
+}
+
+// Carbon reports whether the number is the carbon intensity of electricity, in grams of CO2 for each
+// kWh, by its unit.
+func (p Power) Carbon() bool {
+	switch strings.ToLower(strings.ReplaceAll(p.Unit, " ", "")) {
+	case "g/kwh", "gco2/kwh", "gco2e/kwh", "gco2eq/kwh":
+		return true
+	}
+	return false
 }
 
 // EveryDefault is the default interval at which a number is read, in seconds.
