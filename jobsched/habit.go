@@ -36,13 +36,15 @@ type clock struct {
 }
 
 // newClock returns the clock of a habit. Without a habit, a part frac of any time is spent
-// computing.
-func newClock(now time.Time, h Habit, frac float64) clock {
+// computing. Nothing is computed in the closed times. They repeat after a week, too, which matters
+// little and errs on the side of caution.
+func newClock(now time.Time, h Habit, frac float64, closed []Closed) clock {
 	if frac <= 0 || frac > 1 {
 		frac = 1
 	}
 	c := clock{frac: frac}
-	if len(h) != HabitHours || frac == 1 {
+	habit := len(h) == HabitHours && frac < 1
+	if !habit && len(closed) == 0 {
 		return c
 	}
 	hour := now.Truncate(time.Hour)
@@ -53,16 +55,22 @@ func newClock(now time.Time, h Habit, frac float64) clock {
 	c.done = make([]time.Duration, hoursOfWeek+1)
 	sum := time.Duration(0)
 	for i := range c.done {
-		part := min(max(h[HabitHour(hour)], 0), 1)
-		length := time.Hour
-		if i == 0 {
-			length = c.first
+		part, begin, length := frac, hour, time.Hour
+		if habit {
+			part = min(max(h[HabitHour(hour)], 0), 1)
 		}
-		sum += time.Duration(part * float64(length))
+		if i == 0 {
+			begin, length = now, c.first
+		}
+		open := length
+		for _, x := range closed {
+			open -= x.within(begin, begin.Add(length))
+		}
+		sum += time.Duration(part * float64(max(open, 0)))
 		c.done[i] = sum
 		hour = hour.Add(time.Hour)
 	}
-	if sum-c.done[0] < time.Minute { // it is hardly ever on, so the habit is useless
+	if sum-c.done[0] < time.Minute { // it is hardly ever on, so this is useless
 		c.done = nil
 	}
 	return c
@@ -98,10 +106,10 @@ func (c *clock) by(wall time.Duration) time.Duration {
 // A Clock computes how much a computer will compute, by its habit.
 type Clock struct{ clock clock }
 
-// NewClock returns the clock of a computer that computes a part onFrac of the time. ok is false if
-// its habit is not known, or it computes always.
-func NewClock(now time.Time, h Habit, onFrac float64) (c Clock, ok bool) {
-	c.clock = newClock(now, h, onFrac)
+// NewClock returns the clock of a computer that computes a part onFrac of the time, but not in the
+// closed times. ok is false if neither these nor its habit are known, or it computes always.
+func NewClock(now time.Time, h Habit, onFrac float64, closed []Closed) (c Clock, ok bool) {
+	c.clock = newClock(now, h, onFrac, closed)
 	return c, c.clock.done != nil
 }
 

@@ -29,6 +29,7 @@ type Snapshot struct {
 	Slice    time.Duration     // switch interval: how long a result runs before another project's may take its CPU
 	OnFrac   float64           // part of the time that the computer computes (0 means 1)
 	Habit    Habit             // when that is, if it is known (also used for coprocessors)
+	Closed   []Closed          // not overlapping
 	Coprocs  []Pool            // that tasks may use
 	Absent   []resource.Absent // kinds of coprocessors of which tasks may use no device, and why
 	Limits   []Limit
@@ -45,14 +46,15 @@ type Snapshot struct {
 type Pool struct {
 	resource.Pool
 	OnFrac  float64          // part of the time that they compute (0 means 1)
+	Closed  []Closed         // not overlapping
 	Compute prefs.Permission // may tasks use them now?
 }
 
 // Processors returns the processors of each kind, the CPUs first.
 func (s *Snapshot) Processors() []Processors {
-	all := []Processors{{Now: s.Now, Kind: resource.CPU, Count: s.CPUs, OnFrac: s.OnFrac, Habit: s.Habit}}
+	all := []Processors{{Now: s.Now, Kind: resource.CPU, Count: s.CPUs, OnFrac: s.OnFrac, Habit: s.Habit, Closed: s.Closed}}
 	for _, p := range s.Coprocs {
-		all = append(all, Processors{Now: s.Now, Kind: p.Kind, Count: len(p.Devices), OnFrac: p.OnFrac, Habit: s.Habit})
+		all = append(all, Processors{Now: s.Now, Kind: p.Kind, Count: len(p.Devices), OnFrac: p.OnFrac, Habit: s.Habit, Closed: p.Closed})
 	}
 	return all
 }

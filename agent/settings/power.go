@@ -16,6 +16,9 @@ type Power struct {
 	Command    []string `toml:"command" about:"a program that prints the number, and its arguments; it runs with the rights of the agent's user, and never as root"`
 	URL        string   `toml:"url" about:"the http or https address of a page that contains the number"`
 	Value      string   `toml:"value" about:"the number's place in JSON, such as data.0.intensity; empty: the text starts with the number"`
+	Forecast   string   `toml:"forecast" about:"the place in JSON of a list with the numbers of the next hours; work is then fetched and deadlines are planned for the hours in which tasks will run"`
+	Time       string   `toml:"forecast_time" about:"the place, in an entry of that list, of the time from which its number holds: RFC 3339, or seconds or milliseconds since 1970"`
+	Number     string   `toml:"forecast_value" about:"the place of its number, likewise; with no value, the number now is the one of the forecast"`
 	Unit       string   `toml:"unit" about:"unit of the number, for people; gCO2/kWh or g/kWh is the carbon intensity, with which the CO2 of tasks is computed"`
 	Limit      float64  `toml:"limit" about:"the number up to which tasks run"`
 	Above      bool     `toml:"above" about:"tasks run from the limit upward instead, as for the charge of a battery"`
@@ -69,6 +72,9 @@ func (s Settings) checkPowers(lines faults) (errs []error) {
 		}
 		if len(p.Command) > 0 && p.Command[0] == "" {
 			wrong(key+"command", "the program is missing; write command = [\"PROGRAM\", \"ARGUMENT\"]")
+		}
+		if (p.Forecast == "") != (p.Time == "") || (p.Forecast == "") != (p.Number == "") {
+			wrong(key+"forecast", "give all of forecast, forecast_time and forecast_value, or none")
 		}
 		if math.IsNaN(p.Limit) || math.IsInf(p.Limit, 0) {
 			wrong(key+"limit", "%v is not a number", p.Limit)
