@@ -3,6 +3,7 @@ package power
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +30,8 @@ const (
 // A Reader reads numbers.
 type Reader struct {
 	HTTP *http.Client
-	Root bool // this process has all rights, so that no program is run
+	TLS  *tls.Config // for brokers (nil: the system's root certificates)
+	Root bool        // this process has all rights, so that no program is run
 }
 
 // A Reading is the content of a source.
@@ -82,6 +84,8 @@ func (r *Reader) text(ctx context.Context, p settings.Power) ([]byte, error) {
 		return b, nil
 	case len(p.Command) > 0:
 		return r.run(ctx, p.Command)
+	case settings.IsMQTT(p.URL):
+		return r.mqtt(ctx, p.URL)
 	}
 	return r.get(ctx, p.URL)
 }

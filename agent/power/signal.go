@@ -4,6 +4,7 @@
 //	signal.go    judges the numbers of one source
 //	forecast.go  finds the hours in which tasks will not run
 //	read.go      reads one number from a file, a program or a page
+//	mqtt.go      reads the message of a broker
 //	power.go     reads all of them now and then
 package power
 
