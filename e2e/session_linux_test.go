@@ -97,6 +97,11 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 		return len(s.Helpers) == 1 && strings.Contains(s.Helpers[0], "("+d.source) && len(s.NoEffect) == 0
 	}
 	await(t, ctx, a, "the helper's report", reports)
+	look := exec.CommandContext(ctx, bin.Path("starling"), "session", "--print")
+	look.Env = env
+	if out, err := look.CombinedOutput(); err != nil || !strings.Contains(string(out), "notifications     shown") {
+		t.Errorf("session --print: %v: %s", err, out)
+	}
 	second := exec.CommandContext(ctx, bin.Path("starling"), "session")
 	second.Env = env
 	if out, err := second.CombinedOutput(); err != nil || !strings.Contains(string(out), "A helper is already running in this session.") {

@@ -7,13 +7,18 @@ import (
 	"github.com/starling-grid/starling/internal/bus"
 )
 
-// Notify shows a notification of plain text in the session.
+// The service that shows notifications.
 //
 // Source: Desktop Notifications Specification 1.2.
+const (
+	notifications     = "org.freedesktop.Notifications"
+	notificationsPath = "/org/freedesktop/Notifications"
+)
+
+// Notify shows a notification of plain text in the session.
 func Notify(title, text string) error {
-	const name, path, iface = "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications."
-	var can []string
-	if err := bus.Session.Start(name, path, iface+"GetCapabilities", &can); err != nil {
+	can, err := capabilities()
+	if err != nil {
 		return err
 	}
 	if slices.Contains(can, "body-markup") {
@@ -21,5 +26,16 @@ func Notify(title, text string) error {
 	}
 	hints := map[string]any{"desktop-entry": "starling"}
 	var id uint32
-	return bus.Session.Start(name, path, iface+"Notify", &id, "Starling", uint32(0), "starling", title, text, []string{}, hints, int32(-1))
+	return bus.Session.Start(notifications, notificationsPath, notifications+".Notify", &id, "Starling", uint32(0), "starling", title, text, []string{}, hints, int32(-1))
+}
+
+// Notifies returns the reason why the session shows no notifications, or nil if it does.
+func Notifies() error {
+	_, err := capabilities()
+	return err
+}
+
+func capabilities() (can []string, err error) {
+	err = bus.Session.Start(notifications, notificationsPath, notifications+".GetCapabilities", &can)
+	return can, err
 }
