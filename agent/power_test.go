@@ -70,7 +70,7 @@ func TestPowerForecast(t *testing.T) {
 			t.Errorf("got %s: %s", s.ComputeCode, s.ComputeCure)
 		}
 		d, err := w.a.Decision(t.Context())
-		if c := d.Snapshot.Closed; err != nil || len(c) != 2 || c[0].End.UTC().Hour() != 1 || c[1].End.Sub(c[1].Start) != time.Hour || !d.Snapshot.Compute.Until.Equal(c[0].End) {
+		if c := d.Snapshot.Forecast.Closed; err != nil || len(c) != 2 || c[0].End.UTC().Hour() != 1 || c[1].End.Sub(c[1].Start) != time.Hour || !d.Snapshot.Compute.Until.Equal(c[0].End) || d.Snapshot.Forecast.Until.UTC().Hour() != 4 {
 			t.Errorf("got %+v, %v", c, err)
 		}
 		if s := w.after(t, time.Hour+6*time.Minute); s.Compute != "" {

@@ -36,15 +36,18 @@ type clock struct {
 }
 
 // newClock returns the clock of a habit. Without a habit, a part frac of any time is spent
-// computing. Nothing is computed in the closed times. They repeat after a week, too, which matters
-// little and errs on the side of caution.
-func newClock(now time.Time, h Habit, frac float64, closed []Closed) clock {
+// computing.
+//
+// Nothing is computed in the closed times of a forecast. Both the habit and frac are averages that
+// include such times of the past, so the rest of the time that it covers counts for more. It repeats
+// after a week, too, which matters little.
+func newClock(now time.Time, h Habit, frac float64, f Forecast) clock {
 	if frac <= 0 || frac > 1 {
 		frac = 1
 	}
 	c := clock{frac: frac}
 	habit := len(h) == HabitHours && frac < 1
-	if !habit && len(closed) == 0 {
+	if !habit && len(f.Closed) == 0 {
 		return c
 	}
 	hour := now.Truncate(time.Hour)
@@ -53,6 +56,7 @@ func newClock(now time.Time, h Habit, frac float64, closed []Closed) clock {
 	}
 	c.first = hour.Add(time.Hour).Sub(now)
 	c.done = make([]time.Duration, hoursOfWeek+1)
+	share := f.open(now)
 	sum := time.Duration(0)
 	for i := range c.done {
 		part, begin, length := frac, hour, time.Hour
@@ -62,11 +66,11 @@ func newClock(now time.Time, h Habit, frac float64, closed []Closed) clock {
 		if i == 0 {
 			begin, length = now, c.first
 		}
-		open := length
-		for _, x := range closed {
-			open -= x.within(begin, begin.Add(length))
+		end := begin.Add(length)
+		if !end.After(f.Until) && share > 0 {
+			part = min(part/share, 1)
 		}
-		sum += time.Duration(part * float64(max(open, 0)))
+		sum += time.Duration(part * float64(max(length-f.closed(begin, end), 0)))
 		c.done[i] = sum
 		hour = hour.Add(time.Hour)
 	}
@@ -106,10 +110,11 @@ func (c *clock) by(wall time.Duration) time.Duration {
 // A Clock computes how much a computer will compute, by its habit.
 type Clock struct{ clock clock }
 
-// NewClock returns the clock of a computer that computes a part onFrac of the time, but not in the
-// closed times. ok is false if neither these nor its habit are known, or it computes always.
-func NewClock(now time.Time, h Habit, onFrac float64, closed []Closed) (c Clock, ok bool) {
-	c.clock = newClock(now, h, onFrac, closed)
+// NewClock returns the clock of a computer that computes a part onFrac of the time, and has a
+// forecast. ok is false if its habit is not known or it computes always, and the forecast closes no
+// time.
+func NewClock(now time.Time, h Habit, onFrac float64, f Forecast) (c Clock, ok bool) {
+	c.clock = newClock(now, h, onFrac, f)
 	return c, c.clock.done != nil
 }
 

@@ -262,7 +262,7 @@ func TestAForecastIsPlannedWith(t *testing.T) {
 		{"too few are left", []jobsched.Closed{{Start: now, End: now.Add(10 * time.Hour)}}, reason.Deadlines},
 	} {
 		s := snapshot(nil, p)
-		s.Closed = tt.closed
+		s.Forecast = jobsched.Forecast{Until: now.Add(12 * time.Hour), Closed: tt.closed}
 		if r := workfetch.Choose(s)[0]; r.Code != tt.want || tt.want == reason.Deadlines && !strings.Contains(r.Text, "probably compute for 2 h, by the forecast of [[power]]") {
 			t.Errorf("%s: got %s: %s", tt.name, r.Code, r.Text)
 		}

@@ -23,8 +23,8 @@ const (
 	lastHour = time.Hour
 )
 
-// forecast finds the list in a text.
-func forecast(text []byte, p settings.Power) (all []Hour, err error) {
+// hoursOf finds the list in a text.
+func hoursOf(text []byte, p settings.Power) (all []Hour, err error) {
 	v, err := document(text)
 	if err != nil {
 		return nil, err
@@ -130,24 +130,29 @@ func (s *Signal) opens(now time.Time) time.Time {
 	return closed[0].End
 }
 
-// Closed returns the times in which all numbers together keep tasks from running, by their forecasts,
-// in order and without overlaps: of tasks on CPUs, or with gpus of those on coprocessors.
-func Closed(list []Signal, now time.Time, gpus bool) (all []jobsched.Closed) {
+// Forecast joins the forecasts of all numbers: for tasks on CPUs, or with gpus for tasks on
+// coprocessors. It is complete as long as each of them is.
+func Forecast(list []Signal, now time.Time, gpus bool) (f jobsched.Forecast) {
+	var all []jobsched.Closed
 	for i := range list {
-		if gpus || !list[i].OnlyGPUs {
-			all = append(all, list[i].Closed(now)...)
+		s := &list[i]
+		if !gpus && s.OnlyGPUs || len(s.hours) == 0 || !s.Known(now) {
+			continue
+		}
+		all = append(all, s.Closed(now)...)
+		if last := end(s.hours, len(s.hours)-1); f.Until.IsZero() || last.Before(f.Until) {
+			f.Until = last
 		}
 	}
 	slices.SortFunc(all, func(a, b jobsched.Closed) int { return cmp.Or(a.Start.Compare(b.Start), a.End.Compare(b.End)) })
-	joined := all[:0]
 	for _, x := range all {
-		if n := len(joined); n > 0 && !joined[n-1].End.Before(x.Start) {
-			joined[n-1].End = latest(joined[n-1].End, x.End)
+		if n := len(f.Closed); n > 0 && !f.Closed[n-1].End.Before(x.Start) {
+			f.Closed[n-1].End = latest(f.Closed[n-1].End, x.End)
 		} else {
-			joined = append(joined, x)
+			f.Closed = append(f.Closed, x)
 		}
 	}
-	return joined
+	return f
 }
 
 func latest(a, b time.Time) time.Time {

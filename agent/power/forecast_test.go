@@ -89,7 +89,7 @@ func TestClosed(t *testing.T) {
 		{"of GPUs and all, for GPUs", []Signal{signal(gpus, 60, 0, 60, 60, 40), signal(grid, 200, 0, 200, 400, 200)}, true, "1-3", ""},
 	} {
 		got := ""
-		for _, c := range Closed(tt.list, now, tt.gpus) {
+		for _, c := range Forecast(tt.list, now, tt.gpus).Closed {
 			got += fmt.Sprintf(" %v-%v", c.Start.Sub(now).Hours(), c.End.Sub(now).Hours())
 		}
 		if got = strings.TrimSpace(got); got != tt.want {
@@ -103,7 +103,12 @@ func TestClosed(t *testing.T) {
 			t.Errorf("%s: %s", tt.name, d.Cure)
 		}
 	}
-	if s := signal(grid, 400, 0, 400, 400); Closed([]Signal{s}, now.Add(time.Hour), false) != nil {
-		t.Error("a forecast of a source that is gone counts")
+	stale := []Signal{signal(grid, 400, 0, 400, 400)}
+	if f := Forecast(stale, now.Add(time.Hour), false); f.Closed != nil || !f.Until.IsZero() {
+		t.Errorf("a forecast of a source that is gone counts: %+v", f)
+	}
+	two := []Signal{signal(grid, 200, 0, 200, 200, 400), signal(grid, 200, 0, 200, 200), signal(gpus, 60, 0, 60), signal(grid, 200, 0)}
+	if f := Forecast(two, now, false); !f.Until.Equal(now.Add(2 * time.Hour)) {
+		t.Errorf("two forecasts are complete until %v", f.Until)
 	}
 }

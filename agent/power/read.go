@@ -62,7 +62,7 @@ func (r *Reader) Read(ctx context.Context, p settings.Power) (Reading, error) {
 // read finds the number and the forecast in a text.
 func read(text []byte, p settings.Power, now time.Time) (v Reading, err error) {
 	if p.Forecast != "" {
-		if v.Hours, err = forecast(text, p); err != nil {
+		if v.Hours, err = hoursOf(text, p); err != nil {
 			return v, err
 		}
 		if p.Value == "" {
