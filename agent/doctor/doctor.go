@@ -66,14 +66,17 @@ func wakeups(by map[string]float64) Finding {
 // energy is the finding about the source of the energy of tasks.
 func energy(s settings.Settings) Finding {
 	f := Finding{Check: "energy", Grade: Info}
-	text, ok := hostinfo.EnergyState()
+	text, err := hostinfo.EnergySource()
+	const state = "state the power of a busy CPU, watts_per_cpu in starling.toml"
 	switch {
 	case s.WattsPerCPU > 0:
 		f.Text = fmt.Sprintf("computed with %v W for each busy CPU (watts_per_cpu in starling.toml)", s.WattsPerCPU)
-	case ok:
+	case err == nil:
 		f.Text = text
+	case errors.Is(err, hostinfo.ErrEnergyRights):
+		f.Text, f.Fix = "not known: "+err.Error(), state+`, or let the service's group read them: write "z /sys/class/powercap/intel-rapl:*/energy_uj 0440 root starling - -" to /etc/tmpfiles.d/starling-energy.conf, and run systemd-tmpfiles --create as root`
 	default:
-		f.Text, f.Fix = "not known: "+text, "state the power of a busy CPU, watts_per_cpu in starling.toml, or see docs/preferences.md#energy"
+		f.Text, f.Fix = "not known: "+err.Error(), state
 	}
 	return f
 }

@@ -58,23 +58,23 @@ func (m *EnergyMeter) Read() (joules, busy float64, ok bool) {
 	return m.joules, t.User + t.System + t.Nice + t.Irq + t.Softirq, true
 }
 
-// EnergyState describes the source of measured energy. Without a source, ok is false and text is the
-// reason.
-func EnergyState() (text string, ok bool) {
+// EnergySource describes the source of measured energy. The error is the reason why energy is not
+// measured, ErrEnergyRights if that can be changed.
+func EnergySource() (string, error) {
 	dirs := zoneDirs(powercap())
 	if len(dirs) == 0 {
-		return "this computer has no counters of energy that the system shows (RAPL)", false
+		return "", errors.New("this computer has no counters of energy that the system shows (RAPL)")
 	}
 	var names []string
 	for _, dir := range dirs {
 		if _, err := microjoules(filepath.Join(dir, "energy_uj")); errors.Is(err, fs.ErrPermission) {
-			return "only root may read the processor's counters of energy", false
+			return "", ErrEnergyRights
 		} else if err != nil {
-			return "the processor's counters of energy cannot be read", false
+			return "", errors.New("the processor's counters of energy cannot be read")
 		}
 		names = append(names, nameOfZone(dir))
 	}
-	return "measured by the processor: " + strings.Join(names, ", "), true
+	return "measured by the processor: " + strings.Join(names, ", "), nil
 }
 
 func powercap() string {

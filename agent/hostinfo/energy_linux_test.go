@@ -1,6 +1,7 @@
 package hostinfo
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,7 +14,7 @@ func TestEnergy(t *testing.T) {
 	if _, _, ok := new(EnergyMeter).Read(); ok {
 		t.Error("energy is measured without counters")
 	}
-	if text, ok := EnergyState(); ok {
+	if text, err := EnergySource(); err == nil {
 		t.Error(text)
 	}
 	set := func(zone, name, value string) {
@@ -47,8 +48,20 @@ func TestEnergy(t *testing.T) {
 	set("intel-rapl:0", "energy_uj", strconv.Itoa(20e6)) // it was at 1000 J, and started again
 	set("intel-rapl:0:1", "energy_uj", strconv.Itoa(905e6))
 	read("after the counter's end", 50+50+20+5)
-	if text, ok := EnergyState(); !ok || text != "measured by the processor: package-0, dram" {
-		t.Errorf("got %q, %v", text, ok)
+	if text, err := EnergySource(); err != nil || text != "measured by the processor: package-0, dram" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if os.Geteuid() != 0 {
+		file := filepath.Join(sys, "class/powercap/intel-rapl:0/energy_uj")
+		if err := os.Chmod(file, 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := EnergySource(); !errors.Is(err, ErrEnergyRights) {
+			t.Errorf("without the right to read: %v", err)
+		}
+		if _, _, ok := new(EnergyMeter).Read(); ok {
+			t.Error("energy is measured without the right to read")
+		}
 	}
 	if err := os.Remove(filepath.Join(sys, "class/powercap/intel-rapl:0/energy_uj")); err != nil {
 		t.Fatal(err)
@@ -56,7 +69,7 @@ func TestEnergy(t *testing.T) {
 	if _, _, ok := m.Read(); ok {
 		t.Error("a part of the energy counts as all")
 	}
-	if text, ok := EnergyState(); ok {
+	if text, err := EnergySource(); err == nil {
 		t.Error(text)
 	}
 	set("intel-rapl:0", "energy_uj", strconv.Itoa(1e6))
