@@ -66,6 +66,8 @@ type Config struct {
 	Sensors usage.Sensors
 	// Detect asks the drivers of coprocessors. If it is nil, only declared coprocessors are used.
 	Detect func(context.Context) gpus.Report
+	// Energy reads the computer's counters of energy. If it is nil, energy is not measured.
+	Energy usage.EnergyMeter
 	// Meter reads the sensors of GPUs. If it is nil, their readings are unknown.
 	Meter usage.Meter
 	// Confine keeps applications away from other files and programs. The program must call
@@ -162,6 +164,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	}
 	a.presence = &usage.Presence{Core: c, Sensors: a.cfg.Sensors, Powers: a.powers.Denials}
 	a.presence.Gauge.Meter = a.cfg.Meter
+	a.ledger.Energy = &usage.Energy{Core: c, Meter: a.cfg.Energy, Gauge: &a.presence.Gauge, Carbon: a.powers.Carbon}
 	a.files = &files.Files{Core: c, Presence: a.presence, Disk: a.disk}
 	a.life = &life.Life{Core: c, Files: a.files, Ledger: a.ledger, Presence: a.presence, Disk: a.disk}
 	a.files.Uploaded, a.files.Collected = a.life.TellUpload, a.life.KeepImages

@@ -71,6 +71,9 @@ func TestTasksThatRanAreInTheHistory(t *testing.T) {
 			answers["in_1"] = []answer{rec("003-download-in_1")}
 			answers[upload] = []answer{rec("005-upload")}
 			w := newWorld(t, demoURL, answers, nil)
+			if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte("watts_per_cpu = 3600\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			w.start(t)
 			look := func() (all []control.HistoryTask) {
 				testwait.Try(t, t.Context(), "the task to be reported", func() error {
@@ -95,8 +98,11 @@ func TestTasksThatRanAreInTheHistory(t *testing.T) {
 				t.Errorf("times: %+v", k)
 			}
 			s := w.after(t, 0)
-			if a := s.Achieved; a == nil || a.Finished+a.Failed != 1 || (a.Failed == 1) != (tt.outcome == "failed") || a.CPUTime != k.CPUTime {
+			if a := s.Achieved; a == nil || a.Finished+a.Failed != 1 || (a.Failed == 1) != (tt.outcome == "failed") || a.CPUTime != k.CPUTime || a.Wh != k.Wh {
 				t.Errorf("achieved: %+v", a)
+			}
+			if k.CPUTime > 0 && (k.Wh <= 0 || k.Wh > 2*k.CPUTime || s.Projects[0].Wh != k.Wh) { // by the stated power, 1 Wh a second
+				t.Errorf("energy: %v Wh for %v s; of the project: %v Wh", k.Wh, k.CPUTime, s.Projects[0].Wh)
 			}
 			w.stop()
 			old, err := api.OfflineHistory(w.dir, control.HistoryQuery{Task: k.Name})

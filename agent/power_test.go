@@ -51,3 +51,30 @@ func TestPowerLimit(t *testing.T) {
 		}
 	})
 }
+
+// The hours of a forecast are part of each decision, and of the reason for a pause.
+func TestPowerForecast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), nil)
+	source := filepath.Join(w.dir, "grid")
+	text := "[[power]]\nname = \"Grid\"\nfile = '" + source + "'\nlimit = 300\nforecast = \"hours\"\nforecast_time = \"0\"\nforecast_value = \"1\"\n"
+	hours := `{"hours": [["2000-01-01T00:00Z", 412], ["2000-01-01T01:00Z", 290], ["2000-01-01T02:00Z", 301], ["2000-01-01T03:00Z", 300]]}`
+	for name, content := range map[string]string{settings.File: text, "grid": hours} {
+		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.run(func(t *testing.T) {
+		s := w.after(t, 5*time.Second)
+		if s.ComputeCode != reason.PowerLimit || !strings.HasPrefix(s.ComputeCure, "Wait until it is at 300, by its forecast at 01:00") {
+			t.Errorf("got %s: %s", s.ComputeCode, s.ComputeCure)
+		}
+		d, err := w.a.Decision(t.Context())
+		if c := d.Snapshot.Forecast.Closed; err != nil || len(c) != 2 || c[0].End.UTC().Hour() != 1 || c[1].End.Sub(c[1].Start) != time.Hour || !d.Snapshot.Compute.Until.Equal(c[0].End) || d.Snapshot.Forecast.Until.UTC().Hour() != 4 {
+			t.Errorf("got %+v, %v", c, err)
+		}
+		if s := w.after(t, time.Hour+6*time.Minute); s.Compute != "" {
+			t.Errorf("after an hour: %s", s.Compute)
+		}
+	})
+}

@@ -234,11 +234,11 @@ func (p *pass) run() {
 		return p.plan.Results[i].Code == ""
 	})
 	s := jobsched.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, CPUBound: p.CPUBound, Memory: p.Memory, Bound: p.Bound, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
+		Now: p.Now, CPUs: p.CPUs, CPUBound: p.CPUBound, Memory: p.Memory, Bound: p.Bound, OnFrac: p.OnFrac, Habit: p.Habit, Forecast: p.Forecast, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
 		AllMemory: p.AllMemory, Compute: p.Compute, Network: p.Network,
 	}
 	for _, c := range p.Coprocs {
-		s.Coprocs = append(s.Coprocs, jobsched.Pool{Pool: c.Pool, OnFrac: c.OnFrac, Compute: c.Compute})
+		s.Coprocs = append(s.Coprocs, jobsched.Pool{Pool: c.Pool, OnFrac: c.OnFrac, Forecast: c.Forecast, Compute: c.Compute})
 		p.wake(c.Compute.Until)
 	}
 	for i, pr := range p.Projects {
@@ -325,18 +325,18 @@ func (p *pass) fetch() {
 		r := &p.Results[i]
 		return r.computing() && !r.NonCPUIntensive && !p.stuck(i) && !p.overdrawn(r.Project) && r.AbortAt.IsZero() && !p.plan.Results[i].GiveUp && !p.Projects[r.Project].Leaving
 	})
-	p.plan.Busy = jobsched.Processors{Kind: resource.CPU, Now: p.Now, Count: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit}.BusyTime(jobs)
+	p.plan.Busy = jobsched.Processors{Kind: resource.CPU, Now: p.Now, Count: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Forecast: p.Forecast}.BusyTime(jobs)
 	s := workfetch.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Low: p.Low, High: p.High, Jobs: jobs, Disk: p.Disk, Memory: p.Most, AllDisk: p.AllDisk, AllMemory: p.AllMemory,
+		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Forecast: p.Forecast, Low: p.Low, High: p.High, Jobs: jobs, Disk: p.Disk, Memory: p.Most, AllDisk: p.AllDisk, AllMemory: p.AllMemory,
 		Projects: make([]workfetch.Project, len(p.Projects)),
 	}
 	for _, c := range p.Coprocs {
-		pool := workfetch.Pool{Kind: c.Kind, Count: len(c.Devices), Factor: c.Factor(), OnFrac: c.OnFrac}
+		pool := workfetch.Pool{Kind: c.Kind, Count: len(c.Devices), Factor: c.Factor(), OnFrac: c.OnFrac, Forecast: c.Forecast}
 		if c.Compute.Denied() && c.Compute.Asked {
 			pool.Stopped = c.Compute
 		}
 		s.Coprocs = append(s.Coprocs, pool)
-		on := jobsched.Processors{Kind: c.Kind, Now: p.Now, Count: pool.Count, OnFrac: c.OnFrac, Habit: p.Habit}
+		on := jobsched.Processors{Kind: c.Kind, Now: p.Now, Count: pool.Count, OnFrac: c.OnFrac, Habit: p.Habit, Forecast: c.Forecast}
 		p.plan.Coprocs = append(p.plan.Coprocs, CoprocPlan{Kind: c.Kind, Busy: on.BusyTime(jobs)})
 	}
 	for i, pr := range p.Projects {
@@ -425,7 +425,7 @@ func (p *pass) contact() {
 func (p *pass) backlogs() []contact.Backlog {
 	all := make([]contact.Backlog, len(p.Projects))
 	nothing := true
-	clock, known := jobsched.NewClock(p.Now, p.Habit, p.OnFrac)
+	clock, known := jobsched.NewClock(p.Now, p.Habit, p.OnFrac, p.Forecast)
 	for i := range p.Results {
 		r := &p.Results[i]
 		b := &all[r.Project]

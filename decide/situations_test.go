@@ -424,13 +424,13 @@ func suspensions() (list []situation) {
 		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.ExclusiveGPU = "doom" }, useGPUs},
 		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			s := power.Signal{Power: settings.Power{Name: "Grid", Unit: "g/kWh", Limit: 300, Hysteresis: 20}}
-			s.Take(412, nil, now)
+			s.Take(power.Reading{Number: 412}, nil, now)
 			p, _ := s.Denies(now)
 			c.Powers = []prefs.Power{p}
 		}, compute},
 		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			s := power.Signal{Power: settings.Power{Name: "Battery", Unit: "%", Limit: 50, Above: true, OnlyGPUs: true}}
-			s.Take(12, nil, now)
+			s.Take(power.Reading{Number: 12}, nil, now)
 			p, _ := s.Denies(now)
 			c.Powers = []prefs.Power{p}
 		}, useGPUs},

@@ -33,6 +33,7 @@ type Snapshot struct {
 	Duty      prefs.Duty        `json:"duty,omitzero"`              // the part of the time that tasks may run
 	OnFrac    float64           `json:"on_frac,omitempty"`          // fraction of the time that the computer computes, with 0 for 1
 	Habit     jobsched.Habit    `json:"habit,omitempty"`            // when that is, if it is known
+	Forecast  jobsched.Forecast `json:"forecast,omitzero"`          // of the times in which tasks may run
 	Low       time.Duration     `json:"low"`                        // low-water mark of queued work
 	High      time.Duration     `json:"high"`                       // high-water mark
 	Slice     time.Duration     `json:"slice"`                      // switch interval
@@ -48,8 +49,9 @@ type Snapshot struct {
 // A Pool is the coprocessors of one kind.
 type Pool struct {
 	resource.Pool
-	OnFrac  float64          `json:"on_frac,omitempty"` // fraction of the time that they compute, with 0 for 1
-	Compute prefs.Permission `json:"compute,omitzero"`  // may tasks use them?
+	OnFrac   float64           `json:"on_frac,omitempty"` // fraction of the time that they compute, with 0 for 1
+	Forecast jobsched.Forecast `json:"forecast,omitzero"` // likewise for them, including times for all tasks
+	Compute  prefs.Permission  `json:"compute,omitzero"`  // may tasks use them?
 }
 
 // A Project is the input of the decisions about one project.

@@ -36,6 +36,16 @@ func (logind) ListSessions() ([]login, *dbus.Error) {
 	return []login{{"c7", uint32(os.Getuid()), "somebody", "seat0", "/org/freedesktop/login1/session/c7"}}, nil
 }
 
+// notifications is a desktop's server of notifications. It sends their texts.
+type notifications chan string
+
+func (notifications) GetCapabilities() ([]string, *dbus.Error) { return nil, nil }
+
+func (n notifications) Notify(_ string, _ uint32, _, _, text string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+	n <- text
+	return 1, nil
+}
+
 // A desktopSession is a session that a test has started.
 type desktopSession struct {
 	source string   // the source from which a helper gets input
@@ -67,7 +77,12 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 		return strings.Contains(strings.Join(s.NoEffect, " "), "run_if_user_active has no effect") && strings.Contains(strings.Join(s.NoEffect, " "), "starling session")
 	})
 
-	env := append(append(os.Environ(), a.Env...), "XDG_RUNTIME_DIR="+t.TempDir(), "STARLING_DATA="+a.Dir)
+	shown := make(notifications, 10)
+	bus.Serve("org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications", shown)
+	if err := os.WriteFile(filepath.Join(a.Dir, "accounts", "bad.toml"), []byte("master_ulr = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := append(append(os.Environ(), a.Env...), "XDG_RUNTIME_DIR="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "DBUS_SESSION_BUS_ADDRESS="+bus.Address, "STARLING_DATA="+a.Dir)
 	env = append(env, d.env...)
 	log := filepath.Join(t.TempDir(), "helper.log")
 	helper, err := testhost.StartWith(env, log, bin.Path("starling"), "session")
@@ -82,12 +97,28 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 		return len(s.Helpers) == 1 && strings.Contains(s.Helpers[0], "("+d.source) && len(s.NoEffect) == 0
 	}
 	await(t, ctx, a, "the helper's report", reports)
+	look := exec.CommandContext(ctx, bin.Path("starling"), "session", "--print")
+	look.Env = env
+	if out, err := look.CombinedOutput(); err != nil || !strings.Contains(string(out), "notifications     shown") {
+		t.Errorf("session --print: %v: %s", err, out)
+	}
 	second := exec.CommandContext(ctx, bin.Path("starling"), "session")
 	second.Env = env
 	if out, err := second.CombinedOutput(); err != nil || !strings.Contains(string(out), "A helper is already running in this session.") {
 		t.Errorf("a second helper: %v: %s", err, out)
 	}
 
+	select {
+	case text := <-shown:
+		if !strings.Contains(text, "master_ulr") {
+			t.Errorf("notification: %s", text)
+		}
+	case <-ctx.Done():
+		t.Error("no notification of the fault in an account file")
+	}
+	if err := os.Remove(filepath.Join(a.Dir, "accounts", "bad.toml")); err != nil {
+		t.Error(err)
+	}
 	await(t, ctx, a, "computing while nobody is there", func(s control.Status) bool { return reports(s) && s.Compute == "" })
 	if err := d.input(); err != nil {
 		t.Fatal(err)

@@ -37,12 +37,17 @@ type clock struct {
 
 // newClock returns the clock of a habit. Without a habit, a part frac of any time is spent
 // computing.
-func newClock(now time.Time, h Habit, frac float64) clock {
+//
+// Nothing is computed in the closed times of a forecast. Both the habit and frac are averages that
+// include such times of the past, so the rest of the time that it covers counts for more. It repeats
+// after a week, too, which matters little.
+func newClock(now time.Time, h Habit, frac float64, f Forecast) clock {
 	if frac <= 0 || frac > 1 {
 		frac = 1
 	}
 	c := clock{frac: frac}
-	if len(h) != HabitHours || frac == 1 {
+	habit := len(h) == HabitHours && frac < 1
+	if !habit && len(f.Closed) == 0 {
 		return c
 	}
 	hour := now.Truncate(time.Hour)
@@ -51,18 +56,25 @@ func newClock(now time.Time, h Habit, frac float64) clock {
 	}
 	c.first = hour.Add(time.Hour).Sub(now)
 	c.done = make([]time.Duration, hoursOfWeek+1)
+	share := f.open(now)
 	sum := time.Duration(0)
 	for i := range c.done {
-		part := min(max(h[HabitHour(hour)], 0), 1)
-		length := time.Hour
-		if i == 0 {
-			length = c.first
+		part, begin, length := frac, hour, time.Hour
+		if habit {
+			part = min(max(h[HabitHour(hour)], 0), 1)
 		}
-		sum += time.Duration(part * float64(length))
+		if i == 0 {
+			begin, length = now, c.first
+		}
+		end := begin.Add(length)
+		if !end.After(f.Until) && share > 0 {
+			part = min(part/share, 1)
+		}
+		sum += time.Duration(part * float64(max(length-f.closed(begin, end), 0)))
 		c.done[i] = sum
 		hour = hour.Add(time.Hour)
 	}
-	if sum-c.done[0] < time.Minute { // it is hardly ever on, so the habit is useless
+	if sum-c.done[0] < time.Minute { // it is hardly ever on, so this is useless
 		c.done = nil
 	}
 	return c
@@ -98,10 +110,11 @@ func (c *clock) by(wall time.Duration) time.Duration {
 // A Clock computes how much a computer will compute, by its habit.
 type Clock struct{ clock clock }
 
-// NewClock returns the clock of a computer that computes a part onFrac of the time. ok is false if
-// its habit is not known, or it computes always.
-func NewClock(now time.Time, h Habit, onFrac float64) (c Clock, ok bool) {
-	c.clock = newClock(now, h, onFrac)
+// NewClock returns the clock of a computer that computes a part onFrac of the time, and has a
+// forecast. ok is false if its habit is not known or it computes always, and the forecast closes no
+// time.
+func NewClock(now time.Time, h Habit, onFrac float64, f Forecast) (c Clock, ok bool) {
+	c.clock = newClock(now, h, onFrac, f)
 	return c, c.clock.done != nil
 }
 

@@ -22,13 +22,14 @@ import (
 // A Snapshot is all that the decision looks at.
 type Snapshot struct {
 	Now      time.Time
-	CPUs     int               // that may be used
-	CPUBound prefs.Bound       // limits CPUs (zero: jobs may use all, or not known)
-	Memory   int64             // bytes that the jobs may use (0: no limit)
-	Bound    prefs.Bound       // limits Memory (zero if unknown)
-	Slice    time.Duration     // switch interval: how long a result runs before another project's may take its CPU
-	OnFrac   float64           // part of the time that the computer computes (0 means 1)
-	Habit    Habit             // when that is, if it is known (also used for coprocessors)
+	CPUs     int           // that may be used
+	CPUBound prefs.Bound   // limits CPUs (zero: jobs may use all, or not known)
+	Memory   int64         // bytes that the jobs may use (0: no limit)
+	Bound    prefs.Bound   // limits Memory (zero if unknown)
+	Slice    time.Duration // switch interval: how long a result runs before another project's may take its CPU
+	OnFrac   float64       // part of the time that the computer computes (0 means 1)
+	Habit    Habit         // when that is, if it is known (also used for coprocessors)
+	Forecast Forecast
 	Coprocs  []Pool            // that tasks may use
 	Absent   []resource.Absent // kinds of coprocessors of which tasks may use no device, and why
 	Limits   []Limit
@@ -44,15 +45,16 @@ type Snapshot struct {
 // A Pool is the coprocessors of one kind.
 type Pool struct {
 	resource.Pool
-	OnFrac  float64          // part of the time that they compute (0 means 1)
-	Compute prefs.Permission // may tasks use them now?
+	OnFrac   float64 // part of the time that they compute (0 means 1)
+	Forecast Forecast
+	Compute  prefs.Permission // may tasks use them now?
 }
 
 // Processors returns the processors of each kind, the CPUs first.
 func (s *Snapshot) Processors() []Processors {
-	all := []Processors{{Now: s.Now, Kind: resource.CPU, Count: s.CPUs, OnFrac: s.OnFrac, Habit: s.Habit}}
+	all := []Processors{{Now: s.Now, Kind: resource.CPU, Count: s.CPUs, OnFrac: s.OnFrac, Habit: s.Habit, Forecast: s.Forecast}}
 	for _, p := range s.Coprocs {
-		all = append(all, Processors{Now: s.Now, Kind: p.Kind, Count: len(p.Devices), OnFrac: p.OnFrac, Habit: s.Habit})
+		all = append(all, Processors{Now: s.Now, Kind: p.Kind, Count: len(p.Devices), OnFrac: p.OnFrac, Habit: s.Habit, Forecast: p.Forecast})
 	}
 	return all
 }

@@ -10,7 +10,7 @@ func certain(remaining time.Duration) time.Duration { return time.Minute + remai
 // did nothing else, by the habit of the computer. Without a habit it returns false, since that
 // would be a rash conclusion.
 func (on Processors) InVain(j Job) bool {
-	clock := newClock(on.Now, on.Habit, on.OnFrac)
+	clock := on.newClock()
 	return clock.done != nil && clock.until(min(j.Remaining, forever)) > j.Deadline.Sub(on.Now)
 }
 
@@ -21,7 +21,7 @@ func (on Processors) InVain(j Job) bool {
 // Jobs that could not be in time even alone are computed when nothing else is left to do, so they
 // do not make others late.
 func (on Processors) Late(jobs []Job) []time.Duration {
-	clock := newClock(on.Now, on.Habit, on.OnFrac)
+	clock := on.newClock()
 	late := make([]time.Duration, len(jobs))
 	var hopeful []int
 	for _, i := range on.of(jobs) {

@@ -25,12 +25,15 @@ type Laxity struct {
 // Processors are the processors of one kind, from now on. Its methods consider only the jobs that
 // compute on this kind. Other jobs neither count nor compete with them.
 type Processors struct {
-	Now    time.Time
-	Kind   resource.Kind
-	Count  int     // less than 1 counts as 1
-	OnFrac float64 // part of the time that they compute (values outside (0, 1] mean 1)
-	Habit  Habit   // when that is, if it is known
+	Now      time.Time
+	Kind     resource.Kind
+	Count    int     // less than 1 counts as 1
+	OnFrac   float64 // part of the time that they compute (values outside (0, 1] mean 1)
+	Habit    Habit   // when that is, if it is known
+	Forecast Forecast
 }
+
+func (on Processors) newClock() clock { return newClock(on.Now, on.Habit, on.OnFrac, on.Forecast) }
 
 // of returns the indices of the jobs that compute on them and keep others from doing so.
 func (on Processors) of(jobs []Job) []int {
@@ -73,7 +76,7 @@ type edf struct {
 
 func newEDF(on Processors) *edf {
 	on.Count = max(on.Count, 1)
-	e := &edf{Processors: on, clock: newClock(on.Now, on.Habit, on.OnFrac), busy: make([]time.Duration, on.Count), last: make([]int, on.Count)}
+	e := &edf{Processors: on, clock: on.newClock(), busy: make([]time.Duration, on.Count), last: make([]int, on.Count)}
 	for k := range e.last {
 		e.last[k] = -1
 	}

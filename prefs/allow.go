@@ -102,13 +102,14 @@ type Conditions struct {
 type Power struct {
 	Why, Cure string // sentences
 	OnlyGPUs  bool
+	Until     time.Time // when it ends, by a forecast (zero: not known)
 }
 
 // powers are the limbs of numbers that are about GPUs alone, or not.
 func (c Conditions) powers(onlyGPUs bool) (all []limb) {
 	for _, p := range c.Powers {
 		if p.OnlyGPUs == onlyGPUs {
-			all = append(all, limb{true, reason.PowerLimit, p.Why, p.Cure, time.Time{}})
+			all = append(all, limb{true, reason.PowerLimit, p.Why, p.Cure, p.Until})
 		}
 	}
 	return all

@@ -101,6 +101,15 @@ func (r Reason) Refusal() bool {
 	return false
 }
 
+// lasting is the time after which a trouble counts as one that does not end without help.
+const lasting = 24 * time.Hour
+
+// NeedsOwner reports whether a trouble probably does not end without the computer's owner: a server's
+// considered answer, or a failure that has lasted for a day.
+func (r Reason) NeedsOwner(now time.Time) bool {
+	return r.Refusal() || r.Is() && !r.Since.IsZero() && now.Sub(r.Since) >= lasting
+}
+
 // OfWork reports whether a trouble is why requests for work bring nothing, so that the reply to
 // another request does not end it.
 func (r Reason) OfWork() bool { return r.Code == NoVirtualBox || r.Code == NoContainers }

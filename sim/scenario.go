@@ -60,6 +60,9 @@ type On struct {
 	Kind  string  `toml:"kind"` // "always" or "daily"
 	FromH float64 `toml:"from_h"`
 	ToH   float64 `toml:"to_h"`
+	// ForecastH is the number of hours for which the agent has a forecast of these times, as of a
+	// [[power]] source. It has not learned the habit then. 0: it has.
+	ForecastH float64 `toml:"forecast_h"`
 }
 
 // Prefs are the volunteer's preferences, with BOINC's names.
@@ -148,6 +151,9 @@ func Load(path string) (Scenario, error) {
 	}
 	if s.Host.On.Kind == "daily" && !(0 <= s.Host.On.FromH && s.Host.On.FromH < s.Host.On.ToH && s.Host.On.ToH <= 24) {
 		errs = append(errs, lines.Errorf("host.on.from_h", "%v to %v is not a valid part of a day", s.Host.On.FromH, s.Host.On.ToH))
+	}
+	if h := s.Host.On.ForecastH; !(0 <= h && h <= 168) {
+		errs = append(errs, lines.Errorf("host.on.forecast_h", "%v is not between 0 and 168", h))
 	}
 	if len(s.Projects) == 0 {
 		errs = append(errs, lines.Errorf("project", "at least one project is required"))

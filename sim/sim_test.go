@@ -128,3 +128,16 @@ func TestNobodyStarves(t *testing.T) {
 		}
 	})
 }
+
+// A forecast of a day keeps tasks from being late, and the computer busy, before any habit is known.
+func TestAForecastHelps(t *testing.T) {
+	s := load(t, "12-evenings")
+	s.Host.On.ForecastH = 0.01
+	if f := sim.Run(s, 1, 0, nil); f.Missed < 20 {
+		t.Errorf("without a forecast: %+v", f)
+	}
+	s.Host.On.ForecastH = 24
+	if f := sim.Run(s, 1, 0, nil); f.Missed > 0 || f.Idle > 1e-6 {
+		t.Errorf("with a forecast: %+v", f)
+	}
+}

@@ -107,7 +107,10 @@ func Run(s Scenario, seed int64, days float64, watch Watcher) Figures {
 		tally: tally{gap: make([]float64, n), gapSquares: make([]float64, n)},
 	}
 	if s.Host.On.Kind == "daily" {
-		w.onFrac, w.habit = (s.Host.On.ToH-s.Host.On.FromH)/24, s.Host.On.habit()
+		w.onFrac = (s.Host.On.ToH - s.Host.On.FromH) / 24
+		if s.Host.On.ForecastH == 0 {
+			w.habit = s.Host.On.habit()
+		}
 	}
 	for _, p := range s.Projects {
 		w.projects = append(w.projects, project{Project: p, streams: s.streams(p)})
@@ -211,8 +214,9 @@ func (w *World) snapshot() decide.Snapshot {
 		Slice:    time.Duration(p.SwitchIntervalMin * float64(time.Minute)),
 		Projects: make([]decide.Project, 0, len(w.projects)), Results: make([]decide.Result, 0, len(w.jobs)),
 	}
+	s.Forecast = w.scenario.Host.On.forecast(w.now)
 	for i, p := range w.pools {
-		v := decide.Pool{Pool: p}
+		v := decide.Pool{Pool: p, Forecast: s.Forecast}
 		if on := w.scenario.Host.Coprocs[i].On; !on.at(w.now) {
 			v.Compute = prefs.Permission{Why: "The computer is in use.", Until: on.next(w.now)}
 		}
@@ -347,6 +351,22 @@ func (o On) habit() jobsched.Habit {
 		h[i] = max(0, min(from+1, o.ToH)-max(from, o.FromH))
 	}
 	return h
+}
+
+// forecast returns the times of the next hours in which it is off.
+func (o On) forecast(now time.Time) (f jobsched.Forecast) {
+	if o.ForecastH == 0 {
+		return f
+	}
+	f.Until = now.Add(time.Duration(o.ForecastH * float64(time.Hour)))
+	for t := now; t.Before(f.Until); {
+		next := earlier(f.Until, o.next(t))
+		if !o.at(t) {
+			f.Closed = append(f.Closed, jobsched.Closed{Start: t, End: next})
+		}
+		t = next
+	}
+	return f
 }
 
 // at reports whether it is on.

@@ -35,6 +35,7 @@ type EndedTask struct {
 	Elapsed time.Duration `json:"elapsed,omitzero"`
 	CPUTime time.Duration `json:"cpu_time,omitzero"`
 	PeakRSS int64         `json:"peak_rss,omitzero"` // bytes
+	Energy  Energy        `json:"energy,omitzero"`
 }
 
 // An Outcome is the way in which a task ended.
@@ -159,6 +160,7 @@ type Day struct {
 	Failed   int           `json:"failed,omitzero"`
 	Aborted  int           `json:"aborted,omitzero"`
 	CPUTime  time.Duration `json:"cpu_time,omitzero"` // of all tasks
+	Energy   Energy        `json:"energy,omitzero"`   // likewise
 }
 
 // maxDays is the number of days whose achievements are kept.
@@ -176,6 +178,7 @@ func (db *DB) achieve(tx *Tx, t EndedTask) {
 		day.Aborted++
 	}
 	day.CPUTime += t.CPUTime
+	day.Energy = day.Energy.Plus(t.Energy)
 	db.Days.Put(tx, key, day)
 	for old := range db.Days.All() {
 		if db.Days.Len() <= maxDays {
@@ -194,6 +197,7 @@ func (db *DB) Achieved(now time.Time, days int) (sum Day) {
 		sum.Failed += d.Failed
 		sum.Aborted += d.Aborted
 		sum.CPUTime += d.CPUTime
+		sum.Energy = sum.Energy.Plus(d.Energy)
 	}
 	return sum
 }

@@ -118,6 +118,7 @@ type Project struct {
 	Streams map[string]Stream `json:"streams,omitzero"`
 
 	CPUTime time.Duration `json:"cpu_time,omitzero"` // that its reported results used here
+	Energy  Energy        `json:"energy,omitzero"`   // likewise
 
 	Ending Ending `json:"ending,omitzero"`
 
@@ -366,6 +367,7 @@ type Result struct {
 	PeakRSS    int64         `json:"peak_rss,omitzero"`  // bytes
 	PeakSwap   int64         `json:"peak_swap,omitzero"` // bytes of virtual memory
 	PeakDisk   int64         `json:"peak_disk,omitzero"` // bytes
+	Energy     Energy        `json:"energy,omitzero"`    // up to its last checkpoint
 
 	Checkpoint Checkpoint    `json:"checkpoint,omitzero"`
 	Suspended  bool          `json:"suspended,omitzero"`  // by the volunteer

@@ -76,7 +76,7 @@ func (s Snapshot) fetchers() []*fetcher {
 	all := []*fetcher{newFetcher(of, resource.CPU, 1)}
 	for _, c := range s.Coprocs {
 		of := s
-		of.CPUs, of.OnFrac, of.Jobs = c.Count, c.OnFrac, jobs[c.Kind]
+		of.CPUs, of.OnFrac, of.Forecast, of.Jobs = c.Count, c.OnFrac, c.Forecast, jobs[c.Kind]
 		of.Projects = make([]Project, len(s.Projects))
 		for i, p := range s.Projects {
 			p.Stream, p.Debt = p.Others[c.Kind], p.Debt/c.Factor

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/resource"
 )
 
-// A fetcher decides for one kind of processor. In its Snapshot, CPUs and OnFrac are for that kind,
+// A fetcher decides for one kind of processor. In its Snapshot, CPUs, OnFrac and Forecast are for that kind,
 // Jobs are the jobs that compute on it, and each project's debt is in seconds of one such
 // processor.
 type fetcher struct {
@@ -231,7 +231,7 @@ func (f *fetcher) fits(i int, amount float64) int {
 	}
 	most := min(int(amount/(p.JobTime.Seconds()*p.uses()))+1, MaxAtOnce)
 	// Room for error: estimates are wrong, and more urgent work may come.
-	on := jobsched.Processors{Kind: f.kind, Now: f.Now, Count: f.CPUs, OnFrac: f.OnFrac, Habit: f.Habit}
+	on := jobsched.Processors{Kind: f.kind, Now: f.Now, Count: f.CPUs, OnFrac: f.OnFrac, Habit: f.Habit, Forecast: f.Forecast}
 	n := on.Fits(f.Jobs, extra, most, p.Latency/20)
 	if n == 0 && f.idle > 0 && f.held[i] == 0 && !on.InVain(extra) {
 		return 1 // better than an idle CPU
@@ -242,7 +242,7 @@ func (f *fetcher) fits(i int, amount float64) int {
 // late returns the reason why no more work is fetched: new tasks would miss their deadlines.
 func (f *fetcher) late(p Project) reason.Explanation {
 	r := reason.Explanation{Code: reason.Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
-	clock, known := jobsched.NewClock(f.Now, f.Habit, f.OnFrac)
+	clock, known := jobsched.NewClock(f.Now, f.Habit, f.OnFrac, f.Forecast)
 	if !known {
 		return r
 	}
@@ -250,6 +250,11 @@ func (f *fetcher) late(p Project) reason.Explanation {
 		r.Text = fmt.Sprintf("Its tasks compute for about %s and are due after %s, in which this computer usually computes for %s.",
 			span(p.JobTime.Seconds()), span(p.Latency.Seconds()), span(on.Seconds()))
 		r.Cure = "leave the computer on for longer, or allow computing at more hours."
+		if len(f.Forecast.Closed) > 0 {
+			r.Text = fmt.Sprintf("Its tasks compute for about %s and are due after %s, in which this computer will probably compute for %s, by the forecast of [[power]] in starling.toml.",
+				span(p.JobTime.Seconds()), span(p.Latency.Seconds()), span(on.Seconds()))
+			r.Cure = "wait for the forecast to change, or allow computing at more hours."
+		}
 	}
 	return r
 }

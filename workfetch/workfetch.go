@@ -26,9 +26,10 @@ type Snapshot struct {
 	CPUs     int            // that may be used
 	OnFrac   float64        // part of the time that the computer computes (0 means 1)
 	Habit    jobsched.Habit // when that is, if it is known
-	Low      time.Duration  // low-water mark: wall time for which each CPU is to be supplied
-	High     time.Duration  // high-water mark
-	Coprocs  []Pool         // that tasks may use
+	Forecast jobsched.Forecast
+	Low      time.Duration // low-water mark: wall time for which each CPU is to be supplied
+	High     time.Duration // high-water mark
+	Coprocs  []Pool        // that tasks may use
 	Projects []Project
 	Jobs     []jobsched.Job // unfinished results, of all projects
 
@@ -38,11 +39,12 @@ type Snapshot struct {
 
 // A Pool is the coprocessors of one kind.
 type Pool struct {
-	Kind    resource.Kind
-	Count   int
-	Factor  float64          // CPU-seconds that a second of one counts for
-	OnFrac  float64          // part of the time that they compute (0 means 1)
-	Stopped prefs.Permission // may tasks use them? It is denied only if a person wants it so
+	Kind     resource.Kind
+	Count    int
+	Factor   float64 // CPU-seconds that a second of one counts for
+	OnFrac   float64 // part of the time that they compute (0 means 1)
+	Forecast jobsched.Forecast
+	Stopped  prefs.Permission // may tasks use them? It is denied only if a person wants it so
 }
 
 // A Stream describes a project's work for one kind of processor.

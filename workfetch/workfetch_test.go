@@ -248,3 +248,23 @@ func TestBackoff(t *testing.T) {
 		}
 	}
 }
+
+// No task is fetched that a forecast would make late.
+func TestAForecastIsPlannedWith(t *testing.T) {
+	p := known(func(p *workfetch.Project) { p.JobTime, p.Latency = 4*time.Hour, 12*time.Hour })
+	for _, tt := range []struct {
+		name   string
+		closed []jobsched.Closed
+		want   reason.Code
+	}{
+		{"no forecast", nil, reason.Ask},
+		{"enough hours are left", []jobsched.Closed{{Start: now, End: now.Add(2 * time.Hour)}}, reason.Ask},
+		{"too few are left", []jobsched.Closed{{Start: now, End: now.Add(10 * time.Hour)}}, reason.Deadlines},
+	} {
+		s := snapshot(nil, p)
+		s.Forecast = jobsched.Forecast{Until: now.Add(12 * time.Hour), Closed: tt.closed}
+		if r := workfetch.Choose(s)[0]; r.Code != tt.want || tt.want == reason.Deadlines && !strings.Contains(r.Text, "probably compute for 2 h, by the forecast of [[power]]") {
+			t.Errorf("%s: got %s: %s", tt.name, r.Code, r.Text)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (a *API) Facts(now time.Time) *view.Facts {
 		Transfers: p.Files.Transfers(), Processes: a.life.Processes(),
 	}
 	f.Drain, f.Finishes = a.life.Draining()
-	f.Powers = p.Powers.All()
+	f.Powers, f.Drawn = p.Powers.All(), p.Ledger.Energy.Drawn
 	if r := a.talk.Newer(); r != nil {
 		f.Newer = &control.Release{Version: r.Version, URL: r.URL}
 	}

@@ -66,6 +66,7 @@ type HistoryTask struct {
 	Elapsed    float64 `json:"elapsed_seconds"`
 	CPUTime    float64 `json:"cpu_seconds"`
 	PeakMemory int64   `json:"peak_memory_bytes,omitempty"`
+	Energy
 	// Credit is the task's credit, or null if unknown. Projects that use BOINC's protocol report
 	// the total of an account and of a computer, but not the credit of a task.
 	Credit *float64 `json:"credit"`

@@ -153,6 +153,7 @@ func routes(a Agent) *http.ServeMux {
 	drainRoutes(mux, a)
 	historyRoutes(mux, a)
 	noticeRoutes(mux, a)
+	desktopRoutes(mux, a)
 	editRoutes(mux, a)
 	return mux
 }

@@ -52,6 +52,8 @@ type Status struct {
 	Newer    *Release           `json:"newer,omitempty"`    // a newer version of the program, if one is known
 	Manager  *Manager           `json:"manager,omitempty"`  // the account manager that is followed
 	Notices  []Notice           `json:"notices,omitempty"`  // the newest of what projects announced, newest first
+	Problems []Problem          `json:"problems,omitempty"` // most important first
+	TrayIcon bool               `json:"tray_icon"`          // the panel of a desktop shows one
 }
 
 // A Power is a number from outside the computer on which computing depends: [[power]] in
@@ -85,6 +87,7 @@ type Achieved struct {
 	Failed   int     `json:"failed"`
 	Aborted  int     `json:"aborted"`
 	CPUTime  float64 `json:"cpu_seconds"` // of all of these tasks
+	Energy           // likewise
 }
 
 // A Release is a version of the program.
@@ -121,6 +124,7 @@ type Project struct {
 	UserRAC      float64     `json:"user_expavg_credit"` // recent average credit, a day
 	HostRAC      float64     `json:"host_expavg_credit"`
 	CPUTime      float64     `json:"cpu_seconds"` // that it got here, of tasks gone and at hand
+	Energy                   // likewise
 	Tasks        int         `json:"tasks"`
 	LastContact  time.Time   `json:"last_contact,omitzero"`
 	NextContact  time.Time   `json:"next_contact,omitzero"` // not before
@@ -197,6 +201,7 @@ type Task struct {
 	Fraction   float64   `json:"fraction_done"`
 	CPUTime    float64   `json:"cpu_seconds"`
 	Elapsed    float64   `json:"elapsed_seconds"`
+	Energy               // so far
 	Remaining  float64   `json:"remaining_seconds"` // estimated
 	Deadline   time.Time `json:"report_deadline,omitzero"`
 	Late       float64   `json:"late_seconds,omitempty"`    // it will miss its deadline by so much at the least (0: it can be in time)

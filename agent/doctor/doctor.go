@@ -63,6 +63,24 @@ func wakeups(by map[string]float64) Finding {
 	return Finding{Check: "wake-ups", Grade: Info, Text: fmt.Sprintf("%.1f a minute: %s", all, strings.Join(causes, ", "))}
 }
 
+// energy is the finding about the source of the energy of tasks.
+func energy(s settings.Settings) Finding {
+	f := Finding{Check: "energy", Grade: Info}
+	text, err := hostinfo.EnergySource()
+	const state = "state the power of a busy CPU, watts_per_cpu in starling.toml"
+	switch {
+	case s.WattsPerCPU > 0:
+		f.Text = fmt.Sprintf("computed with %v W for each busy CPU (watts_per_cpu in starling.toml)", s.WattsPerCPU)
+	case err == nil:
+		f.Text = text
+	case errors.Is(err, hostinfo.ErrEnergyRights):
+		f.Text, f.Fix = "not known: "+err.Error(), state+`, or let the service's group read them: write "z /sys/class/powercap/intel-rapl:*/energy_uj 0440 root starling - -" to /etc/tmpfiles.d/starling-energy.conf, and run systemd-tmpfiles --create as root`
+	default:
+		f.Text, f.Fix = "not known: "+err.Error(), state
+	}
+	return f
+}
+
 // powerOf is the finding about a number from outside.
 func powerOf(p control.Power) Finding {
 	if p.Wrong {
@@ -107,7 +125,7 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 		for _, p := range status.Powers {
 			all = append(all, powerOf(p))
 		}
-		all = append(all, wakeups(status.Wakeups))
+		all = append(all, wakeups(status.Wakeups), energy(s))
 		for _, x := range status.NoEffect {
 			all = append(all, Finding{Check: "preferences", Grade: Note, Text: x})
 		}

@@ -8,6 +8,7 @@ type Reading struct {
 	PCI        string  `json:"pci"`               // its place, as "0000:01:00.0"
 	Celsius    float64 `json:"celsius,omitempty"` // 0: not known
 	Busy       float64 `json:"busy"`              // part of the time in which it computed, 0 to 1 (below 0: not known)
+	Watts      float64 `json:"watts,omitempty"`   // power of the card (0: not known)
 	MemoryUsed int64   `json:"memory_used,omitempty"`
 	Memory     int64   `json:"memory,omitempty"` // bytes, MemoryUsed of them by all programs (0 if unknown)
 }

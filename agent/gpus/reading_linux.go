@@ -29,6 +29,7 @@ func readingsIn(devices string) (all []Reading) {
 			used, _ := number(filepath.Join(dir, "mem_info_vram_used"))
 			r.Memory, r.MemoryUsed = int64(total), int64(used)
 		}
+		r.Watts = watts(dir)
 		if r.Celsius > 0 || r.Busy >= 0 || r.Memory > 0 {
 			all = append(all, r)
 		}
@@ -55,6 +56,19 @@ func celsius(dir string) (hottest float64) {
 		}
 	}
 	return hottest
+}
+
+// watts returns the power of a card, averaged by it if it does that. It returns 0 without a sensor.
+func watts(dir string) float64 {
+	for _, name := range []string{"power1_average", "power1_input"} {
+		files, _ := filepath.Glob(filepath.Join(dir, "hwmon", "hwmon*", name))
+		for _, file := range files {
+			if micro, ok := number(file); ok {
+				return micro / 1e6
+			}
+		}
+	}
+	return 0
 }
 
 func number(path string) (float64, bool) {

@@ -12,7 +12,7 @@ func TestReadings(t *testing.T) {
 	root := tree(t, map[string]string{
 		"0000:03:00.0/vendor": "0x1002\n", "0000:03:00.0/class": "0x030000\n", "0000:03:00.0/power/runtime_status": "active\n",
 		"0000:03:00.0/gpu_busy_percent": "97\n", "0000:03:00.0/mem_info_vram_total": "8573157376\n", "0000:03:00.0/mem_info_vram_used": "1073741824\n",
-		"0000:03:00.0/hwmon/hwmon3/name":        "amdgpu\n",
+		"0000:03:00.0/hwmon/hwmon3/name": "amdgpu\n", "0000:03:00.0/hwmon/hwmon3/power1_average": "181000000\n",
 		"0000:03:00.0/hwmon/hwmon3/temp1_input": "64000\n", "0000:03:00.0/hwmon/hwmon3/temp1_label": "edge\n",
 		"0000:03:00.0/hwmon/hwmon3/temp2_input": "81000\n", "0000:03:00.0/hwmon/hwmon3/temp2_label": "junction\n",
 		"0000:03:00.0/hwmon/hwmon3/temp3_input": "90000\n", "0000:03:00.0/hwmon/hwmon3/temp3_label": "mem\n",
@@ -27,7 +27,7 @@ func TestReadings(t *testing.T) {
 		"0000:07:00.0/vendor": "0x1002\n", "0000:07:00.0/class": "0x060400\n", "0000:07:00.0/hwmon/hwmon7/temp1_input": "40000\n", // a bridge
 	})
 	want := []Reading{
-		{Kind: "ATI", PCI: "0000:03:00.0", Celsius: 64, Busy: 0.97, Memory: 8573157376, MemoryUsed: 1 << 30},
+		{Kind: "ATI", PCI: "0000:03:00.0", Celsius: 64, Busy: 0.97, Watts: 181, Memory: 8573157376, MemoryUsed: 1 << 30},
 		{Kind: "intel_gpu", PCI: "0000:05:00.0", Celsius: 55.5, Busy: -1},
 		{Kind: "NVIDIA", PCI: "0000:06:00.0", Celsius: 47, Busy: -1},
 	}

@@ -44,8 +44,17 @@ func (l *Life) checkpointed(e executor.Checkpointed) {
 	l.saved(key)
 	if r, ok := l.DB.Results.Get(key); ok {
 		r.Checkpoint = state.Checkpoint{CPUTime: e.CPUTime, Elapsed: e.Elapsed, Fraction: e.Fraction}
+		r.Energy = r.Energy.Plus(l.energy(key, false))
 		l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 	}
+}
+
+// energy returns the energy of a task since the last call, which is to be saved.
+func (l *Life) energy(key string, ended bool) state.Energy {
+	if l.Ledger.Energy == nil {
+		return state.Energy{}
+	}
+	return l.Ledger.Energy.Take(time.Now(), key, ended)
 }
 
 // exited makes the end of a run durable. If that fails the result stays in its
@@ -62,6 +71,7 @@ func (l *Life) exited(e executor.Exited, now time.Time) {
 	}
 	slot := r.Slot
 	r.CPUTime, r.Elapsed, r.Live = e.CPUTime, e.Elapsed, false
+	r.Energy = r.Energy.Plus(l.energy(key, true))
 	r.PeakRSS, r.PeakSwap, r.PeakDisk = e.PeakWorkingSet, e.PeakSwap, e.PeakDisk
 	log := l.Log.With("project", r.Project, "result", r.Name)
 	switch e.Verdict {

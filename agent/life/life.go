@@ -135,12 +135,13 @@ func (l *Life) Account(now time.Time) {
 		}
 		if r, ok := l.DB.Results.Get(run.key); ok {
 			v, _ := l.DB.Versions.Get(r.Version)
-			x := usage.Run{Project: r.Project, Since: run.since, Used: max(run.used, progress[task].Used), Bill: &run.bill}
+			x := usage.Run{Key: run.key, Project: r.Project, Since: run.since, Used: max(run.used, progress[task].Used), Bill: &run.bill}
 			u := view.Usage(v, l.Accounts[r.Project])
 			x.Light, _ = l.DB.SaidToBeLight(v)
 			switch {
 			case u.Coproc != nil:
 				x.Kind, x.Speed, x.CPUs = u.Kind(), u.Speed(l.Host.NCPUs, pools), u.CPUs
+				x.On, x.Part = run.on, u.Coproc.Count
 			case !l.DB.NonCPUIntensive(v):
 				x.CPUs = max(v.AvgNCPUs, 1)
 				if !l.unthrottled(v) {

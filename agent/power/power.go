@@ -41,11 +41,11 @@ func (p *Powers) watch(ctx context.Context, s *Signal) {
 	ticker := beat.NewTicker("[[power]]", s.Interval())
 	defer ticker.Stop()
 	for {
-		number, err := p.Reader.Read(ctx, s.Power)
+		reading, err := p.Reader.Read(ctx, s.Power)
 		if ctx.Err() != nil {
 			return
 		}
-		if p.take(s, number, err, time.Now()) {
+		if p.take(s, reading, err, time.Now()) {
 			p.Changed()
 		}
 		select {
@@ -58,11 +58,11 @@ func (p *Powers) watch(ctx context.Context, s *Signal) {
 }
 
 // take takes in a number, and reports whether something else follows from it.
-func (p *Powers) take(s *Signal, number float64, err error, now time.Time) bool {
+func (p *Powers) take(s *Signal, r Reading, err error, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := s.denied
-	s.Take(number, err, now)
+	s.Take(r, err, now)
 	_, s.denied = s.Denies(now)
 	return before != s.denied
 }
@@ -77,6 +77,19 @@ func (p *Powers) Denials(now time.Time) (all []prefs.Power) {
 		}
 	}
 	return all
+}
+
+// Carbon returns the carbon intensity of electricity, in grams of CO2 for each kWh, by the first
+// number that is one. ok is false if it is not known.
+func (p *Powers) Carbon(now time.Time) (gramsPerKWh float64, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.list {
+		if s.Carbon() && s.Known(now) {
+			return s.Number, true
+		}
+	}
+	return 0, false
 }
 
 // All are copies of the signals.

@@ -32,7 +32,7 @@ func TestHysteresis(t *testing.T) {
 	} {
 		s, got, why, cure := Signal{Power: tt.power}, "", "", ""
 		for _, n := range tt.numbers {
-			s.Take(n, nil, now)
+			s.Take(Reading{Number: n}, nil, now)
 			d, denies := s.Denies(now)
 			if got += map[bool]string{true: "y", false: "n"}[denies]; denies {
 				why, cure = d.Why, d.Cure
@@ -54,8 +54,8 @@ func TestAStaleNumber(t *testing.T) {
 		if _, denies := s.Denies(now); denies != strict {
 			t.Errorf("never read: %v", denies)
 		}
-		s.Take(400, nil, now)
-		s.Take(0, sentence("Its source is gone."), now.Add(time.Minute))
+		s.Take(Reading{Number: 400}, nil, now)
+		s.Take(Reading{}, sentence("Its source is gone."), now.Add(time.Minute))
 		if d, denies := s.Denies(now.Add(2 * time.Minute)); !denies || !strings.HasPrefix(d.Why, "Grid is at 400, ") {
 			t.Errorf("after two minutes: %+v", d)
 		}
@@ -146,7 +146,7 @@ func TestRead(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := r.Read(t.Context(), tt.power)
 			switch {
-			case tt.fault == "" && (err != nil || got != tt.number):
+			case tt.fault == "" && (err != nil || got.Number != tt.number):
 				t.Errorf("got %v, %v", got, err)
 			case tt.fault != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.fault) || !strings.HasSuffix(err.Error(), ".") || strings.Contains(err.Error(), "secret")):
 				t.Errorf("got %v, %v; want %s", got, err, tt.fault)

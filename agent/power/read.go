@@ -3,6 +3,7 @@ package power
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,22 +30,47 @@ const (
 // A Reader reads numbers.
 type Reader struct {
 	HTTP *http.Client
-	Root bool // this process has all rights, so that no program is run
+	TLS  *tls.Config // for brokers (nil: the system's root certificates)
+	Root bool        // this process has all rights, so that no program is run
 }
 
-// Read reads the number of a source. Its error is a sentence for people.
-func (r *Reader) Read(ctx context.Context, p settings.Power) (float64, error) {
+// A Reading is the content of a source.
+type Reading struct {
+	Number float64
+	Hours  []Hour // of its forecast, in order
+}
+
+// Read reads a source. Its error is a sentence for people.
+func (r *Reader) Read(ctx context.Context, p settings.Power) (Reading, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	text, err := r.text(ctx, p)
 	if err != nil {
-		return 0, err
+		return Reading{}, err
 	}
-	v, err := number(text, p.Value)
+	v, err := read(text, p, time.Now())
 	if err != nil && p.File != "" {
 		// Not the text: with the rights of the agent, a link may lead to anything, and others see this.
-		err = sentence("Its file has no number at %s.", cmp.Or(p.Value, "its start"))
+		if p.Forecast != "" {
+			return Reading{}, sentence("Its file lacks the number or the forecast.")
+		}
+		return Reading{}, sentence("Its file has no number at %s.", cmp.Or(p.Value, "its start"))
 	}
+	return v, err
+}
+
+// read finds the number and the forecast in a text.
+func read(text []byte, p settings.Power, now time.Time) (v Reading, err error) {
+	if p.Forecast != "" {
+		if v.Hours, err = hoursOf(text, p); err != nil {
+			return v, err
+		}
+		if p.Value == "" {
+			v.Number, err = numberAt(v.Hours, now)
+			return v, err
+		}
+	}
+	v.Number, err = number(text, p.Value)
 	return v, err
 }
 
@@ -58,6 +84,8 @@ func (r *Reader) text(ctx context.Context, p settings.Power) ([]byte, error) {
 		return b, nil
 	case len(p.Command) > 0:
 		return r.run(ctx, p.Command)
+	case settings.IsMQTT(p.URL):
+		return r.mqtt(ctx, p.URL)
 	}
 	return r.get(ctx, p.URL)
 }
@@ -151,10 +179,26 @@ func number(text []byte, place string) (float64, error) {
 		word, _, _ := strings.Cut(strings.TrimSpace(first), " ")
 		return parse(word)
 	}
-	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		return 0, sentence("Its source does not give JSON: %s.", sysfault.Plain(err))
+	v, err := document(text)
+	if err != nil {
+		return 0, err
 	}
+	n, ok, err := asNumber(at(v, place))
+	if !ok {
+		return 0, sentence("Its source has no number at %s.", place)
+	}
+	return n, err
+}
+
+func document(text []byte) (v any, err error) {
+	if err := json.Unmarshal(text, &v); err != nil {
+		return nil, sentence("Its source does not give JSON: %s.", sysfault.Plain(err))
+	}
+	return v, nil
+}
+
+// at returns the value at a place in JSON, or nil.
+func at(v any, place string) any {
 	for step := range strings.SplitSeq(place, ".") {
 		switch x := v.(type) {
 		case map[string]any:
@@ -168,13 +212,19 @@ func number(text []byte, place string) (float64, error) {
 			v = nil
 		}
 	}
+	return v
+}
+
+// asNumber returns a number, or one in quotes. ok is false for anything else.
+func asNumber(v any) (n float64, ok bool, err error) {
 	switch x := v.(type) {
 	case float64:
-		return parse(strconv.FormatFloat(x, 'g', -1, 64))
+		return x, true, nil
 	case string:
-		return parse(x)
+		n, err = parse(x)
+		return n, true, err
 	}
-	return 0, sentence("Its source has no number at %s.", place)
+	return 0, false, nil
 }
 
 func parse(word string) (float64, error) {

@@ -1,9 +1,11 @@
 // Package power reads numbers from outside the computer on which a volunteer lets computing depend,
 // such as the price of electricity, its carbon intensity, or the charge of a battery.
 //
-//	signal.go  judges the numbers of one source
-//	read.go    reads one number from a file, a program or a page
-//	power.go   reads all of them now and then
+//	signal.go    judges the numbers of one source
+//	forecast.go  finds the hours in which tasks will not run
+//	read.go      reads one number from a file, a program or a page
+//	mqtt.go      reads the message of a broker
+//	power.go     reads all of them now and then
 package power
 
 import (
@@ -22,6 +24,7 @@ type Signal struct {
 	Number float64   // as last read
 	Read   time.Time // the time of that, or zero
 	Fault  string    // the reason why the last attempt failed, as a sentence, or ""
+	hours  []Hour    // its forecast, as last read
 	over   bool      // the number is beyond the limit
 	denied bool      // it kept tasks from running when it was looked at last
 }
@@ -29,18 +32,23 @@ type Signal struct {
 // staleAfter is the number of intervals after which a number counts as unknown.
 const staleAfter = 3
 
-// Take sets the number, or the reason why it is not known.
-func (s *Signal) Take(number float64, err error, now time.Time) {
+// Take sets the content of the source, or the reason why it is not known.
+func (s *Signal) Take(r Reading, err error, now time.Time) {
 	if err != nil {
 		s.Fault = err.Error()
 		return
 	}
-	s.Number, s.Read, s.Fault = number, now, ""
-	beyond := number - s.Limit
+	s.Number, s.hours, s.Read, s.Fault = r.Number, r.Hours, now, ""
+	s.over = s.beyond(r.Number, s.over)
+}
+
+// beyond reports whether a number keeps tasks from running, after one that did or did not.
+func (s *Signal) beyond(number float64, over bool) bool {
+	by := number - s.Limit
 	if s.Above {
-		beyond = -beyond
+		by = -by
 	}
-	s.over = beyond > 0 || s.over && beyond > -s.Hysteresis
+	return by > 0 || over && by > -s.Hysteresis
 }
 
 // Interval is the time between two attempts.
@@ -71,6 +79,9 @@ func (s *Signal) Denies(now time.Time) (p prefs.Power, denies bool) {
 		}
 		p.Why = fmt.Sprintf("%s%s is at %s, %s the limit of %s ([[power]] in starling.toml).", gpus, s.Name, s.amount(s.Number), side, s.amount(s.Limit))
 		p.Cure = fmt.Sprintf("Wait until it is at %s, or set the limit %s.", s.amount(back), other)
+		if p.Until = s.opens(now); !p.Until.IsZero() {
+			p.Cure = fmt.Sprintf("Wait until it is at %s, by its forecast at %s, or set the limit %s.", s.amount(back), words.Time(p.Until, now), other)
+		}
 		return p, true
 	case !s.Known(now) && s.Strict:
 		p.Why = fmt.Sprintf("%s%s is not known ([[power]] in starling.toml, strict = true). %s", gpus, s.Name, s.fault())

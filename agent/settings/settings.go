@@ -72,6 +72,10 @@ type Settings struct {
 	NoGPUs                   bool        `toml:"no_gpus" about:"do not use GPUs that the agent finds; declared coprocessors are used"`
 	UseAllGPUs               bool        `toml:"use_all_gpus" about:"of several GPUs of one vendor use all, and not only the most capable and those as capable"`
 	IgnoreGPUs               []IgnoreGPU `toml:"ignore_gpu" about:"GPUs that the agent finds and that no task may use, as <ignore_nvidia_dev> and its like in BOINC's cc_config.xml; repeat the section for others"`
+	WattsPerCPU              float64     `toml:"watts_per_cpu" unit:"W" about:"power that a busy CPU draws, for the energy of tasks; 0: as measured by the processor, if the agent may read that"`
+	WattsPerGPU              float64     `toml:"watts_per_gpu" unit:"W" about:"power that a GPU draws while a task uses it, likewise; 0: as measured by the GPU"`
+	DesktopNotifications     bool        `toml:"desktop_notifications" about:"show a notification in your desktop session when something needs you, at most one a day for each cause; needs starling session, on Linux"`
+	TrayIcon                 bool        `toml:"tray_icon" about:"show an icon in the panel of your desktop, with a menu to pause and resume; needs starling session, on Linux"`
 	Powers                   []Power     `toml:"power" about:"a number on which computing depends, such as the price of electricity or the charge of a battery; repeat the section for others"`
 	LogFlags                 LogFlags    `toml:"log_flags" about:"which kinds of messages are logged, by BOINC's names"`
 }
@@ -82,12 +86,15 @@ const (
 	Efficiency  = "efficiency"
 )
 
+// maxWatts is the maximum power of a processor.
+const maxWatts = 10000
+
 // LogFlags has the log flags by name, and whether they are on.
 type LogFlags map[string]bool
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL, MaxProcesses: 256, LogFlags: logflag.Defaults()}
+	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL, MaxProcesses: 256, DesktopNotifications: true, TrayIcon: true, LogFlags: logflag.Defaults()}
 }
 
 // Load reads starling.toml in the data directory and the changes by tools. A missing file means the
@@ -183,6 +190,12 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 	}
 	if s.DashboardPort < 0 || s.DashboardPort > 65535 {
 		errs = append(errs, lines.Errorf("dashboard_port", "%d is not a port number; use 0 to disable it", s.DashboardPort))
+	}
+	if w := s.WattsPerCPU; !(w >= 0 && w <= maxWatts) {
+		errs = append(errs, lines.Errorf("watts_per_cpu", "%v is not between 0 and %d", w, maxWatts))
+	}
+	if w := s.WattsPerGPU; !(w >= 0 && w <= maxWatts) {
+		errs = append(errs, lines.Errorf("watts_per_gpu", "%v is not between 0 and %d", w, maxWatts))
 	}
 	if s.MaxProcesses < 4 {
 		errs = append(errs, lines.Errorf("max_processes", "%d is too few, because wrappers need some themselves; use 4 or more", s.MaxProcesses))

@@ -42,7 +42,8 @@ func (s *Settings) Adopt(n Settings) {
 	s.ReportResultsImmediately, s.MaxFileXfers, s.MaxFileXfersPerProject = n.ReportResultsImmediately, n.MaxFileXfers, n.MaxFileXfersPerProject
 	s.Proxy, s.NoProxy, s.DeviceName, s.LogFlags = n.Proxy, n.NoProxy, n.DeviceName, n.LogFlags
 	s.ExclusiveApps, s.ExclusiveGPUApps = n.ExclusiveApps, n.ExclusiveGPUApps
-	s.Powers = n.Powers
+	s.WattsPerCPU, s.WattsPerGPU = n.WattsPerCPU, n.WattsPerGPU
+	s.Powers, s.DesktopNotifications, s.TrayIcon = n.Powers, n.DesktopNotifications, n.TrayIcon
 	s.NoGPUs, s.UseAllGPUs, s.Coprocs, s.IgnoreGPUs = n.NoGPUs, n.UseAllGPUs, n.Coprocs, n.IgnoreGPUs
 }
 

@@ -24,6 +24,7 @@ func (r *replier) acknowledged(tx *state.Tx) {
 		r.acked++
 		r.done = append(r.done, res)
 		r.project.CPUTime += res.CPUTime
+		r.project.Energy = r.project.Energy.Plus(res.Energy)
 		r.t.DB.Results.Delete(tx, key)
 		r.t.DB.Report(tx, r.ended(res), r.now)
 		r.say(false, "result reported", logflag.Key, logflag.SchedOps, "result", name)

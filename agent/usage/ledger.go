@@ -19,6 +19,8 @@ type Ledger struct {
 
 	Of   map[string]float64                   // by project, in seconds of a CPU, as of the last pass
 	Used map[string]map[resource.Kind]float64 // what each got since of each kind of processor, likewise
+	// Energy has the energy of tasks, or is nil.
+	Energy *Energy
 
 	light     map[string]resource.Light // of projects that have tasks which claim to need little CPU time
 	accounted time.Time                 // Used is complete up to then
@@ -28,10 +30,13 @@ type Ledger struct {
 
 // A Run is a process that computes.
 type Run struct {
+	Key     string // of its result
 	Project string
 	CPUs    float64       // that it claims
 	Kind    resource.Kind // of coprocessor that it computes on ("" if none)
 	Speed   float64       // CPU-seconds that a second on that counts for
+	On      []int         // numbers of the coprocessors that it computes on
+	Part    float64       // of each of these
 	Light   bool          // it claims to need little CPU time
 	Since   time.Time     // it started or was resumed
 	Used    time.Duration // CPU time that it has used since it started (0: not measured)
@@ -60,6 +65,9 @@ func (g *Ledger) Account(now time.Time, runs []Run) (changed bool) {
 			g.Used[r.Project] = used
 		}
 		c := r.Bill.Add(r.CPUs, ran, r.Used, g.Host.NCPUs)
+		if g.Energy != nil {
+			g.Energy.note(now, r, ran, c.Used)
+		}
 		switch {
 		case r.Kind == "":
 			used[resource.CPU] += c.Claimed + c.Beyond
@@ -76,6 +84,9 @@ func (g *Ledger) Account(now time.Time, runs []Run) (changed bool) {
 		}
 	}
 	g.accounted = now
+	if g.Energy != nil {
+		g.Energy.count(now, len(runs) > 0)
+	}
 	return changed && g.Save(g.Put)
 }
 

@@ -1,6 +1,6 @@
 // Package usage measures the agent and the computer: how much of the CPUs each project got and is
-// owed, how much of the time the computer is on and computes, its activities, its disk use, and its
-// current conditions.
+// owed, the energy of tasks, how much of the time the computer is on and computes, its activities, its
+// disk use, and its current conditions.
 package usage
 
 import "github.com/starling-grid/starling/agent/core"

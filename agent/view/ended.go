@@ -32,7 +32,7 @@ func Ended(db *state.DB, r state.Result) state.EndedTask {
 		VersionNum: r.VersionNum, PlanClass: r.PlanClass,
 		Outcome: state.TaskFinished, ExitStatus: r.ExitStatus,
 		Received: r.Received, Started: r.Started, Finished: r.Completed, Deadline: r.ReportDeadline,
-		Elapsed: max(r.Elapsed, r.Checkpoint.Elapsed), CPUTime: max(r.CPUTime, r.Checkpoint.CPUTime), PeakRSS: r.PeakRSS,
+		Elapsed: max(r.Elapsed, r.Checkpoint.Elapsed), CPUTime: max(r.CPUTime, r.Checkpoint.CPUTime), PeakRSS: r.PeakRSS, Energy: r.Energy,
 	}
 	most := finishedStderr
 	if f := Failure(db, r); f.Is() {

@@ -15,7 +15,7 @@ func HistoryTask(db *state.DB, e state.EndedTask) control.HistoryTask {
 		App: e.App, AppTitle: app.UserFriendlyName, AppVersion: e.VersionNum, PlanClass: e.PlanClass,
 		Outcome: string(e.Outcome), By: string(e.By), Code: e.Code, Exit: e.Text, ExitStatus: e.ExitStatus, Stderr: e.Stderr,
 		Received: e.Received, Started: e.Started, Finished: e.Finished, Reported: e.Reported, Deadline: e.Deadline,
-		Elapsed: e.Elapsed.Seconds(), CPUTime: e.CPUTime.Seconds(), PeakMemory: e.PeakRSS,
+		Elapsed: e.Elapsed.Seconds(), CPUTime: e.CPUTime.Seconds(), PeakMemory: e.PeakRSS, Energy: energy(e.Energy),
 	}
 	over := e.Reported
 	if over.IsZero() {

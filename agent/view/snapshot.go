@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/agent/power"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
@@ -37,6 +38,13 @@ func (f *Facts) Snapshot() decide.Snapshot {
 		Compute: f.Prefs.MayCompute(c, h.RunMode), Network: f.Prefs.MayTransfer(c, h.NetMode),
 		Drain: f.Drain,
 	}
+	forecast := func(gpus bool, m prefs.Mode) jobsched.Forecast {
+		if m.At(s.Now) == prefs.Always {
+			return jobsched.Forecast{}
+		}
+		return power.Forecast(f.Powers, s.Now, gpus)
+	}
+	s.Forecast = forecast(false, h.RunMode)
 	s.AllMemory, s.AllDisk, s.Duty = int64(f.Host.MemBytes), int64(f.Host.DiskTotal), f.Prefs.Duty(inUse)
 	s.Bound, s.Most = f.Prefs.MemoryBound(int64(f.Host.MemBytes), inUse), f.Prefs.MostMemory(int64(f.Host.MemBytes))
 	if f.diskKnown() {
@@ -46,7 +54,7 @@ func (f *Facts) Snapshot() decide.Snapshot {
 	s.NoEffect = f.noEffect()
 	s.Presence = f.presence()
 	for _, p := range f.Coprocs.Pools(f.Host.Fpops) {
-		s.Coprocs = append(s.Coprocs, decide.Pool{Pool: p, OnFrac: s.OnFrac, Compute: f.Prefs.MayUseGPUs(c, h.GPUMode)})
+		s.Coprocs = append(s.Coprocs, decide.Pool{Pool: p, OnFrac: s.OnFrac, Forecast: forecast(true, h.GPUMode), Compute: f.Prefs.MayUseGPUs(c, h.GPUMode)})
 	}
 	s.Absent = f.Coprocs.Absent
 	limits := f.limits(&s)

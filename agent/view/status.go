@@ -62,17 +62,18 @@ func (f *Facts) Status() control.Status {
 	}
 	h := f.host()
 	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(f.Now)), control.ModeName(h.NetMode.At(f.Now))
-	count, took := make(map[string]int), make(map[string]float64)
+	count, took, drawn := make(map[string]int), make(map[string]float64), make(map[string]state.Energy)
 	for key, r := range f.DB.Results.All() {
 		count[r.Project]++
 		t := f.showTask(key, r)
 		took[r.Project] += t.CPUTime
+		drawn[r.Project] = drawn[r.Project].Plus(f.drawn(key, r))
 		s.Unsaved += t.Unsaved
 		s.Tasks = append(s.Tasks, t)
 	}
 	for u, p := range f.DB.Projects.All() {
 		v := f.showProject(u, p, count[u])
-		v.CPUTime = p.CPUTime.Seconds() + took[u]
+		v.CPUTime, v.Energy = p.CPUTime.Seconds()+took[u], energy(p.Energy.Plus(drawn[u]))
 		s.Projects = append(s.Projects, v)
 	}
 	for _, w := range f.DB.Wanted() {
@@ -90,6 +91,7 @@ func (f *Facts) Status() control.Status {
 		s.Transfers = append(s.Transfers, x)
 	}
 	slices.SortFunc(s.Transfers, func(x, y control.Xfer) int { return strings.Compare(x.Name, y.Name) })
+	s.Problems, s.TrayIcon = Problems(s, f.Now, f.Settings.DesktopNotifications), f.Settings.TrayIcon
 	return s
 }
 
@@ -206,7 +208,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		Elapsed:  max(r.Elapsed, r.Checkpoint.Elapsed).Seconds(),
 		Deadline: f.deadline(r), ExitStatus: r.ExitStatus, Suspended: r.Suspended, AbortAt: r.AbortAt,
 		Ready: r.ReadyToReport, Failed: r.ReadyToReport && (r.Message != "" || r.ExitStatus != 0),
-		Resources: f.resources(key, r),
+		Resources: f.resources(key, r), Energy: energy(f.drawn(key, r)),
 	}
 	if p := f.Processes[key].Progress; p != nil {
 		t.Running, t.PID = !p.Suspended, p.PID
@@ -293,7 +295,7 @@ func (f *Facts) achieved() *control.Achieved {
 	if d == (state.Day{}) {
 		return nil
 	}
-	return &control.Achieved{Days: achievedDays, Finished: d.Finished, Failed: d.Failed, Aborted: d.Aborted, CPUTime: d.CPUTime.Seconds()}
+	return &control.Achieved{Days: achievedDays, Finished: d.Finished, Failed: d.Failed, Aborted: d.Aborted, CPUTime: d.CPUTime.Seconds(), Energy: energy(d.Energy)}
 }
 
 // ending returns a text that a project's tasks are going to be given up: why, when, and how to keep

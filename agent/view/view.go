@@ -57,6 +57,7 @@ type Facts struct {
 	DB      *state.DB                            // the durable state
 	Debts   map[string]float64                   // by project, CPU-seconds, as of the last pass
 	Used    map[string]map[resource.Kind]float64 // what each project got since of each kind of processor, in seconds of a CPU
+	Drawn   func(key string) state.Energy        // energy of a task that is not in DB yet (nil: none)
 	Elapsed time.Duration                        // since the last pass, by a clock that does not jump
 	Last    decide.Decision                      // the last pass
 

@@ -26,7 +26,7 @@ func watch(out *os.File) error {
 		r := gpus.Reply{Library: sensors.Library, Error: message(err)}
 		for _, x := range now {
 			r.Readings = append(r.Readings, gpus.Reading{
-				Kind: "NVIDIA", PCI: x.PCI, Celsius: x.Celsius, Busy: x.Busy, MemoryUsed: x.MemoryUsed, Memory: x.Memory,
+				Kind: "NVIDIA", PCI: x.PCI, Celsius: x.Celsius, Busy: x.Busy, Watts: x.Watts, MemoryUsed: x.MemoryUsed, Memory: x.Memory,
 			})
 		}
 		if say(out, r) != nil || err != nil {

@@ -33,7 +33,7 @@ func (r replies) next() (reply gpus.Reply, ok bool) {
 }
 
 var read = []gpus.Reading{
-	{Kind: "NVIDIA", PCI: "0001:28:00.0", Celsius: 71, Busy: 0.98, MemoryUsed: 5 << 30, Memory: 12 << 30},
+	{Kind: "NVIDIA", PCI: "0001:28:00.0", Celsius: 71, Busy: 0.98, Watts: 310.5, MemoryUsed: 5 << 30, Memory: 12 << 30},
 	{Kind: "NVIDIA", PCI: "0001:29:00.0", Busy: -1},
 }
 

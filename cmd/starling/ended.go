@@ -91,6 +91,7 @@ func showEnded(w display, k control.HistoryTask, now time.Time) {
 	line("deadline", deadline)
 	line("elapsed", span(k.Elapsed))
 	line("CPU time", span(k.CPUTime))
+	line("energy", control.EnergyText(k.Energy))
 	if k.PeakMemory > 0 {
 		line("peak memory", words.Bytes(k.PeakMemory))
 	}
@@ -163,7 +164,12 @@ func achieved(a control.Achieved) string {
 		text += fmt.Sprintf(", %d aborted", a.Aborted)
 	}
 	if h := a.CPUTime / 3600; h >= 10 {
-		return text + fmt.Sprintf(", %.0f CPU hours.", h)
+		text += fmt.Sprintf(", %.0f CPU hours", h)
+	} else {
+		text += ", " + span(a.CPUTime) + " of CPU time"
 	}
-	return text + ", " + span(a.CPUTime) + " of CPU time."
+	if used := control.EnergyText(a.Energy); used != "" {
+		text += ", " + used
+	}
+	return text + "."
 }

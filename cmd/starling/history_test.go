@@ -26,11 +26,13 @@ func TestSinceTime(t *testing.T) {
 
 func TestWhatWasAchievedInWords(t *testing.T) {
 	for want, a := range map[string]control.Achieved{
-		"Last 7 days: 41 tasks finished, 2 failed, 130 CPU hours.":          {Days: 7, Finished: 41, Failed: 2, CPUTime: 130 * 3600},
-		"Last 7 days: 1 task finished, 3 aborted, 25 min of CPU time.":      {Days: 7, Finished: 1, Aborted: 3, CPUTime: 25 * 60},
-		"Last 7 days: 0 tasks finished, 1 failed, 0 s of CPU time.":         {Days: 7, Failed: 1},
-		"Last 7 days: 2 tasks finished, 9 h 59 min of CPU time.":            {Days: 7, Finished: 2, CPUTime: 9*3600 + 59*60},
-		"Last 7 days: 2 tasks finished, 1 failed, 1 aborted, 10 CPU hours.": {Days: 7, Finished: 2, Failed: 1, Aborted: 1, CPUTime: 36000},
+		"Last 7 days: 41 tasks finished, 2 failed, 130 CPU hours.":                                  {Days: 7, Finished: 41, Failed: 2, CPUTime: 130 * 3600},
+		"Last 7 days: 1 task finished, 3 aborted, 25 min of CPU time.":                              {Days: 7, Finished: 1, Aborted: 3, CPUTime: 25 * 60},
+		"Last 7 days: 0 tasks finished, 1 failed, 0 s of CPU time.":                                 {Days: 7, Failed: 1},
+		"Last 7 days: 1 task finished, 25 min of CPU time, 4.05 Wh, 1.22 g CO2.":                    {Days: 7, Finished: 1, CPUTime: 25 * 60, Energy: control.Energy{Wh: 4.05, CO2: 1.216, CO2Of: 4.04}},
+		"Last 7 days: 1 task finished, 25 min of CPU time, 12.3 kWh, 999 g CO2 for 2.00 kWh of it.": {Days: 7, Finished: 1, CPUTime: 25 * 60, Energy: control.Energy{Wh: 12345, CO2: 999.4, CO2Of: 2000}},
+		"Last 7 days: 2 tasks finished, 9 h 59 min of CPU time.":                                    {Days: 7, Finished: 2, CPUTime: 9*3600 + 59*60},
+		"Last 7 days: 2 tasks finished, 1 failed, 1 aborted, 10 CPU hours.":                         {Days: 7, Finished: 2, Failed: 1, Aborted: 1, CPUTime: 36000},
 	} {
 		if got := achieved(a); got != want {
 			t.Errorf("got %q, want %q", got, want)

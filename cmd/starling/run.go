@@ -98,7 +98,7 @@ func runAgent(ctx context.Context, dataDir string, flags ports, whenIdle bool, r
 	}
 	defer leave()
 	helpers := new(session.Roster)
-	a, err := agent.New(agent.Config{DataDir: dataDir, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: &hostinfo.Presence{Helpers: helpers}, Detect: gpus.Detector{}.Detect, Meter: new(gpus.Meter), Watch: true, Confine: true, Modules: true})
+	a, err := agent.New(agent.Config{DataDir: dataDir, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: &hostinfo.Presence{Helpers: helpers}, Detect: gpus.Detector{}.Detect, Energy: new(hostinfo.EnergyMeter), Meter: new(gpus.Meter), Watch: true, Confine: true, Modules: true})
 	if errors.Is(err, state.ErrInUse) {
 		return fmt.Errorf("an agent is already running in %s", dataDir)
 	} else if err != nil {

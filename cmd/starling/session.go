@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/agent/control/notify"
 	"github.com/starling-grid/starling/agent/desktop"
 	"github.com/starling-grid/starling/agent/session"
 	"github.com/starling-grid/starling/installer"
@@ -25,8 +26,9 @@ func sessionCmd(o *options) *cobra.Command {
 		Use:   "session",
 		Short: "Report the use of this desktop session to the agent",
 		Long: "Report to the agent how long this desktop session has been without input, until the session ends. A service cannot see the desktop, so it needs this helper to notice that you are using the computer. It reports nothing else: neither keys nor windows.\n\n" +
+			"It also shows a desktop notification when something needs you, such as an account key that a project rejects, at most one a day for each cause. An icon in the panel has a menu to pause, to resume and to open the dashboard. For both, you need the right to control the agent. desktop_notifications = false and tray_icon = false in starling.toml turn them off.\n\n" +
 			"The packages start it when you log in. Where the desktop starts no such programs (Sway and other small compositors), add \"starling session\" to its configuration. It asks the compositor (Wayland's ext-idle-notify-v1, GNOME), the X server, or KDE's screen saver.\n\n" +
-			"With --print, show what each of these reports now, and exit.",
+			"With --print, show what each of these reports now, and whether notifications can be shown, and exit.",
 		Args: cobra.NoArgs,
 
 		Annotations: map[string]string{ownData: "yes"},
@@ -65,6 +67,10 @@ func (o *options) runSession(cmd *cobra.Command) error {
 	defer leave()
 	seat := desktop.New()
 	h := session.Helper{Seat: seat, Returned: seat.Returned, Locked: desktop.Locked, Session: desktop.ID(), Dial: o.dialAgents, Say: say}
+	a := seenAgent{o}
+	n := notify.Notifier{Ask: a.problems, Show: desktop.Notify, File: notifiedFile()}
+	go n.Run(cmd.Context())
+	go a.showIcon(cmd.Context())
 	err = h.Run(cmd.Context())
 	if errors.Is(err, session.ErrBlind) {
 		return fmt.Errorf("%w. You can: use a compositor that offers ext-idle-notify-v1, have it tell logind (swayidle with idlehint 180), or set the hours of computing (start_hour, end_hour)", err)
@@ -98,6 +104,13 @@ func (o *options) printSession(cmd *cobra.Command) error {
 		_ = c.Close()
 	}
 	fmt.Fprintf(out, "%-17s %s\n", "agent", text)
+	text = "shown"
+	if _, err := (seenAgent{o}).Desktop(cmd.Context()); err != nil {
+		text = "not shown, and no icon: " + printable(err.Error())
+	} else if err := desktop.Notifies(); err != nil {
+		text = "not shown: " + printable(err.Error())
+	}
+	fmt.Fprintf(out, "%-17s %s\n", "notifications", text)
 	return nil
 }
 

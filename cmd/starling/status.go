@@ -193,6 +193,9 @@ func showProject(w display, p control.Project, notices []control.Notice) {
 	if p.Storage.Files > 0 {
 		line("stored", "%s", stored(p.Storage))
 	}
+	if used := control.EnergyText(p.Energy); used != "" {
+		line("energy", "%s", used)
+	}
 	for _, problem := range p.Storage.Problems {
 		line("not stored", "%s", printable(problem))
 	}

@@ -12,8 +12,11 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// timeout is the maximum time that another program may take to answer.
-const timeout = 2 * time.Second
+// The maximum times that another program may take to answer, and to start and answer.
+const (
+	timeout      = 2 * time.Second
+	startTimeout = 20 * time.Second
+)
 
 // A Bus is a message bus. It may be used concurrently.
 type Bus struct {
@@ -41,6 +44,15 @@ func session(opts ...dbus.ConnOption) (*dbus.Conn, error) {
 
 // Call calls a method of another program that is already running, and stores its answer.
 func (b *Bus) Call(dest string, path dbus.ObjectPath, method string, into any, args ...any) error {
+	return b.call(timeout, dbus.FlagNoAutoStart, dest, path, method, into, args)
+}
+
+// Start does the same with a program that the bus starts if it is not running.
+func (b *Bus) Start(dest string, path dbus.ObjectPath, method string, into any, args ...any) error {
+	return b.call(startTimeout, 0, dest, path, method, into, args)
+}
+
+func (b *Bus) call(timeout time.Duration, flags dbus.Flags, dest string, path dbus.ObjectPath, method string, into any, args []any) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.connect(); err != nil {
@@ -48,7 +60,7 @@ func (b *Bus) Call(dest string, path dbus.ObjectPath, method string, into any, a
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	err := b.conn.Object(dest, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...).Store(into)
+	err := b.conn.Object(dest, path).CallWithContext(ctx, method, flags, args...).Store(into)
 	if told := (dbus.Error{}); err != nil && !errors.As(err, &told) {
 		b.close()
 	}

@@ -58,6 +58,7 @@ type Sensors struct {
 	temperature func(device uintptr, sensor uint32, celsius *uint32) int32
 	utilization func(device uintptr, of *utilization) int32
 	memory      func(device uintptr, of *memoryInfo) int32
+	power       func(device uintptr, milliwatts *uint32) int32
 }
 
 // These are NVML's structures.
@@ -86,6 +87,7 @@ func OpenSensors() (*Sensors, error) {
 	for symbol, fn := range map[string]any{
 		"nvmlDeviceGetCount_v2": &s.count, "nvmlDeviceGetHandleByIndex_v2": &s.handle, "nvmlDeviceGetPciInfo_v3": &s.place,
 		"nvmlDeviceGetTemperature": &s.temperature, "nvmlDeviceGetUtilizationRates": &s.utilization, "nvmlDeviceGetMemoryInfo": &s.memory,
+		"nvmlDeviceGetPowerUsage": &s.power,
 	} {
 		if err := lib.Func(fn, symbol); err != nil {
 			return &s, err
@@ -99,6 +101,7 @@ type Reading struct {
 	PCI        string  // as "0000:01:00.0"
 	Celsius    float64 // 0: not known
 	Busy       float64 // part of the time in which it computed, 0 to 1, below 0 if unknown
+	Watts      float64 // power of the card, 0 if unknown
 	MemoryUsed int64   // bytes, by all programs
 	Memory     int64   // bytes, 0 if unknown
 }
@@ -125,6 +128,10 @@ func (s *Sensors) Read() ([]Reading, error) {
 		var use utilization
 		if s.utilization(device, &use) == 0 {
 			r.Busy = float64(use.gpu) / 100
+		}
+		var milliwatts uint32
+		if s.power(device, &milliwatts) == 0 {
+			r.Watts = float64(milliwatts) / 1000
 		}
 		var memory memoryInfo
 		if s.memory(device, &memory) == 0 {

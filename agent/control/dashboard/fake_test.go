@@ -79,6 +79,7 @@ func (a *fake) Dashboard(ctx context.Context) (view.Page, error) {
 	v := a.page
 	v.Status.Tasks = slices.Clone(v.Status.Tasks)
 	v.Status.Projects = slices.Clone(v.Status.Projects)
+	v.Status.Problems = view.Problems(v.Status, time.Now(), true)
 	return v, nil
 }
 

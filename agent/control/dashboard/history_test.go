@@ -67,6 +67,7 @@ func past(tasks int) *fake {
 			k.Outcome, k.By, k.Exit, k.ExitStatus, k.Reported = "aborted", "user", "You aborted this task.", 203, time.Time{}
 		case 3:
 			k.Outcome, k.Exit, k.ExitStatus = "failed", "The application crashed (segmentation violation).", 193
+			k.Energy = control.Energy{Wh: 1234, CO2: 98.76, CO2Of: 400}
 		case 5:
 			k.Deadline, k.Late = end.Add(-3*time.Hour), 11400
 		}
@@ -162,7 +163,7 @@ func TestHistoryTab(t *testing.T) {
 	b.See("one more", rows+`[0].textContent.includes('just_now')`)
 
 	b.Do("open one that failed", chromedp.Navigate("about:blank"), chromedp.Navigate(base+"/history"), chromedp.WaitVisible(`#history-table a[title="h1_0398.20_O4_997_0"]`), testbrowser.Press(`#history-table a[title="h1_0398.20_O4_997_0"]`))
-	b.See("all of it", `document.getElementById('past-why').textContent === 'The application crashed (segmentation violation).' && document.getElementById('past-facts').textContent.includes('Exit status193')`)
+	b.See("all of it", `document.getElementById('past-why').textContent === 'The application crashed (segmentation violation).' && document.getElementById('past-facts').textContent.includes('Exit status193') && document.getElementById('past-facts').textContent.includes('Energy1.23 kWh, 98.8 g CO2 for 400 Wh of it')`)
 	b.See("its output is text", `document.getElementById('past-stderr').textContent.includes('<b>template</b> 17 of 4000')`)
 	b.See("it has an address", `location.search.includes('h1_0398.20_O4_997_0')`)
 	b.Do("close it", chromedp.KeyEvent(kb.Escape))

@@ -87,6 +87,8 @@ var (
 	share     = desc("project_resource_share", "The project's resource share, relative to the other projects.", "project")
 	debt      = desc("project_debt_seconds", "CPU time owed to the project.", "project")
 	credit    = desc("project_credit", "Credit of this computer, as last reported by the project.", "project")
+	energy    = desc("project_energy_joules", "Energy of the project's tasks on this computer, as far as it was measured or stated.", "project")
+	co2       = desc("project_co2_grams", "CO2 of that energy, for the part of it whose carbon intensity was known.", "project")
 	failures  = desc("project_failures", "Failed contacts since the last successful one.", "project")
 	contact   = desc("project_last_contact_timestamp_seconds", "Time of the last contact with the project.", "project")
 )
@@ -128,6 +130,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		set(share, p.Share, p.MasterURL)
 		set(debt, p.Debt, p.MasterURL)
 		set(credit, p.HostCredit, p.MasterURL)
+		if p.Wh > 0 {
+			set(energy, 3600*p.Wh, p.MasterURL)
+		}
+		if p.CO2Of > 0 {
+			set(co2, p.CO2, p.MasterURL)
+		}
 		set(failures, float64(p.Failures), p.MasterURL)
 		if !p.LastContact.IsZero() {
 			set(contact, float64(p.LastContact.Unix()), p.MasterURL)

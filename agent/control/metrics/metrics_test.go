@@ -33,7 +33,7 @@ func ask(a agent, host string) *httptest.ResponseRecorder {
 func TestMetrics(t *testing.T) {
 	a := agent{status: control.Status{
 		Version: "1.2.3", CPUs: 4, Network: "The network is off.", GPUs: []control.GPU{{Type: "NVIDIA", Number: 1, Celsius: 71, Busy: new(float64), MemoryUsed: 5e9, Memory: 12e9}, {Type: "ATI"}}, Times: control.Times{On: 0.5, Active: 0.25},
-		Projects: []control.Project{{MasterURL: "u", Share: 100, Debt: -7, HostCredit: 9.5, Failures: 2, LastContact: time.Unix(1000, 0)}},
+		Projects: []control.Project{{MasterURL: "u", Share: 100, Debt: -7, HostCredit: 9.5, Failures: 2, LastContact: time.Unix(1000, 0), Energy: control.Energy{Wh: 2, CO2: 0.5, CO2Of: 1}}, {MasterURL: "v"}},
 		Tasks: []control.Task{
 			{Project: "u", State: "downloaded", Running: true}, {Project: "u", State: "downloaded"}, {Project: "u", State: "uploading"},
 		},
@@ -56,10 +56,15 @@ func TestMetrics(t *testing.T) {
 		`starling_project_debt_seconds{project="u"} -7`,
 		`starling_project_credit{project="u"} 9.5`,
 		`starling_project_last_contact_timestamp_seconds{project="u"} 1000`,
+		`starling_project_energy_joules{project="u"} 7200`,
+		`starling_project_co2_grams{project="u"} 0.5`,
 	} {
 		if !strings.Contains(body, want+"\n") {
 			t.Errorf("no %s in\n%s", want, body)
 		}
+	}
+	if strings.Contains(body, `energy_joules{project="v"}`) {
+		t.Error("an energy that is not known has a number")
 	}
 	problems, err := promlint.New(strings.NewReader(body)).Lint()
 	if err != nil {

@@ -52,6 +52,9 @@ var taskColumns = []column[control.HistoryTask]{
 	{"elapsed_seconds", func(k control.HistoryTask) string { return numberCell(k.Elapsed) }},
 	{"cpu_seconds", func(k control.HistoryTask) string { return numberCell(k.CPUTime) }},
 	{"peak_memory_bytes", func(k control.HistoryTask) string { return strconv.FormatInt(k.PeakMemory, 10) }},
+	{"energy_wh", func(k control.HistoryTask) string { return knownCell(k.Wh) }},
+	{"co2_grams", func(k control.HistoryTask) string { return knownCell(k.CO2) }},
+	{"co2_of_wh", func(k control.HistoryTask) string { return knownCell(k.CO2Of) }},
 	{"credit", func(k control.HistoryTask) string {
 		if k.Credit == nil {
 			return ""
@@ -78,6 +81,14 @@ func timeCell(t time.Time) string {
 }
 
 func numberCell(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// knownCell is empty if a number is not known, which is 0 then.
+func knownCell(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return numberCell(v)
+}
 
 // write writes a header line and a line for each row, as RFC 4180 has it.
 func write[T any](out io.Writer, columns []column[T], rows []T) error {

@@ -71,6 +71,11 @@ int nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t *use) {
 	return device->index == 0 ? SUCCESS : NOT_SUPPORTED;
 }
 
+int nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned *milliwatts) {
+	*milliwatts = 310500;
+	return device->index == 0 ? SUCCESS : NOT_SUPPORTED;
+}
+
 int nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory) {
 	memory->total = 12ull << 30;
 	memory->used = 5ull << 30;

@@ -107,7 +107,7 @@ async function ask(address, mine) {
 function problems(c) {
   if (c.error) return c.away ? [] : [{ key: 'error', text: c.error[0].toUpperCase() + c.error.slice(1) }];
   const s = c.answer?.status;
-  return s ? attention({ status: s, projects: s.projects ?? [], tasks: s.tasks ?? [] }).filter((x) => x.key !== 'newer') : [];
+  return s ? attention({ status: s, projects: s.projects ?? [], tasks: s.tasks ?? [] }).filter((x) => x.kind !== 'newer') : [];
 }
 
 function draw() {

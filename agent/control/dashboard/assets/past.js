@@ -1,7 +1,7 @@
 // A task that has ended, in words, and its drawer.
 
 import { make, text, show, facts } from './dom.js';
-import { span, when, bytes, far, moment } from './words.js';
+import { span, when, bytes, far, moment, energy } from './words.js';
 import { openDrawer } from './drawer.js';
 
 const outcomes = { finished: 'Finished', failed: 'Failed', aborted: 'Aborted' };
@@ -62,6 +62,7 @@ function build() {
       ['Late by', t.late_seconds > 0 && span(t.late_seconds)],
       ['Elapsed', span(t.elapsed_seconds)],
       ['CPU time', span(t.cpu_seconds)],
+      ['Energy', energy(t)],
       ['Peak memory', t.peak_memory_bytes > 0 && bytes(t.peak_memory_bytes)],
       ['Exit status', t.outcome !== 'finished' && String(t.exit_status)],
       ['Workunit', t.workunit],

@@ -2,7 +2,7 @@
 // actions.
 
 import { make, text, show, swap, keep, facts, outside } from './dom.js';
-import { span, when, bytes, number, percent, reason } from './words.js';
+import { span, when, bytes, number, percent, reason, energy } from './words.js';
 import { act, sure } from './ask.js';
 import { openDrawer } from './drawer.js';
 import { nameOf, projectState } from './model.js';
@@ -80,6 +80,7 @@ function draw(p, m) {
   facts(x.facts, [
     ['Share', `${percent(p.share)} (${number(p.resource_share)})`],
     ['Actual', `${percent(p.got)} of the CPU time: ${span(p.cpu_seconds)}`],
+    ['Energy', energy(p)],
     ['Balance', owed >= 60 ? `owed ${span(owed)} of CPU time` : owed <= -60 ? `${span(-owed)} of CPU time ahead` : 'balanced'],
     ['Account', p.user_name],
     ['Credit', `${number(p.user_total_credit)}, ${number(p.user_expavg_credit)} a day on average`],

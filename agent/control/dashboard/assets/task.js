@@ -2,7 +2,7 @@
 
 import { make, text, show, swap, keep, facts } from './dom.js';
 import { icon } from './icons.js';
-import { span, bytes, number, percent, reason, relative, moment } from './words.js';
+import { span, bytes, number, percent, reason, relative, moment, energy } from './words.js';
 import { call, say, complain } from './ask.js';
 import { openDrawer, isOpen } from './drawer.js';
 import { states } from './model.js';
@@ -88,6 +88,7 @@ function draw(t) {
   group(p.timeBox, p.time, [
     ['Elapsed', t.elapsed_seconds > 0 && `${span(t.elapsed_seconds)}${d.started ? ',' : ''}`, d.started && `since ${moment(d.started)}`],
     ['CPU time', t.cpu_seconds > 0 && span(t.cpu_seconds)],
+    ['Energy', energy(t)],
     ['Last checkpoint', d.checkpoint_elapsed_seconds > 0 ? (t.running ? `${span(Math.max(0, unsaved))} ago` : `after ${span(d.checkpoint_elapsed_seconds)}`) : t.elapsed_seconds > 0 && !over && detail && 'none yet'],
     ['Shutting down now', t.running && (t.unsaved_seconds >= 1 ? `loses ${span(t.unsaved_seconds)} of this task` : 'loses nothing of this task')],
   ]);

@@ -61,6 +61,18 @@ export function bytes(n) {
   return `${n.toFixed(1).replace('.0', '')} ${units[i]}`;
 }
 
+// energy returns the energy of tasks, or false if it is not known.
+export function energy(x) {
+  const scaled = (n, unit, thousand) => {
+    const [value, name] = n >= 999.5 ? [n / 1000, thousand] : [n, unit];
+    return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${name}`;
+  };
+  const wh = (n) => scaled(n, 'Wh', 'kWh');
+  if (!(x.energy_wh > 0)) return false;
+  if (!(x.co2_of_wh > 0)) return wh(x.energy_wh);
+  return `${wh(x.energy_wh)}, ${scaled(x.co2_grams ?? 0, 'g', 'kg')} CO2${x.co2_of_wh < 0.99 * x.energy_wh ? ` for ${wh(x.co2_of_wh)} of it` : ''}`;
+}
+
 export const number = (n) => n.toLocaleString(undefined, n && Math.abs(n) < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: Math.abs(n) < 100 ? 1 : 0 });
 
 // percent is a part of one.

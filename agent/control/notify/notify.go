@@ -1,0 +1,158 @@
+// Package notify shows a desktop notification when something needs the computer's owner. It runs in
+// the helper of a desktop session (starling session), with the rights of the session's user.
+//
+// It decides nothing: the agent marks the problems that are worth a notification, and its control
+// socket admits those who may see them.
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
+)
+
+// The times until the first look at the agent, and between looks.
+const (
+	first = 10 * time.Second
+	every = 15 * time.Minute
+)
+
+// The time between two notifications of the same cause doubles from shortest to longest.
+const (
+	shortest = 24 * time.Hour
+	longest  = 32 * 24 * time.Hour
+)
+
+// The limits on remembered notifications.
+const (
+	maxShown = 256
+	maxFile  = 256 << 10 // bytes
+)
+
+// maxText is the maximum length of a notification's text, in bytes.
+const maxText = 600
+
+// A Notifier shows notifications.
+type Notifier struct {
+	// Ask returns the agent's problems. It fails if the agent is not running or does not admit this
+	// user, and then no notification is shown.
+	Ask func(context.Context) ([]control.Problem, error)
+	// Show shows a notification. The text is plain.
+	Show func(title, text string) error
+	// File stores the memory of notifications beyond the end of the session. With "", nothing is shown.
+	File string
+}
+
+// Run looks at the agent now and then, until ctx ends.
+func (n *Notifier) Run(ctx context.Context) {
+	timer := time.NewTimer(first)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		n.look(ctx, time.Now())
+		timer.Reset(every)
+	}
+}
+
+// shown is the memory of a cause: the last notification, and the number of all.
+type shown struct {
+	At    time.Time `json:"at"`
+	Count int       `json:"count"`
+}
+
+// rest returns how long a cause is silent.
+func (s shown) rest() time.Duration {
+	return min(longest, shortest<<min(max(s.Count-1, 0), 5))
+}
+
+// silent reports whether a cause must not be shown again. A clock that was set back does not silence
+// it for longer.
+func (s shown) silent(now time.Time) bool {
+	age := now.Sub(s.At)
+	return age >= 0 && age < s.rest()
+}
+
+// look shows one notification of all problems that are due.
+func (n *Notifier) look(ctx context.Context, now time.Time) {
+	if n.File == "" {
+		return
+	}
+	all, err := n.Ask(ctx)
+	if err != nil {
+		return
+	}
+	seen, next := n.read(), make(map[string]shown)
+	var due []control.Problem
+	for _, p := range all {
+		if !p.Notify || len(next) == maxShown {
+			continue
+		}
+		s := seen[p.Key]
+		if !s.silent(now) {
+			due = append(due, p)
+			s = shown{now.Round(0), s.Count + 1}
+		}
+		next[p.Key] = s
+	}
+	if len(due) == 0 {
+		return
+	}
+	for key, s := range seen { // a cause that is over may return
+		if _, lasts := next[key]; !lasts && now.Sub(s.At) < 2*longest && len(next) < maxShown {
+			next[key] = s
+		}
+	}
+	// It is remembered first. If that fails, nothing is shown, rather than the same at each look.
+	if n.write(next) == nil && n.Show("Starling needs your attention", text(due)) != nil {
+		_ = n.write(seen)
+	}
+}
+
+// text describes the first of some problems, with its remedy, and mentions the others.
+func text(due []control.Problem) string {
+	p := due[0]
+	text := p.Text
+	if p.Cure != "" {
+		text += " You can: " + p.Cure
+	}
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "…"
+	}
+	if more := len(due) - 1; more > 0 {
+		text += fmt.Sprintf(" And %d more; to see all: starling dashboard", more)
+	}
+	return text
+}
+
+// read returns the memory of notifications. It is empty without a usable file.
+func (n *Notifier) read() map[string]shown {
+	seen := make(map[string]shown)
+	b, err := foreigndir.ReadFile(n.File, maxFile)
+	if err != nil || json.Unmarshal(b, &seen) != nil || seen == nil {
+		return make(map[string]shown)
+	}
+	return seen
+}
+
+func (n *Notifier) write(seen map[string]shown) error {
+	b, err := json.Marshal(seen)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(n.File), 0o700)
+	}
+	if err == nil {
+		err = atomicfile.Write(n.File, b, 0o600)
+	}
+	return err
+}
