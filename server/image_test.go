@@ -16,12 +16,12 @@ import (
 )
 
 // imageVersion returns a version whose image has a common layer and a layer with this program.
-func (w *world) imageVersion(number, program string) operate.NewVersion {
+func (w *world) imageVersion(number, program string, more ...testimage.Entry) operate.NewVersion {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "image.tar")
 	base := testimage.Tar(testimage.File("lib/base", "common", 0o644))
 	w.must(testimage.Docker(path, "amd64", v1.Config{Entrypoint: []string{"/fit"}, Env: []string{"A=b"}},
-		base, testimage.Tar(testimage.File("fit", program, 0o755)), base))
+		base, testimage.Tar(append(more, testimage.File("fit", program, 0o755))...), base))
 	m, err := image.Open(w.t.Context(), path, "x86_64-pc-linux-gnu")
 	w.must(err)
 	w.t.Cleanup(m.Close)
@@ -40,6 +40,14 @@ func TestImageVersions(t *testing.T) {
 	w.must(operate.AddVersion(t.Context(), w.p, second, w.now()))
 	if err := operate.AddVersion(t.Context(), w.p, first, w.now()); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("published twice: %v", err)
+	}
+	python, before := w.imageVersion("2.02", "three"), w.files(w.p.Download)
+	python.Python = []byte("a program")
+	if err := operate.AddVersion(t.Context(), w.p, python, w.now()); err == nil || !strings.Contains(err.Error(), "no program python3 in its PATH") || !strings.Contains(err.Error(), "FROM python:3-slim") {
+		t.Errorf("an image without Python: %v", err)
+	}
+	if now := w.files(w.p.Download); now != before {
+		t.Errorf("the image without Python left %d files", now-before)
 	}
 	w.create(workgen.Params{Name: "wu"}, "hello")
 	boinc := &client{w: w, key: w.user("a@example.org"), name: "a"}
@@ -121,7 +129,7 @@ func TestPythonImages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
-	v := w.imageVersion("2.00", "python")
+	v := w.imageVersion("2.00", "python", testimage.File("usr/bin/python3", "Python", 0o755))
 	v.Python, v.Job.Env = []byte("a program"), []string{"A=c"}
 	w.must(operate.AddVersion(t.Context(), w.p, v, w.now()))
 	w.create(workgen.Params{Name: "wu"}, "hello")
