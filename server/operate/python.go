@@ -14,7 +14,7 @@ const pythonRunner = "run_python.py"
 // addPython makes the image's python3 run the version's Python program, which it writes to dir.
 func (v *NewVersion) addPython(dir string) error {
 	if v.Image != nil {
-		if err := v.Image.CheckProgram("python3"); err != nil {
+		if _, err := v.Image.Find("python3"); err != nil {
 			return fmt.Errorf("%w: --python needs an image with Python, for example one with FROM python:3-slim in its Dockerfile", err)
 		}
 	}

@@ -3,25 +3,22 @@ package image
 import (
 	"archive/tar"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
-
-	"github.com/starling-grid/starling/protocol"
 )
 
 // defaultPath is where programs of an image are if it does not state a PATH.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// CheckProgram returns an error unless a program is in the PATH of the image. It reads the lists of files in
-// all layers.
-func (m *Image) CheckProgram(program string) error {
+// Find returns the path of a program in the PATH of the image, or an error. It reads the lists of files in all
+// layers.
+func (m *Image) Find(program string) (string, error) {
 	f := files{make(map[string]bool), make(map[string]string)}
 	for i := range m.Description.Layers {
 		if err := m.addFiles(&f, i); err != nil {
-			return fmt.Errorf("image %s: %w", m.Name, err)
+			return "", fmt.Errorf("image %s: %w", m.Name, err)
 		}
 	}
 	where := ""
@@ -32,11 +29,11 @@ func (m *Image) CheckProgram(program string) error {
 	}
 	where = cmp.Or(where, defaultPath)
 	for dir := range strings.SplitSeq(where, ":") {
-		if f.executable(path.Join("/", dir, program)) {
-			return nil
+		if name := path.Join("/", dir, program); f.executable(name) {
+			return name, nil
 		}
 	}
-	return fmt.Errorf("image %s has no program %s in its PATH (%s)", m.Name, program, where)
+	return "", fmt.Errorf("image %s has no program %s in its PATH (%s)", m.Name, program, where)
 }
 
 // files are the regular files and the links in the layers of an image.
@@ -45,51 +42,25 @@ type files struct {
 	links   map[string]string // targets by path
 }
 
-// Names of entries that remove files of lower layers.
-//
-// Source: OCI's image specification, layer.md.
-const (
-	whiteout = ".wh."
-	opaque   = ".wh..wh..opq"
-)
-
 // addFiles puts layer i over the files of the lower ones.
 func (m *Image) addFiles(below *files, i int) error {
-	content, err := m.Layer(i)
-	if err != nil {
-		return err
-	}
-	defer content.Close()
 	layer := files{make(map[string]bool), make(map[string]string)}
-	archive := tar.NewReader(content)
-	for n := 0; ; n++ {
-		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if n == protocol.MaxImageFiles {
-			return fmt.Errorf("it has more than %d files", n)
-		}
-		name := path.Join("/", h.Name) //nolint:gosec // the file is not written
-		dir, base := path.Split(name)
+	err := m.each(i, func(name string, h *tar.Header, _ io.Reader) error {
+		r, removes := removalBy(name)
 		switch {
-		case base == opaque:
-			below.remove(path.Clean(dir), false)
-		case strings.HasPrefix(base, whiteout):
-			below.remove(dir+strings.TrimPrefix(base, whiteout), true)
+		case removes:
+			below.remove(r)
 		case h.Typeflag == tar.TypeReg:
 			layer.regular[name] = h.Mode&0o111 != 0
 		case h.Typeflag == tar.TypeSymlink:
 			layer.links[name] = h.Linkname
 		case h.Typeflag == tar.TypeLink:
-			layer.links[name] = path.Join("/", h.Linkname) //nolint:gosec // likewise
+			layer.links[name] = path.Join("/", h.Linkname) //nolint:gosec // the file is not written
 		case h.Typeflag == tar.TypeDir:
 			delete(below.links, name)
 		}
-	}
+		return nil
+	})
 	for name, executable := range layer.regular {
 		delete(below.links, name)
 		below.regular[name] = executable
@@ -98,21 +69,17 @@ func (m *Image) addFiles(below *files, i int) error {
 		delete(below.regular, name)
 		below.links[name] = target
 	}
-	return nil
+	return err
 }
 
-// remove removes all entries below a path, and if itself is set, also the path.
-func (f *files) remove(name string, itself bool) {
-	gone := func(p string) bool {
-		return itself && p == name || strings.HasPrefix(p, strings.TrimSuffix(name, "/")+"/")
-	}
+func (f *files) remove(r removal) {
 	for p := range f.regular {
-		if gone(p) {
+		if r.covers(p) {
 			delete(f.regular, p)
 		}
 	}
 	for p := range f.links {
-		if gone(p) {
+		if r.covers(p) {
 			delete(f.links, p)
 		}
 	}

@@ -2,6 +2,10 @@ package image_test
 
 import (
 	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,10 +66,73 @@ func TestPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = m.CheckProgram("python3")
+		_, err = m.Find("python3")
 		m.Close()
 		if c.want != (err == nil) || err != nil && !strings.Contains(err.Error(), "has no program python3 in its PATH ("+where+")") {
 			t.Errorf("%s: got %v, want found %v", name, err, c.want)
 		}
+	}
+}
+
+// An image whose layers remove files of lower ones becomes one layer with the files that are left.
+func TestFlatten(t *testing.T) {
+	file := func(name, content string) testimage.Entry { return testimage.File(name, content, 0o644) }
+	hard := func(name, to string) testimage.Entry { return testimage.Of(tar.TypeLink, name, to) }
+	open := func(layers ...[]testimage.Entry) *image.Image {
+		t.Helper()
+		var contents [][]byte
+		for _, l := range layers {
+			contents = append(contents, testimage.Tar(l...))
+		}
+		path := filepath.Join(t.TempDir(), "image.tar")
+		if err := testimage.Docker(path, "amd64", v1.Config{Cmd: []string{"/fit"}}, contents...); err != nil {
+			t.Fatal(err)
+		}
+		m, err := image.Open(t.Context(), path, platform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		return m
+	}
+	if flat, err := open([]testimage.Entry{file("a", "1")}, []testimage.Entry{file("a", "2")}).Flatten(); flat != nil || err != nil {
+		t.Errorf("nothing is removed: %v, %v", flat, err)
+	}
+	flat, err := open(
+		[]testimage.Entry{file("a", "1"), file("b", "1"), file("d/e", "1"), file("o/p", "1"), file("x", "1"), hard("y", "x")},
+		[]testimage.Entry{file(".wh.a", ""), file("b", "2"), file(".wh.d", ""), file("o/q", "2"), file("o/.wh..wh..opq", "")},
+		[]testimage.Entry{file("d", "3")},
+	).Flatten()
+	if err != nil || flat == nil {
+		t.Fatalf("%v, %v", flat, err)
+	}
+	var b bytes.Buffer
+	if err := flat.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for r := tar.NewReader(&b); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += fmt.Sprintf("%s=%s%s ", h.Name, content, h.Linkname)
+	}
+	if want := "x=1 y=x b=2 o/q=2 d=3 "; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	flat, err = open([]testimage.Entry{file("x", "1"), hard("y", "x"), file("z", "")}, []testimage.Entry{file("x", "2"), file(".wh.z", "")}).Flatten()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := flat.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "podman build --squash-all") {
+		t.Errorf("a file with two names, of which one is replaced: %v", err)
 	}
 }
