@@ -103,6 +103,11 @@ func TestTokenStoresSoMuch(t *testing.T) {
 	if code, text := p.ask("DELETE", "files/spare", "", nil); code != 404 {
 		t.Errorf("a file that is deleted: HTTP %d, %s", code, text)
 	}
+	ok("PUT", "files/lost", "xx", nil)
+	w.must(w.p.Download.Remove(t.Context(), fmt.Sprintf("token%d_lost", 1)))
+	if code, text := p.ask("DELETE", "files/lost", "", nil); code != 404 {
+		t.Errorf("a file that the operator has deleted: HTTP %d, %s", code, text)
+	}
 	ok("POST", "batches", inline("b", 40), &b)
 	stores("a batch of 40 bytes", 100)
 	p.refused("POST", "batches", inline("c", 1), "stores 100 bytes", "may have 100 bytes")

@@ -59,10 +59,8 @@ func (a *API) discardFile(c *call) (any, error) {
 	}
 	own := physical(c.token.ID, name)
 	size, err := a.Download.Size(c.Context(), own)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, faultf(http.StatusNotFound, "PUT files/NAME uploads one", "there is no file %q of this token", name)
-	}
-	if err != nil {
+	missing := errors.Is(err, fs.ErrNotExist) // it is not counted then, even if the operator has deleted it
+	if err != nil && !missing {
 		return nil, err
 	}
 	err = a.Store.Update(c.Context(), func(tx *store.Tx) error {
@@ -81,6 +79,9 @@ func (a *API) discardFile(c *call) (any, error) {
 		}
 		return tx.DropFiles([]string{own})
 	})
+	if err == nil && missing {
+		err = faultf(http.StatusNotFound, "PUT files/NAME uploads one", "there is no file %q of this token", name)
+	}
 	return wire.File{Name: name, Size: size}, err
 }
 
