@@ -42,15 +42,15 @@ const (
 	isUsed = `ROW.file_delete_state <> 0 AND ROW.batch > 1000000000 AND ROW.cpu_time > 0`
 )
 
-// tokenTriggers count the computing time of tokens and the bytes of their files. The transitioner is the
-// only part of the server that makes the output files of a result deletable, so the first count does
-// not make schedulers wait for each other.
+// tokenTriggers count the computing time of tokens and the bytes of their files. Output files of a result
+// are made deletable by the transitioner, so the first count hardly ever makes schedulers wait for each
+// other: only a result that is reported after that counts at once.
 func tokenTriggers() []countTrigger {
 	bytes := func(token, n string) string {
 		return fmt.Sprintf("INSERT INTO token_bytes (tokenid, total) VALUES (%s, %s) ON CONFLICT (tokenid) DO UPDATE SET total = token_bytes.total + excluded.total", token, n)
 	}
 	return []countTrigger{
-		{"result", "result_token_use", "UPDATE OF file_delete_state", "OLD.file_delete_state = 0 AND " + of("NEW", isUsed), of("NEW",
+		{"result", "result_token_use", "UPDATE OF file_delete_state, cpu_time", of("NEW", isUsed) + " AND NOT (" + of("OLD", isUsed) + ")", of("NEW",
 			`INSERT INTO token_use (tokenid, day, cpu_time, elapsed_time, expected_time)
 SELECT `+used+` FROM workunit w WHERE w.id = ROW.workunitid AND w.tokenid <> 0
 ON CONFLICT (tokenid, day) DO UPDATE SET cpu_time = token_use.cpu_time + excluded.cpu_time,
