@@ -74,7 +74,7 @@ test-python: deps
 # Podman comes from Debian, and the image's base takes some minutes the first time.
 test-image:
 	STARLING_IMAGE=1 tools/install-test-deps
-	STARLING_IMAGE=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Image|Containers)$$' ./e2e
+	STARLING_IMAGE=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Image|Containers|ImagesForDocker)$$' ./e2e
 
 # Releases of two versions are built, installed and upgraded, with systemd, in copies of this system.
 test-packages:

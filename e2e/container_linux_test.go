@@ -7,12 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testimage"
 	"github.com/starling-grid/starling/internal/testprogram"
 )
 
@@ -33,28 +37,7 @@ func TestContainers(t *testing.T) {
 
 	start := func(name, settings string) *testhost.Agent {
 		t.Helper()
-		home, err := os.MkdirTemp("", "sc-") //nolint:usetesting // short, and open to other users
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = os.RemoveAll(home) })
-		// No network, since programs that Podman's default network needs may be missing.
-		if err := os.MkdirAll(filepath.Join(home, ".config", "containers"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(home, ".config", "containers", "containers.conf"), []byte("[containers]\nnetns = \"none\"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		a, err := testhost.NewAgent(unprivileged(t, home), filepath.Join(home, name), "", "ncpus = 1\n"+settings)
-		if err == nil && os.Geteuid() == 0 {
-			err = chownAll(home, nobody)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { end(t, a) })
-		startAgent(t, ctx, a, p)
-		return a
+		return containerAgent(t, ctx, p, name, settings)
 	}
 	without := start("without", "")
 	refused := await(t, ctx, without, "a refusal", func(s control.Status) bool {
@@ -82,6 +65,33 @@ func TestContainers(t *testing.T) {
 	if err != nil || string(got) != "HELLO" {
 		t.Errorf("the outcome: %q, %v", got, err)
 	}
+}
+
+// containerAgent starts an agent that can run Podman, where this computer can.
+func containerAgent(t *testing.T, ctx context.Context, p *testhost.Project, name, settings string) *testhost.Agent {
+	t.Helper()
+	home, err := os.MkdirTemp("", "sc-") //nolint:usetesting // short, and open to other users
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	// No network, since programs that Podman's default network needs may be missing.
+	if err := os.MkdirAll(filepath.Join(home, ".config", "containers"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".config", "containers", "containers.conf"), []byte("[containers]\nnetns = \"none\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := testhost.NewAgent(unprivileged(t, home), filepath.Join(home, name), "", "ncpus = 1\n"+settings)
+	if err == nil && os.Geteuid() == 0 {
+		err = chownAll(home, nobody)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { end(t, a) })
+	startAgent(t, ctx, a, p)
+	return a
 }
 
 // containers adds an application whose tasks run in containers, and a workunit of it.
@@ -130,6 +140,76 @@ func containers(t *testing.T, ctx context.Context, p *testhost.Project) {
 		"--main", filepath.Join(dir, "container"), "--file", image.Name()+"=image.tar")
 	run(t, ctx, p, "work", "create", p.Dir, "box", "--name", "boxed", "--input", in+"=in", "--target-nresults", "1", "--min-quorum", "1",
 		"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+}
+
+// inDocker is a program in an image. It reads a file of its image's working directory, and fails if a file that
+// a layer removes is there.
+const inDocker = `#!/bin/sh
+test ! -e /gone || exit 2
+echo "$#: $1 $2 $WHAT $(cat table) $(cat in)" >out
+`
+
+// TestImagesForDocker makes an agent compute with a container image that is published for BOINC's
+// docker_wrapper. STARLING_DOCKER_WRAPPER names that program. Without it, the test's own takes its place.
+func TestImagesForDocker(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("podman"); err != nil {
+		t.Skip("podman is not installed; images for docker_wrapper are NOT tested")
+	}
+	if os.Getenv("STARLING_BIN") != "" {
+		t.Skip("nothing can be built here")
+	}
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	dir := t.TempDir()
+	wrapper := os.Getenv("STARLING_DOCKER_WRAPPER")
+	if wrapper == "" {
+		if err := testprogram.Build(ctx, dir, nil, "e2e/testdata/dockerwrapper"); err != nil {
+			t.Fatal(err)
+		}
+		wrapper = filepath.Join(dir, "dockerwrapper")
+	}
+	root := filepath.Join(dir, "root")
+	if err := testimage.System(ctx, root, "sh", "cat", "ln", "test"); err != nil {
+		t.Skip(err)
+	}
+	system, err := testimage.Folder(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, in, config := filepath.Join(dir, "image.tar"), filepath.Join(dir, "in"), filepath.Join(p.Dir, "server.toml")
+	err = testimage.Docker(image, runtime.GOARCH,
+		v1.Config{Entrypoint: []string{"./program"}, Cmd: []string{"it's"}, Env: []string{"PATH=/bin", "WHAT=a $word"}, WorkingDir: "/work"},
+		system, testimage.Tar(testimage.File("gone", "", 0o644), testimage.File("work/table", "data", 0o644)),
+		testimage.Tar(testimage.File(".wh.gone", "", 0o644), testimage.File("work/program", inDocker, 0o755)))
+	text, e := os.ReadFile(config)
+	for _, err := range []error{err, e, os.WriteFile(in, []byte("hello"), 0o600), os.WriteFile(config, append(text, "\n[plan_class.docker]\ndocker = true\n"...), 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, "box")
+	run(t, ctx, p, "version", "add", p.Dir, "box", "--platform", platform, "--version", "1.00", "--plan-class", "docker",
+		"--image", image, "--docker-wrapper", wrapper, "--cmdline", "--fast")
+	run(t, ctx, p, "work", "create", p.Dir, "box", "--name", "boxed", "--input", in+"=in", "--target-nresults", "1", "--min-quorum", "1",
+		"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+	serve(t, ctx, p)
+	a := containerAgent(t, ctx, p, "docker", "virtualization = true\n")
+	status, err := a.Status(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(status.Virtualization) == 0 {
+		t.Skipf("containers cannot be run here, and images for docker_wrapper are NOT tested: %v", status.VirtualizationFaults)
+	}
+	if c, err := p.AwaitDone(ctx); err != nil || c.Results.Granted != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	got, err := p.Outcome("boxed", "out")
+	if want := "2: it's --fast a $word data hello\n"; err != nil || string(got) != want {
+		t.Errorf("the outcome: %q, %v; want %q", got, err, want)
+	}
 }
 
 // nobody is the user without rights who runs agents in tests that run as root.

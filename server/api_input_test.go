@@ -182,7 +182,7 @@ func TestAPIUpload(t *testing.T) {
 		wu, err = tx.WorkunitByName(fmt.Sprintf("api%d_a", b.ID))
 		return err
 	}))
-	if wu.Priority != 4 || wu.RscFpopsEst != 5e9 || !strings.Contains(wu.XMLDoc, "<open_name>data.txt</open_name>") {
+	if wu.Priority != 0 || wu.OwnPriority != 4 || wu.RscFpopsEst != 5e9 || !strings.Contains(wu.XMLDoc, "<open_name>data.txt</open_name>") {
 		t.Errorf("the workunit is %+v", wu)
 	}
 }

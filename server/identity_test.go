@@ -199,6 +199,7 @@ func forget(t *testing.T, w *world) {
 		}
 		queries = append(queries, "DROP TABLE settled_"+table)
 	}
+	queries = append(queries, "DROP TRIGGER result_token_use", "DROP TABLE token_use", "DROP TABLE token_file", "DROP TABLE token_bytes")
 	for _, index := range []string{"workunit_unfinished", "workunit_finished", "result_inactive", "result_over", "result_valid", "result_in_progress"} {
 		queries = append(queries, "DROP INDEX "+index)
 	}
@@ -210,7 +211,7 @@ func forget(t *testing.T, w *world) {
 		"DELETE FROM goose_db_version WHERE version_id >= 17",
 	)
 	queries = append(queries, "DROP TRIGGER workunit_moves", "DROP INDEX workunit_suspicious", "ALTER TABLE workunit DROP COLUMN retries", "ALTER TABLE workunit DROP COLUMN retried_resultid")
-	for _, column := range []string{"last_chance", "suspicious", "target_type", "target_id"} {
+	for _, column := range []string{"last_chance", "suspicious", "target_type", "target_id", "tokenid", "own_priority"} {
 		queries = append(queries, "ALTER TABLE workunit DROP COLUMN "+column)
 	}
 	queries = append(queries, "DROP TABLE team", `DROP INDEX user_teamid`, "DROP TABLE forgotten", "DROP TABLE token", "DROP TABLE api_batch", "DROP TABLE front", "DROP TABLE clock", "DROP INDEX workunit_open", "DROP INDEX user_trusted", "DROP TABLE awaited_output", "DROP INDEX result_open", "DROP TABLE operator_session", "DROP TABLE operator_link", "DROP INDEX result_failed", "DROP INDEX result_not_valid", "DROP INDEX workunit_given_up", "DROP TABLE made_copy", "DROP INDEX result_over_hostid",

@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,18 +12,20 @@ import (
 
 	"github.com/starling-grid/starling/internal/testimage"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/operate/image"
+	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
 // imageVersion returns a version whose image has a common layer and a layer with this program.
-func (w *world) imageVersion(number, program string) operate.NewVersion {
+func (w *world) imageVersion(number, program string, more ...testimage.Entry) operate.NewVersion {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "image.tar")
 	base := testimage.Tar(testimage.File("lib/base", "common", 0o644))
 	w.must(testimage.Docker(path, "amd64", v1.Config{Entrypoint: []string{"/fit"}, Env: []string{"A=b"}},
-		base, testimage.Tar(testimage.File("fit", program, 0o755)), base))
+		base, testimage.Tar(append(more, testimage.File("fit", program, 0o755))...), base))
 	m, err := image.Open(w.t.Context(), path, "x86_64-pc-linux-gnu")
 	w.must(err)
 	w.t.Cleanup(m.Close)
@@ -40,6 +44,14 @@ func TestImageVersions(t *testing.T) {
 	w.must(operate.AddVersion(t.Context(), w.p, second, w.now()))
 	if err := operate.AddVersion(t.Context(), w.p, first, w.now()); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("published twice: %v", err)
+	}
+	python, before := w.imageVersion("2.02", "three"), w.files(w.p.Download)
+	python.Python = []byte("a program")
+	if err := operate.AddVersion(t.Context(), w.p, python, w.now()); err == nil || !strings.Contains(err.Error(), "no program python3 in its PATH") || !strings.Contains(err.Error(), "FROM python:3-slim") {
+		t.Errorf("an image without Python: %v", err)
+	}
+	if now := w.files(w.p.Download); now != before {
+		t.Errorf("the image without Python left %d files", now-before)
 	}
 	w.create(workgen.Params{Name: "wu"}, "hello")
 	boinc := &client{w: w, key: w.user("a@example.org"), name: "a"}
@@ -121,7 +133,7 @@ func TestPythonImages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
-	v := w.imageVersion("2.00", "python")
+	v := w.imageVersion("2.00", "python", testimage.File("usr/bin/python3", "Python", 0o755))
 	v.Python, v.Job.Env = []byte("a program"), []string{"A=c"}
 	w.must(operate.AddVersion(t.Context(), w.p, v, w.now()))
 	w.create(workgen.Params{Name: "wu"}, "hello")
@@ -149,4 +161,94 @@ func TestPythonImages(t *testing.T) {
 			t.Errorf("job.xml lacks %s: %s", part, content["job.xml"])
 		}
 	}
+}
+
+// An image can be published for BOINC's docker_wrapper. The task's folder then has all that the wrapper needs to
+// build the image without a registry.
+func TestImageForDockerWrapper(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var class match.PlanClass
+	class.Docker = true
+	w.p.Config.PlanClasses = map[string]match.PlanClass{"docker": class}
+	w.setUp()
+	shell := testimage.File("bin/sh", "a shell", 0o755)
+	publish := func(change func(v *operate.NewVersion)) error {
+		v := w.imageVersion("3.00", "program", shell)
+		v.Platform, v.PlanClass, v.Wrapper, v.DockerWrapper = "windows_x86_64", "docker", "", w.file("docker_wrapper.exe", "BOINC's")
+		if change != nil {
+			change(&v)
+		}
+		return operate.AddVersion(t.Context(), w.p, v, w.now())
+	}
+	for want, change := range map[string]func(v *operate.NewVersion){
+		"Add [plan_class.docker] with docker = true": func(v *operate.NewVersion) { v.PlanClass = "" },
+		"use --image":             func(v *operate.NewVersion) { v.Image.Close(); v.Image, v.Main = nil, w.file("x", "y") },
+		"platform armv7":          func(v *operate.NewVersion) { v.Platform = "armv7-unknown" },
+		"no job.xml, checkpoints": func(v *operate.NewVersion) { v.Job.Checkpoints = []string{"state"} },
+		"a shell starts the program": func(v *operate.NewVersion) {
+			*v = func() operate.NewVersion {
+				without := w.imageVersion("3.00", "program")
+				without.Platform, without.PlanClass, without.DockerWrapper = v.Platform, v.PlanClass, v.DockerWrapper
+				return without
+			}()
+		},
+	} {
+		if err := publish(change); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	w.must(publish(func(v *operate.NewVersion) { v.Job.Env = []string{"B=it's"} }))
+	version, files := w.published("docker")
+	content := make(map[string]string)
+	for _, ref := range version.FileRefs {
+		f, err := w.p.Download.Open(t.Context(), ref.FileName)
+		w.must(err)
+		b, err := io.ReadAll(f)
+		w.must(err)
+		_ = f.Close()
+		text := string(b)
+		content[ref.Logical()] = text
+		if ref.MainProgram && text != "BOINC's" || !ref.MainProgram && !ref.CopyFile || files[ref.FileName].Signature == "" {
+			t.Errorf("%+v", ref)
+		}
+	}
+	if got, want := content["Dockerfile"], regexp.MustCompile(`^FROM scratch\n(ADD image_layer_[0-9a-f]{64}\.tgz /\n){3}WORKDIR /starling\nCMD \["/bin/sh", "/starling/starling_run\.sh"\]\n$`); !want.MatchString(got) {
+		t.Errorf("Dockerfile:\n%s", got)
+	}
+	for name := range strings.FieldsSeq(content["Dockerfile"]) {
+		if strings.HasPrefix(name, "image_layer_") && content[name] == "" {
+			t.Errorf("%s is not in the folder", name)
+		}
+	}
+	if got := content["starling_run.sh"]; !strings.Contains(got, "export A='b'\nexport B='it'\\''s'\n") || !strings.HasSuffix(got, "exec '/fit' $ARGS\n") {
+		t.Errorf("script:\n%s", got)
+	}
+	if got := content["job.toml"]; !strings.Contains(got, "workdir = \"/starling\"\nimage_name = \"boinc__starling__") {
+		t.Errorf("job.toml:\n%s", got)
+	}
+}
+
+// published returns the version of a plan class and its files by name.
+func (w *world) published(class string) (v protocol.AppVersion, files map[string]protocol.FileInfo) {
+	w.t.Helper()
+	files = make(map[string]protocol.FileInfo)
+	w.must(w.p.Store.View(w.t.Context(), func(tx *store.View) error {
+		list, err := tx.AppVersions()
+		for _, x := range list {
+			if x.PlanClass != class {
+				continue
+			}
+			e, failed := protocol.ParseElements([]byte(x.XMLDoc))
+			if failed != nil || !x.Plain {
+				w.t.Fatalf("%+v, %v", x, failed)
+			}
+			v = e.AppVersions[0]
+			for _, f := range e.Files {
+				files[f.Name] = f
+			}
+		}
+		return err
+	}))
+	return v, files
 }

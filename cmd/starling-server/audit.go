@@ -25,7 +25,7 @@ var changing = map[string]bool{
 	"work create": true, "work cancel": true, "work retry": true, "work set": true,
 	"host ban": true, "host unban": true, "file stage": true, "file put": true, "file get": true, "file delete": true,
 	"trickle send": true, "key rotate": true, "doctor": true,
-	"token create": true, "token revoke": true,
+	"token create": true, "token set": true, "token revoke": true,
 	"token authenticator": true, // changes nothing, but reveals a secret
 	"backup":              true, "restore": true, "move": true, "migrate": true,
 }

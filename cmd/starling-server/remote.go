@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/api/client"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/operate/view"
@@ -23,7 +24,7 @@ const tokenVariable = "STARLING_TOKEN"
 
 func remoteCmd() *cobra.Command {
 	cmd := group("remote", "Submit work to a project from another computer, over its HTTP API",
-		submitCmd(), estimateCmd(), batchesCmd(), fetchCmd(), giveUpCmd(), retireCmd())
+		submitCmd(), estimateCmd(), batchesCmd(), limitsCmd(), fetchCmd(), giveUpCmd(), retireCmd())
 	cmd.Long = "Submit work to a project from another computer, follow it and fetch its results. URL is the project's. The\n" +
 		"project's operator makes a token (token create); it is read from --token-file or the environment variable\n" + tokenVariable + "."
 	return cmd
@@ -171,6 +172,32 @@ func batchesCmd() *cobra.Command {
 		return printTable(&view.Listing{None: "No batches.", Columns: []view.Column{
 			{Name: "Batch"}, {Name: "Name"}, {Name: "Workunits"}, {Name: "Unfinished"}, {Name: "Succeeded"}, {Name: "Failed"}, {Name: "Fetchable"}, {Name: "Created"},
 		}}, rows)
+	})
+}
+
+func limitsCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "limits URL", Short: "Show the limits of the token and what is used of them", Args: cobra.ExactArgs(1),
+		Long: "Show the limits of the token and what is used of them. The project's operator sets them (token set).",
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return remote(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
+		t, err := c.Limits(ctx)
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return printJSON(t)
+		}
+		if t.Held != "" {
+			fmt.Println(t.Held)
+		}
+		var rows view.List
+		for _, l := range allowance.Lines(t) {
+			rows.Rows = append(rows.Rows, []any{l.Limit, l.Used, l.Allowed})
+		}
+		return printTable(&view.Listing{Columns: []view.Column{{Name: "Limit"}, {Name: "Used"}, {Name: "Allowed"}}}, rows)
 	})
 }
 

@@ -73,6 +73,9 @@ func TestRemote(t *testing.T) {
 	if err := remote("submit", p.URL, "join", filepath.Join(dir, "a.txt"), "--name", "run-1", "--dry-run"); err != nil {
 		t.Fatal(err)
 	}
+	if err := remote("limits", p.URL); err != nil {
+		t.Fatal(err)
+	}
 	if err := submit(); err != nil {
 		t.Fatal(err)
 	}

@@ -206,7 +206,8 @@ func versionCmd() *cobra.Command {
 		Short: "Sign and publish an application version",
 		Long: "Sign the files of an application version with the project's private key, and publish it.\n\n" +
 			"With --image, the program is in a container image. Starling's agents on Linux run it in their sandbox, without\n" +
-			"Docker. BOINC's clients do not get the version. IMAGE is an archive that docker save or podman save has written,\n" +
+			"Docker. BOINC's clients do not get the version, unless it is published for them, too: with --docker-wrapper, which\n" +
+			"names BOINC's docker_wrapper for the platform, they run it in Docker or Podman. IMAGE is an archive that docker save or podman save has written,\n" +
 			"oci:DIR for a folder in OCI's format, or a name in a registry, such as docker.io/library/python@sha256:….\n\n" +
 			"With --python, the image's python3 runs Python functions, which scientists send with the package starling_grid.\n\n" +
 			"The key may be kept on another computer: where keys/code_sign_private is missing, each file needs a\n" +
@@ -221,8 +222,12 @@ func versionCmd() *cobra.Command {
 				v.Python = python.Runner
 			}
 			if container != "" {
+				wanted := v.Platform
+				if v.DockerWrapper != "" {
+					wanted = operate.ImagePlatform(v.Platform)
+				}
 				var err error
-				if v.Image, err = image.Open(cmd.Context(), container, v.Platform); err != nil {
+				if v.Image, err = image.Open(cmd.Context(), container, wanted); err != nil {
 					return err
 				}
 				defer v.Image.Close()
@@ -231,7 +236,7 @@ func versionCmd() *cobra.Command {
 				}
 				v.Plain = true
 			}
-			if v.Plain && v.Wrapper == "" {
+			if v.Plain && v.Wrapper == "" && v.DockerWrapper == "" {
 				var err error
 				if v.Wrapper, err = findWrapper(v.Platform); err != nil {
 					return err
@@ -255,6 +260,7 @@ func versionCmd() *cobra.Command {
 	f.StringVar(&v.Cmdline, "cmdline", "", "arguments to add to those of each workunit")
 	f.BoolVar(&v.Plain, "plain", false, "the program does not use BOINC's API: wrap it, and copy its files into its folder")
 	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain and --image (default: starling-wrap-PLATFORM or starling-wrap beside this program, or in ../lib/starling)")
+	f.StringVar(&v.DockerWrapper, "docker-wrapper", "", "with --image: BOINC's docker_wrapper for the platform; publish the image for BOINC's clients, which run it in Docker or Podman")
 	f.StringArrayVar(&v.Job.Checkpoints, "checkpoint", nil, "with --plain or --image: a file that the program writes when it has made a checkpoint; may be repeated")
 	f.StringVar(&v.Job.Progress, "progress", "", "with --plain or --image: a file whose last number is the fraction done, 0 to 1")
 	f.StringVar(&v.Job.Pattern, "progress-pattern", "", "with --plain or --image: a regular expression for what the program prints, whose group is the fraction done, or percent if a % is part of the match")

@@ -8,20 +8,22 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/starling-grid/starling/server/api"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
 
 func tokenCmd() *cobra.Command {
-	return group("token", "Manage tokens with which programs submit work over HTTP", createTokenCmd(), listCmd(view.Tokens), authenticatorCmd(), revokeTokenCmd())
+	return group("token", "Manage tokens with which programs submit work over HTTP", createTokenCmd(), setTokenCmd(), listCmd(view.Tokens), authenticatorCmd(), revokeTokenCmd())
 }
 
 func createTokenCmd() *cobra.Command {
 	var apps []string
-	var quota int
+	limits := operate.TokenLimits{Weight: 1}
 	cmd := &cobra.Command{
 		Use:   "create DIR NAME",
 		Short: "Create a token and print it",
@@ -34,17 +36,19 @@ func createTokenCmd() *cobra.Command {
 				if name == "" || strings.ContainsAny(name, "\n\r\t()") {
 					return fmt.Errorf("%q cannot be the name of a token: use letters, digits and spaces", args[1])
 				}
-				if quota < 0 {
-					return fmt.Errorf("--quota is %d, want 0 (no limit) or more", quota)
+				if err := limits.Check(); err != nil {
+					return err
 				}
 				secret, hash := api.NewToken()
+				token := store.Token{CreateTime: time.Now(), Name: name, Hash: hash, Apps: apps}
+				limits.Apply(&token)
 				err := p.Store.Update(ctx, func(tx *store.Tx) error {
 					for _, app := range apps {
 						if _, err := tx.AppByName(app); err != nil {
 							return err
 						}
 					}
-					_, err := tx.InsertToken(store.Token{CreateTime: time.Now(), Name: name, Hash: hash, Apps: apps, Quota: quota})
+					_, err := tx.InsertToken(token)
 					return err
 				})
 				if errors.Is(err, store.ErrExists) {
@@ -59,7 +63,40 @@ func createTokenCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&apps, "app", nil, "an application that it is for; may be repeated (default: all)")
-	cmd.Flags().IntVar(&quota, "quota", 0, "how many of its workunits may be unfinished at a time; 0: no limit")
+	limitFlags(cmd.Flags(), &limits)
+	return cmd
+}
+
+// limitFlags defines the flags for the limits of a token. Their defaults are the present values.
+func limitFlags(f *pflag.FlagSet, l *operate.TokenLimits) {
+	f.IntVar(&l.Quota, "quota", l.Quota, "how many of its workunits may be unfinished at a time; 0: no limit")
+	f.Float64Var(&l.MaxGB, "max-gb", l.MaxGB, "gigabytes that the project stores for it: input files of unfinished workunits, uploaded files, and the output of batches that are not retired; 0: no limit")
+	f.Float64Var(&l.MaxCPUHours, "max-cpu-hours", l.MaxCPUHours, "CPU hours of its finished jobs in 30 days, after which its other jobs wait; 0: no limit")
+	f.Float64Var(&l.Weight, "weight", l.Weight, "share of the computing time relative to other tokens with waiting work of the same application")
+}
+
+func setTokenCmd() *cobra.Command {
+	said := operate.TokenLimits{Weight: 1}
+	cmd := &cobra.Command{
+		Use:   "set DIR NAME",
+		Short: "Change the limits of a token",
+		Long:  "Change the limits of a token that flags name. A running server applies them within seconds.",
+		Args:  cobra.ExactArgs(2),
+	}
+	limitFlags(cmd.Flags(), &said)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+			return operate.SetToken(ctx, p, args[1], func(l *operate.TokenLimits) {
+				now := pflag.NewFlagSet("now", pflag.ContinueOnError)
+				limitFlags(now, l)
+				cmd.Flags().Visit(func(f *pflag.Flag) {
+					if now.Lookup(f.Name) != nil {
+						_ = now.Set(f.Name, f.Value.String()) // it was parsed before
+					}
+				})
+			})
+		})
+	}
 	return cmd
 }
 

@@ -37,6 +37,7 @@ const (
 	maxWorkunits = 10000    // of a batch
 	maxInputs    = 100000   // files of a batch
 	maxName      = 60       // bytes, of a batch or a workunit in it
+	maxPriority  = 100      // of a workunit for its token, and its negative is the least
 	maxWait      = 60 * time.Second
 	listed       = 1000 // workunits of an answer
 	newest       = 100  // maximum number of batches in an answer, since each is counted
@@ -98,6 +99,8 @@ func (a *API) Routes() map[string]limit.Route {
 		"GET api/v1/openapi.json":                                  {Handle: a.openapi, Bound: limit.Small},
 		"POST api/v1/batches":                                      a.large(limit.Shared, maxBody, a.submit),
 		"GET api/v1/batches":                                       a.bearer(a.batches),
+		"GET api/v1/token":                                         a.bearer(a.self),
+		"DELETE api/v1/files/{name}":                               a.bearer(a.discardFile),
 		"PUT api/v1/files/{name}":                                  a.large(limit.Spooled, maxUpload, a.upload),
 		"POST api/v1/estimate":                                     a.large(limit.Shared, maxBody, a.dryRun),
 		"GET api/v1/batches/{id}/estimate":                         a.bearer(a.estimate),

@@ -43,7 +43,7 @@ func (c *boincCall) uploadFiles() error {
 			return faultf(http.StatusBadRequest, "send as many as it names, as file_0, file_1 and so on, in this order", "the request names %d files and has no file_%d", len(c.in.Files), i)
 		}
 		if err == nil {
-			_, err = c.receive(c.http, c.token.ID, strings.TrimSpace(name), part)
+			_, err = c.receive(c.http, c.token, strings.TrimSpace(name), part, 1)
 		}
 		if err != nil {
 			return err

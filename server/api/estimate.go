@@ -44,7 +44,7 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 	if err != nil {
 		return e, err
 	}
-	plan := forecast.Plan{AppID: app.ID, Priority: s.Priority}
+	plan := forecast.Plan{AppID: app.ID}
 	for i := range s.Workunits {
 		wu := &s.Workunits[i]
 		p, err := g.Params(paramsOf(s, wu))

@@ -17,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/limit"
+	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -50,20 +51,65 @@ func (a *API) stage(ctx context.Context, owner int64, name string, r io.Reader) 
 	return err
 }
 
+// discardFile deletes a file that was uploaded, unless a workunit needs it.
+func (a *API) discardFile(c *call) (any, error) {
+	name := c.PathValue("name")
+	if err := uploadable(name); err != nil {
+		return nil, err
+	}
+	own := physical(c.token.ID, name)
+	size, err := a.Download.Size(c.Context(), own)
+	missing := errors.Is(err, fs.ErrNotExist) // it is not counted then, even if the operator has deleted it
+	if err != nil && !missing {
+		return nil, err
+	}
+	err = a.Store.Update(c.Context(), func(tx *store.Tx) error {
+		if err := tx.LockFiles(); err != nil {
+			return err
+		}
+		needed, err := tx.FileShared(own, 0)
+		if err != nil {
+			return err
+		}
+		if needed {
+			return faultf(http.StatusConflict, "wait until they are finished, which deletes the file, or cancel them", "unfinished jobs need the file %q", name)
+		}
+		if err := a.Download.Remove(c.Context(), own); err != nil {
+			return err
+		}
+		return tx.DropFiles([]string{own})
+	})
+	if err == nil && missing {
+		err = faultf(http.StatusNotFound, "PUT files/NAME uploads one", "there is no file %q of this token", name)
+	}
+	return wire.File{Name: name, Size: size}, err
+}
+
 // upload stores the body of a request as a file that batches of the token may name.
 func (a *API) upload(c *call) (any, error) {
-	n, err := a.receive(c.Request, c.token.ID, c.PathValue("name"), c.Body)
+	n, err := a.receive(c.Request, c.token, c.PathValue("name"), c.Body, max(c.ContentLength, 1))
 	return wire.File{Name: c.PathValue("name"), Size: n}, err
 }
 
-// receive spools a file of a request, as r yields it, and stores it for the batches of a token.
-func (a *API) receive(req *http.Request, owner int64, name string, r io.Reader) (n int64, err error) {
+// receive spools a file of a request, as r yields it, and stores it for the batches of a token. The file
+// has at least least bytes.
+func (a *API) receive(req *http.Request, token store.Token, name string, r io.Reader, least int64) (n int64, err error) {
 	if err := uploadable(name); err != nil {
 		return 0, err
 	}
 	most := req.ContentLength
 	if most < 0 { // unknown
 		most = maxUpload
+	}
+	err = a.Store.View(req.Context(), func(tx *store.View) error { // before the file is read
+		counted, err := tx.TokenHasFile(token.ID, physical(token.ID, name))
+		if err != nil || counted {
+			return err
+		}
+		return hasRoom(tx, token, least)
+	})
+	if err != nil {
+		return 0, err
 	}
 	dir, remove, err := a.Spool.folder(req.Context(), limit.ClientOf(req), most)
 	if err != nil {
@@ -78,10 +124,28 @@ func (a *API) receive(req *http.Request, owner int64, name string, r io.Reader) 
 	if n, err = io.Copy(f, r); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
-	if err == nil {
-		err = a.stage(req.Context(), owner, name, f)
+	if err != nil {
+		return n, err
+	}
+	own := physical(token.ID, name)
+	counted, err := a.reserve(req.Context(), token, own, n)
+	if err != nil {
+		return n, err
+	}
+	if err = a.stage(req.Context(), token.ID, name, f); err != nil && !counted {
+		err = errors.Join(err, a.uncount(context.WithoutCancel(req.Context()), own))
 	}
 	return n, err
+}
+
+// uncount stops counting a file that could not be stored, if it is not there.
+func (a *API) uncount(ctx context.Context, own string) error {
+	return a.Store.Update(ctx, func(tx *store.Tx) error {
+		if _, err := a.Download.Size(ctx, own); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return tx.DropFiles([]string{own})
+	})
 }
 
 // hasFile reports whether there is a file that a token's bearer may name in a batch, and returns
@@ -108,5 +172,5 @@ func (a *API) staged(ctx context.Context, in wire.Input, owner int64) (g workgen
 	if err == nil && !there {
 		err = &inputError{fmt.Sprintf("names the file %q, which the project does not have", in.Staged), "upload it first; files are deleted after the last workunit that needs them"}
 	}
-	return workgen.Given{Kind: workgen.Staged, Path: name, Base: in.Staged, Logical: in.Name}, err
+	return workgen.Given{Kind: workgen.Staged, Path: name, Base: in.Staged, Logical: in.Name, Counted: name == physical(owner, in.Staged)}, err
 }

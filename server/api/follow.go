@@ -42,6 +42,10 @@ func Status(tx *store.View, b store.APIBatch) (wire.Batch, error) {
 	s.Unfinished = int64(b.Expected) - gone - st.Canonical - st.Error
 	s.Fraction = float64(st.Assimilate+gone) / float64(max(1, b.Expected))
 	s.Done = b.Made && st.Assimilate == st.Total
+	if s.Unfinished > 0 {
+		s.Held, err = held(tx, b, time.Now())
+		return s, err
+	}
 	return s, nil
 }
 

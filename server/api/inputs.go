@@ -21,6 +21,7 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 	wu := &s.Workunits[i]
 	spec.Params = paramsOf(s, wu)
 	spec.Name, spec.Batch = unique(b, wu.Name), b.Number()
+	spec.TokenID, spec.OwnPriority = b.TokenID, priorityOf(s, wu)
 	for _, name := range wu.After {
 		spec.After = append(spec.After, unique(b, name))
 	}
@@ -67,14 +68,18 @@ func (a *API) nameless(s *wire.Submission) error {
 	return nil
 }
 
-func paramsOf(s *wire.Submission, wu *wire.Workunit) workgen.Params {
-	priority := s.Priority
+// priorityOf returns the priority of a workunit for its token.
+func priorityOf(s *wire.Submission, wu *wire.Workunit) int64 {
 	if wu.Priority != nil {
-		priority = *wu.Priority
+		return *wu.Priority
 	}
+	return s.Priority
+}
+
+func paramsOf(s *wire.Submission, wu *wire.Workunit) workgen.Params {
 	return workgen.Params{
-		CommandLine: wu.CommandLine, Priority: priority,
-		MinQuorum: s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: cmp.Or(wu.FpopsEst, s.FpopsEst), RscFpopsBound: s.FpopsBound,
+		CommandLine: wu.CommandLine,
+		MinQuorum:   s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: cmp.Or(wu.FpopsEst, s.FpopsEst), RscFpopsBound: s.FpopsBound,
 		RscMemoryBound: s.MemoryBound, RscDiskBound: s.DiskBound,
 	}
 }
@@ -119,7 +124,7 @@ func (a *API) given(ctx context.Context, in wire.Input, path string, files *fetc
 			return g, wrongInput("is not base64")
 		}
 	}
-	return workgen.Given{Path: path, Logical: in.Name}, os.WriteFile(path, content, 0o600)
+	return workgen.Given{Path: path, Logical: in.Name, Counted: true}, os.WriteFile(path, content, 0o600)
 }
 
 func remoteOf(in wire.Input) workgen.Remote {
@@ -135,12 +140,12 @@ func (a *API) copied(ctx context.Context, in wire.Input, files *fetcher) (g work
 			return g, &inputError{fmt.Sprintf("has the MD5 %q", in.MD5), "give 32 hex digits, or none"}
 		}
 		if sum, err := a.Download.Sum(ctx, r.Name()); err == nil && sum.MD5 == r.MD5 {
-			return workgen.Given{Kind: workgen.Staged, Path: r.Name(), Logical: in.Name}, nil
+			return workgen.Given{Kind: workgen.Staged, Path: r.Name(), Logical: in.Name, Counted: true}, nil
 		}
 	}
 	got, err := files.fetch(ctx, r)
 	if f, is := errors.AsType[*fetchError](err); is {
 		return g, &inputError{fmt.Sprintf("cannot be fetched from %s: %v", in.URL, f), f.cure}
 	}
-	return workgen.Given{Path: got.path, Logical: in.Name}, err
+	return workgen.Given{Path: got.path, Logical: in.Name, Counted: true}, err
 }

@@ -85,7 +85,7 @@ func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *w
 	if err != nil || b.Made {
 		return b, isNew, err
 	}
-	if err := a.complete(ctx, from, s, b, app); err != nil && !errors.Is(err, errMade) {
+	if err := a.complete(ctx, from, s, b, app, token); err != nil && !errors.Is(err, errMade) {
 		// Workunits that were not made do not count until they are requested again.
 		freed := a.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.PromiseAPIBatch(b.ID, time.Time{}) })
 		return b, isNew, errors.Join(err, freed)
@@ -121,6 +121,11 @@ func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) 
 		wu := &s.Workunits[i]
 		if wu.Name == "" {
 			wu.Name = fmt.Sprint(i)
+		}
+		if p := priorityOf(s, wu); p < -maxPriority || p > maxPriority {
+			f := faultf(http.StatusUnprocessableEntity, fmt.Sprintf("give one from %d to %d: it orders the jobs of this token, and does not put them before those of others", -maxPriority, maxPriority), "workunit %q has the priority %d", wu.Name, p)
+			f.Workunit = &i
+			return f
 		}
 		if err := named("workunit", wu.Name); err != nil {
 			return err
@@ -235,23 +240,6 @@ func contentOf(s *wire.Submission) (string, error) {
 // is making. It is renewed while they are made.
 const promised = time.Hour
 
-// affords returns the reason why a token may not have n workunits in a batch, or nil. The counts
-// that it uses do not change until the transaction ends.
-func affords(tx *store.Tx, token store.Token, b store.APIBatch, n int, now time.Time) error {
-	if token.Quota == 0 {
-		return nil
-	}
-	if err := tx.LockToken(token.ID); err != nil {
-		return err
-	}
-	others, err := tx.UnfinishedOfToken(token.ID, b.ID, now)
-	if err == nil && int(others)+n > token.Quota {
-		err = faultf(http.StatusTooManyRequests, "wait until some are finished, cancel a batch, or ask the project's operator for more",
-			"%d workunits of this token are unfinished, and it may have %d", others, token.Quota)
-	}
-	return err
-}
-
 // chunk is the number of workunits made in one transaction.
 const chunk = 500
 
@@ -259,7 +247,7 @@ const chunk = 500
 func unique(b store.APIBatch, name string) string { return fmt.Sprintf("api%d_%s", b.ID, name) }
 
 // complete makes the workunits of a batch that are not there yet.
-func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission, b store.APIBatch, app store.App) error {
+func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission, b store.APIBatch, app store.App, token store.Token) (err error) {
 	dir, remove, err := a.Spool.folder(ctx, from, a.spooled(s))
 	if err != nil {
 		return err
@@ -275,6 +263,12 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 		}
 		return tx.PromiseAPIBatch(b.ID, time.Now().Add(promised))
 	}
+	g.Check = fits(token)
+	defer func() {
+		if f, is := errors.AsType[*fault](err); is && f.code == http.StatusTooManyRequests { // the files would take the room all the same
+			err = errors.Join(err, g.Clear(context.WithoutCancel(ctx)))
+		}
+	}()
 	files := newFetcher(dir, a.Settings)
 	files.owner = b.TokenID
 	var specs []workgen.Spec

@@ -44,6 +44,13 @@ type Batched interface {
 	Flush() error
 }
 
+// A Keeper is a Handler that stores outcomes in the project's folder.
+type Keeper interface {
+	Handler
+	// Kept returns the size in bytes of the outcome of a workunit that was taken.
+	Kept(wu store.Workunit) (int64, error)
+}
+
 // An Assimilator handles the workunits that are ready.
 type Assimilator struct {
 	Store *store.Store
@@ -91,12 +98,12 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		list := outgoings(jobs)
 		batched := a.hand(ctx, list)
 		err := recorded() // the batch before
-		var done []int64
+		var done []*outgoing
 		for _, o := range list {
 			switch {
 			case o.err == nil:
 				a.off.Done(o.wu.ID)
-				done = append(done, o.wu.ID)
+				done = append(done, o)
 			case pass.OfDatabase(o.err):
 				err = cmp.Or(err, o.err)
 			case ctx.Err() == nil:
@@ -123,6 +130,7 @@ type outgoing struct {
 	wu        store.Workunit
 	results   []store.Result
 	canonical *store.Result
+	kept      int64 // bytes of its output that count for a token
 	err       error // why it was not taken
 }
 
@@ -185,6 +193,12 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool)
 			fail(list, app, err)
 		}
 	}
+	for _, o := range list {
+		keeper, ok := handlers[o.wu.AppID].(Keeper)
+		if ok && o.err == nil && o.wu.TokenID != 0 && o.canonical != nil {
+			o.kept, o.err = keeper.Kept(o.wu)
+		}
+	}
 	return batched
 }
 
@@ -198,9 +212,13 @@ func fail(list []*outgoing, app int64, err error) {
 }
 
 // record marks workunits as assimilated and sends them back to the transitioner.
-func (a *Assimilator) record(ctx context.Context, ids []int64, now time.Time) error {
-	if len(ids) == 0 {
+func (a *Assimilator) record(ctx context.Context, done []*outgoing, now time.Time) error {
+	if len(done) == 0 {
 		return nil
+	}
+	ids := make([]int64, len(done))
+	for i, o := range done {
+		ids[i] = o.wu.ID
 	}
 	return a.Store.Update(ctx, func(tx *store.Tx) error {
 		tx.SetCause(now, "assimilator", "the assimilator accepted its outcome")
@@ -208,8 +226,8 @@ func (a *Assimilator) record(ctx context.Context, ids []int64, now time.Time) er
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
-			old := wus[id]
+		for _, o := range done {
+			old := wus[o.wu.ID]
 			if old.AssimilateState != store.AssimilateReady {
 				continue
 			}
@@ -218,7 +236,11 @@ func (a *Assimilator) record(ctx context.Context, ids []int64, now time.Time) er
 			if wu.CanonicalResultID == 0 && wu.ErrorMask == 0 {
 				wu.ErrorMask = store.ErrorNoCanonical
 			}
-			if err := tx.SaveWorkunit(old, wu); err != nil && !errors.Is(err, store.ErrLost) {
+			err := tx.SaveWorkunit(old, wu)
+			if err == nil && o.kept > 0 {
+				err = tx.KeepOutput(wu.TokenID, wu.Batch, o.kept)
+			}
+			if err != nil && !errors.Is(err, store.ErrLost) {
 				return err
 			}
 		}

@@ -239,6 +239,19 @@ func (c *Copy) Flush() error {
 	return atomicfile.SyncDir(c.Dir)
 }
 
+// Kept implements Keeper.
+func (c *Copy) Kept(wu store.Workunit) (n int64, err error) {
+	entries, err := os.ReadDir(filepath.Join(c.Dir, c.in(wu), wu.Name))
+	for _, e := range entries {
+		info, failed := e.Info()
+		if failed != nil {
+			return 0, failed
+		}
+		n += info.Size()
+	}
+	return n, err
+}
+
 // place moves a folder to its final place, and replaces the one that is there.
 func (c *Copy) place(wu finished) error {
 	from, to := c.aside(wu.name), filepath.Join(c.Dir, wu.in, wu.name)

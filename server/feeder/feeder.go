@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -29,8 +30,12 @@ const (
 	// localPage is the number of results of a kind that are searched for ones whose files the host
 	// has.
 	localPage = 64
-	// halfLife is the time after which the work given to an application counts half.
+	// halfLife is the time after which the work given to an application or a token counts half.
 	halfLife = time.Hour
+	// usesFor is the time for which the uses of tokens are kept.
+	usesFor = 10 * time.Second
+	// slight is the charge below which it is forgotten.
+	slight = 1e-3
 	// sentFor is the time that a result stays leased after it was sent. The snapshots of
 	// transactions that started earlier still have it as unsent.
 	sentFor = time.Second
@@ -52,8 +57,17 @@ type Feeder struct {
 	some   bool              // work has a target
 	leased map[int64]bool    // results, by id (true: sent already)
 	given  map[int64]float64 // sum of the recent costs charged to each application
-	faded  time.Time         // when that was last brought up to date
+	shares map[share]float64 // sum of the recent charges to each token of an application
+	faded  time.Time         // when these were last brought up to date
+
+	uses map[int64]allowance.Use // of tokens, by id
+	used time.Time               // when that was read
 }
+
+// A share is the part of an application's computing time that one token gets, or work without a token.
+type share struct{ app, token int64 }
+
+func shareOf(c *store.Candidate) share { return share{c.AppID, c.TokenID} }
 
 // A part is the unsent work of a kind, or the share of it that belongs to this process, or to
 // others.
@@ -109,7 +123,7 @@ type Lease struct {
 	of   *Feeder
 	held []int64
 	cost map[int64]float64 // of each result: for End
-	by   map[int64]int64   // application of each
+	by   map[int64]share   // to which it belongs
 	// Crowded: results that would have been of use are leased to others at the moment.
 	Crowded bool
 	// Stale: some of the work was looked up for other requests earlier. A request that got no work
@@ -119,10 +133,11 @@ type Lease struct {
 
 // Lease goes through the useful kinds and leases results that fit, until Take has enough. The order
 // is: work for a target of the request, then by priority, then work that belongs to this process,
-// then the application that had the least computing time lately, then the right size for the host,
-// then the oldest result. tx sees the database as of now.
+// then the application that had the least computing time lately, then its token that had the least, then
+// the order that the token's bearer gave its own work, then the right size for the host, then
+// the oldest result. Work of a token whose computing time is used up waits. tx sees the database as of now.
 func (f *Feeder) Lease(tx *store.View, now time.Time, w Want) (*Lease, error) {
-	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]int64)}
+	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]share)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fade(now)
@@ -143,7 +158,7 @@ func (f *Feeder) Lease(tx *store.View, now time.Time, w Want) (*Lease, error) {
 		cost, more := w.Take(c)
 		f.leased[c.ID] = false
 		l.held = append(l.held, c.ID)
-		l.cost[c.ID], l.by[c.ID] = cost, c.AppID
+		l.cost[c.ID], l.by[c.ID] = cost, shareOf(&c)
 		if !more {
 			break
 		}
@@ -168,6 +183,8 @@ func (f *Feeder) order(a, b *stream) int {
 		-cmp.Compare(a.next.Priority, b.next.Priority),
 		rank(!a.head.of.Others)-rank(!b.head.of.Others),
 		cmp.Compare(f.given[a.next.AppID], f.given[b.next.AppID]),
+		cmp.Compare(f.shares[shareOf(&a.next)], f.shares[shareOf(&b.next)]),
+		-cmp.Compare(a.next.OwnPriority, b.next.OwnPriority),
 		cmp.Compare(a.off, b.off),
 		cmp.Compare(a.next.ID, b.next.ID),
 	)
@@ -209,10 +226,10 @@ func (f *Feeder) targeted(tx *store.View, w Want) ([]*head, error) {
 	return heads, err
 }
 
-// refresh sees which kinds there are.
+// refresh sees which kinds there are, and the uses of tokens.
 func (f *Feeder) refresh(tx *store.View, now time.Time, l *Lease) error {
 	if f.leased == nil {
-		f.heads, f.leased, f.given = make(map[part]*head), make(map[int64]bool), make(map[int64]float64)
+		f.heads, f.leased, f.given, f.shares = make(map[part]*head), make(map[int64]bool), make(map[int64]float64), make(map[share]float64)
 	}
 	if f.Fresh > 0 && now.Sub(f.read).Abs() < f.Fresh && (len(f.heads) > 0 || f.some) {
 		l.Stale = true
@@ -225,6 +242,13 @@ func (f *Feeder) refresh(tx *store.View, now time.Time, l *Lease) error {
 		store.Targeted(func(int64) { f.some = true }),
 	); err != nil {
 		return err
+	}
+	if f.uses == nil || now.Sub(f.used).Abs() >= usesFor {
+		uses, err := allowance.All(tx, now)
+		if err != nil {
+			return err
+		}
+		f.uses, f.used = uses, now
 	}
 	parts := make([]store.Slice, 1, 2)
 	if f.Shard != nil {
@@ -245,16 +269,22 @@ func (f *Feeder) refresh(tx *store.View, now time.Time, l *Lease) error {
 	return nil
 }
 
-// fade reduces the weight of the past, so that an application that had no work for a long time does
-// not get everything when it has some.
+// fade reduces the weight of the past, so that an application or a token that had no work for a long time
+// does not get everything when it has some.
 func (f *Feeder) fade(now time.Time) {
 	gone := now.Sub(f.faded)
 	if gone >= 0 && gone < time.Minute {
 		return
 	}
 	f.faded = now
+	left := math.Exp2(-max(gone, 0).Hours() / halfLife.Hours())
 	for app := range f.given {
-		f.given[app] *= math.Exp2(-max(gone, 0).Hours() / halfLife.Hours())
+		f.given[app] *= left
+	}
+	for s := range f.shares {
+		if f.shares[s] *= left; f.shares[s] < slight {
+			delete(f.shares, s)
+		}
 	}
 }
 
@@ -266,8 +296,9 @@ func (l *Lease) End(sent []int64) {
 	gone := make(map[int64]struct{}, len(sent))
 	for _, id := range sent {
 		gone[id] = struct{}{}
-		if app, ok := l.by[id]; ok {
-			f.given[app] += l.cost[id]
+		if s, ok := l.by[id]; ok {
+			f.given[s.app] += l.cost[id]
+			f.shares[s] += f.uses[s.token].Charge(l.cost[id])
 		}
 	}
 	l.release(slices.DeleteFunc(l.held, func(id int64) bool {

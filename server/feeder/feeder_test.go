@@ -87,7 +87,7 @@ func (w *world) lease(n int, memory float64, targets ...store.Target) (l *feeder
 func (w *world) send(ids ...int64) error {
 	return w.st.Update(w.Context(), func(tx *store.Tx) error {
 		for _, id := range ids {
-			if err := tx.Send(store.Result{ID: id, HostID: w.Host.ID, UserID: w.User.ID, SentTime: storetest.T0, ReportDeadline: storetest.T0}); err != nil {
+			if err := tx.Send(store.Result{ID: id, HostID: w.Host.ID, UserID: w.User.ID, FlopsEstimate: 1e9, SentTime: storetest.T0, ReportDeadline: storetest.T0}); err != nil {
 				return err
 			}
 		}

@@ -42,10 +42,15 @@ func (s *stream) begin() error {
 	} else {
 		s.lease.Stale = true
 	}
-	if h.kind != 0 && !s.want.Kind(h.queue) {
+	if h.kind != 0 && (s.held(&h.queue[0]) || !s.want.Kind(h.queue)) {
 		return nil
 	}
 	return s.advance()
+}
+
+// held reports whether a result waits because its token has used up its computing time.
+func (s *stream) held(c *store.Candidate) bool {
+	return c.TokenID != 0 && s.f.uses[c.TokenID].Over()
 }
 
 // read reads more of the kind for all requests.
@@ -84,6 +89,9 @@ func (s *stream) advance() error {
 		}
 		if sent, taken := s.f.leased[c.ID]; taken {
 			s.lease.Crowded = s.lease.Crowded || !sent && !s.lease.has(c.ID)
+			continue
+		}
+		if s.held(c) {
 			continue
 		}
 		if s.want.Fits(c) {

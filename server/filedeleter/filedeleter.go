@@ -90,12 +90,13 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 		if err != nil {
 			return err
 		}
+		var gone []string
 		for _, id := range ids {
-			if err := d.inputsOf(ctx, tx, wus[id], shared); err != nil && !errors.Is(err, store.ErrLost) {
+			if err := d.inputsOf(ctx, tx, wus[id], shared, &gone); err != nil && !errors.Is(err, store.ErrLost) {
 				return err
 			}
 		}
-		return nil
+		return tx.DropFiles(gone)
 	})
 }
 
@@ -124,20 +125,20 @@ func readShared(tx *store.View, wus map[int64]store.Workunit) (map[string]bool, 
 	return shared, err
 }
 
-func (d *Deleter) inputsOf(ctx context.Context, tx *store.Tx, old store.Workunit, shared map[string]bool) error {
+func (d *Deleter) inputsOf(ctx context.Context, tx *store.Tx, old store.Workunit, shared map[string]bool, gone *[]string) error {
 	if old.FileDeleteState != store.DeleteReady {
 		return nil
 	}
 	wu := old
 	wu.FileDeleteState = store.DeleteDone
-	if err := d.removeInputs(ctx, tx.View, old, shared); err != nil {
+	if err := d.removeInputs(ctx, tx.View, old, shared, gone); err != nil {
 		wu.FileDeleteState = store.DeleteError
 		d.Log.Error("can't delete input files", "workunit", wu.Name, "err", err)
 	}
 	return tx.SaveWorkunit(old, wu)
 }
 
-func (d *Deleter) removeInputs(ctx context.Context, tx *store.View, wu store.Workunit, known map[string]bool) error {
+func (d *Deleter) removeInputs(ctx context.Context, tx *store.View, wu store.Workunit, known map[string]bool, gone *[]string) error {
 	e, err := protocol.ParseElements([]byte(wu.XMLDoc))
 	if err != nil {
 		return err
@@ -161,6 +162,7 @@ func (d *Deleter) removeInputs(ctx context.Context, tx *store.View, wu store.Wor
 			if err := d.Download.Remove(ctx, name); err != nil {
 				return fmt.Errorf("input file %s: %w", name, err)
 			}
+			*gone = append(*gone, name)
 		}
 	}
 	return nil

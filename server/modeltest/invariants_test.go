@@ -157,6 +157,14 @@ func (w *world) check() {
 	for name := range w.input {
 		w.failf("input %s is left", name)
 	}
+	w.view(func(tx *store.View) error {
+		for token := range int64(3) {
+			if n, err := tx.TokenBytes(token); err != nil || n != 0 {
+				w.failf("token %d has %d bytes, %v", token, n, err)
+			}
+		}
+		return nil
+	})
 }
 
 func (w *world) checkWorkunit(tx *store.View, name string, granted map[int64]float64) {

@@ -260,6 +260,10 @@ func (w *world) insert(x spec) {
 		DelayBound: x.delay, MinQuorum: x.m, TargetNResults: x.n, MaxErrorResults: x.a, MaxTotalResults: x.b, MaxSuccessResults: x.c, Priority: x.priority, Batch: int64(w.made / 20),
 		ResultTemplateFile: "templates/out", TransitionTime: w.now, Target: x.target,
 	}
+	if token := int64(w.made/20) % 3; w.tokens && token > 0 {
+		wu.Batch += 1_000_000_000
+		wu.TokenID, wu.OwnPriority = token, int64(w.made%2)
+	}
 	row := protocol.Workunit{
 		Name: name, AppName: x.app.name, RscFpopsEst: wu.RscFpopsEst, RscFpopsBound: wu.RscFpopsBound, RscMemoryBound: wu.RscMemoryBound, RscDiskBound: wu.RscDiskBound,
 	}
@@ -276,6 +280,11 @@ func (w *world) insert(x spec) {
 	w.update(func(tx *store.Tx) (err error) {
 		for _, f := range inputsOf(name) {
 			w.input[f] = true
+			if wu.TokenID != 0 {
+				if err := tx.KeepFile(wu.TokenID, f, 5); err != nil {
+					return err
+				}
+			}
 		}
 		if x.after != "" {
 			before := w.wus[x.after].id

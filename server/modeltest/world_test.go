@@ -57,6 +57,7 @@ type world struct {
 	once    [2]*sync.Once // a process's transitioner lets time pass once a pass
 	drain   bool          // chance is over: no more failures of the server
 
+	tokens bool       // most work is submitted with one of two tokens
 	doubts *rand.Rand // draws doubtful work and trusted accounts, if there are any
 
 	eventful, crashes, troubled float64 // chances, within each act of a daemon
@@ -121,9 +122,20 @@ type truth struct {
 	lost     int // calls after which the assimilator died
 }
 
-// newDoubtfulWorld is newWorld with work whose results the validator finds suspicious.
+// newDoubtfulWorld is newWorld with work whose results the validator finds suspicious, and for odd seeds with
+// work of tokens.
 func newDoubtfulWorld(t testing.TB, seed uint64) *world {
 	w := newWorld(t, seed)
+	if w.tokens = seed%2 == 1; w.tokens {
+		w.update(func(tx *store.Tx) error {
+			for _, name := range []string{"one", "two"} {
+				if _, err := tx.InsertToken(store.Token{CreateTime: w.now, Name: name, Hash: name}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 	w.doubts = rand.New(rand.NewPCG(seed, 0x646f_7562))
 	return w
 }

@@ -32,10 +32,13 @@ type NewVersion struct {
 	Files     []workgen.Given // further files
 	Plain     bool            // the program does not use BOINC's API
 	Wrapper   string          // path of our wrapper for that platform, if Plain
-	Job       PlainJob        // description for the wrapper, if Plain
-	MinCore   string          // the oldest client that runs it, as "7.4" ("": any)
-	MaxCore   string          // the newest ("": any)
-	Cmdline   string          // goes before each workunit's command line
+	// DockerWrapper is the path of BOINC's docker_wrapper for the platform. If it is set, the image is for
+	// clients that run it in Docker or Podman, and Wrapper is not used.
+	DockerWrapper string
+	Job           PlainJob // description for the wrapper, if Plain
+	MinCore       string   // the oldest client that runs it, as "7.4" ("": any)
+	MaxCore       string   // the newest ("": any)
+	Cmdline       string   // goes before each workunit's command line
 
 	minCore, maxCore int // 100·major + minor
 }
@@ -72,7 +75,7 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	if err != nil {
 		return err
 	}
-	if v.Image != nil {
+	if v.Image != nil && v.DockerWrapper == "" {
 		v.Platform = protocol.ImagePlatform(v.Platform)
 	}
 	class, ok := p.Config.PlanClasses[v.PlanClass]
@@ -81,6 +84,12 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	}
 	if len(class.Unsupported) > 0 {
 		return fmt.Errorf("plan class %s: its keys %s are not supported, so no computer could get the version", v.PlanClass, strings.Join(class.Unsupported, ", "))
+	}
+	if v.DockerWrapper != "" {
+		if err := dockerClass(v.PlanClass, class); err != nil {
+			return err
+		}
+		v.Main = v.DockerWrapper
 	}
 	var app store.App
 	taken := fmt.Errorf("%s %s for %s already exists. Clients never replace a version: give the new one a higher number",
@@ -117,7 +126,7 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 			return err
 		}
 	}
-	if v.Job.described() {
+	if v.Job.described() && v.DockerWrapper == "" {
 		if key.private == nil {
 			return errors.New("checkpoints, progress and environment are in a job.xml, which must be signed like all files: write it, sign it where the private key is, and use --job")
 		}
@@ -132,7 +141,12 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 		return err
 	}
 	var layers []protocol.FileInfo
-	if v.Image != nil {
+	switch {
+	case v.DockerWrapper != "":
+		if layers, err = v.addDocker(ctx, p, dir, key); err != nil {
+			return err
+		}
+	case v.Image != nil:
 		if layers, err = storeLayers(ctx, p, v.Image, key); err != nil {
 			return err
 		}
@@ -199,7 +213,9 @@ func (v *NewVersion) check() (int, error) {
 	}
 	number, err := parseNumber(v.Number)
 	errs = append(errs, err)
-	if v.Plain && v.Wrapper == "" {
+	if v.DockerWrapper != "" {
+		errs = append(errs, v.checkDocker())
+	} else if v.Plain && v.Wrapper == "" {
 		errs = append(errs, errors.New("a plain program needs the wrapper"))
 	}
 	switch {
@@ -207,7 +223,7 @@ func (v *NewVersion) check() (int, error) {
 		errs = append(errs, errors.New("a version has either a main program or an image"))
 	case v.Image != nil && !v.Plain:
 		errs = append(errs, errors.New("the program of an image needs the wrapper"))
-	case v.Image != nil && protocol.ImagePlatform(v.Platform) == "":
+	case v.Image != nil && v.DockerWrapper == "" && protocol.ImagePlatform(v.Platform) == "":
 		errs = append(errs, fmt.Errorf("there are no images for platform %s", v.Platform))
 	}
 	if v.Python != nil && v.Image == nil {
@@ -274,7 +290,7 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 			return "", err
 		}
 	}
-	if v.Plain {
+	if v.Plain && v.DockerWrapper == "" {
 		name, _, err := workgen.PhysicalName(v.Wrapper)
 		if err != nil {
 			return "", fmt.Errorf("wrapper: %w", err)
@@ -285,7 +301,7 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 		main = protocol.FileRef{OpenName: program}
 	}
 	for _, f := range layers {
-		wire.FileRefs = append(wire.FileRefs, protocol.FileRef{FileName: f.Name})
+		wire.FileRefs = append(wire.FileRefs, protocol.FileRef{FileName: f.Name, CopyFile: v.DockerWrapper != ""})
 		doc.WriteString(f.XML())
 	}
 	if v.Main != "" {
@@ -349,7 +365,7 @@ func (v *NewVersion) paths() []string {
 	if v.Main != "" {
 		paths = append(paths, v.Main)
 	}
-	if v.Plain {
+	if v.Plain && v.DockerWrapper == "" {
 		paths = append(paths, v.Wrapper)
 	}
 	if v.Job.File != "" {

@@ -47,6 +47,10 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 	if err != nil || held {
 		return err
 	}
+	err = p.Store.Update(ctx, func(tx *store.Tx) error { return tx.ForgetTokenDays(now) })
+	if err != nil {
+		return err
+	}
 	if p.PurgeAfter > 0 {
 		err := p.Store.Update(ctx, func(tx *store.Tx) error {
 			_, err := tx.PurgeMsgs(now.Add(-p.PurgeAfter.Duration()))

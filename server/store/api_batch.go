@@ -93,8 +93,14 @@ func (t *Tx) FillAPIBatch(id int64, expected int) error { return t.execOne(fillA
 // APIBatchMade notes that all workunits of a batch were made.
 func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
 
-// RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before.
-func (t *Tx) RetireAPIBatch(id int64, now time.Time) error { return t.run(retireBatch, id, unix(now)) }
+// RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before. The output
+// does not count among the bytes of its token any more.
+func (t *Tx) RetireAPIBatch(id int64, now time.Time) error {
+	if err := t.run(retireBatch, id, unix(now)); err != nil {
+		return err
+	}
+	return t.run(dropOutput, id)
+}
 
 // ExpireAPIBatch sets when a batch expires (zero: never).
 func (t *Tx) ExpireAPIBatch(id int64, at time.Time) error {

@@ -115,7 +115,7 @@ func countsHold() (out []invariant) {
 	for _, s := range settleds {
 		out = append(out, invariant{"the count of finished " + s.table + "s is that of the rows", s.wrong(), bySum})
 	}
-	return out
+	return append(out, tokensHold...)
 }
 
 // A Check looks whether one thing that should always hold does.
@@ -222,6 +222,9 @@ func (t *Tx) Mend(now time.Time) error {
 		return err
 	}
 	if err := t.countSettled(); err != nil {
+		return err
+	}
+	if err := t.countTokens(); err != nil {
 		return err
 	}
 	missing, err := t.guarded()

@@ -122,3 +122,68 @@ func withoutSpeeds(t *testing.T, where, driver string) {
 		return nil
 	})
 }
+
+// Work that was submitted with a token before tokens had limits belongs to it afterwards, and its computing
+// time counts.
+func TestOlderWorkOfTokensCounts(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) {
+		withoutLimits(t, filepath.Join(t.TempDir(), "project.db"), "sqlite")
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		withoutLimits(t, testpg.Start(t).Database(t), "pgx")
+	})
+}
+
+func withoutLimits(t *testing.T, where, driver string) {
+	t.Helper()
+	if err := store.MigrateTo(t.Context(), where, "070"); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open(driver, where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	workunit := func(name, batch string) string {
+		return `INSERT INTO workunit (create_time, appid, name, xml_doc, batch, rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound,
+		 rsc_disk_bound, transition_time, delay_bound, min_quorum, target_nresults, max_error_results, max_total_results,
+		 max_success_results, result_template_file) VALUES (1000, 1, '` + name + `', '', ` + batch + `, 100, 100, 1, 1, 253402300799, 1, 1, 1, 1, 1, 1, '')`
+	}
+	for _, query := range []string{
+		`INSERT INTO app (create_time, name, user_friendly_name, validator, assimilator) VALUES (1, 'a', 'A', 'trivial', 'copy')`,
+		`INSERT INTO token (create_time, name, hash) VALUES (1, 'other', 'x'), (1, 'lab', 'y')`,
+		`INSERT INTO api_batch (create_time, tokenid, name, appid, expected) VALUES (1, 2, 'b', 1, 2)`,
+		workunit("api1_0", "1000000001"), workunit("wu", "7"),
+		`INSERT INTO result (create_time, workunitid, appid, name, server_state, outcome, xml_doc_in, received_time, batch, file_delete_state, cpu_time, elapsed_time, flops_estimate)
+		 VALUES (1000, 1, 1, 'api1_0_0', 5, 3, '', 864000, 1000000001, 2, 30, 40, 2), (1000, 2, 1, 'wu_0', 5, 3, '', 864000, 7, 2, 30, 40, 2)`,
+		`INSERT INTO result (create_time, workunitid, appid, name, server_state, xml_doc_in, batch, kind)
+		 VALUES (1000, 1, 1, 'api1_0_1', 2, '', 1000000001, 5), (1000, 2, 1, 'wu_1', 2, '', 7, 6)`,
+	} {
+		if _, err := db.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := store.OpenFor(t, where)
+	update(t, s, func(tx *store.Tx) error {
+		if days, err := tx.TokenDays(0, time.Unix(864000, 0)); err != nil || len(days) != 1 || days[0] != (store.TokenDay{TokenID: 2, Day: 10, CPUTime: 30, ElapsedTime: 40, ExpectedTime: 50}) {
+			t.Errorf("days %+v, %v", days, err)
+		}
+		if lab, err := tx.TokenByName("lab"); err != nil || lab.Weight != 1 || lab.MaxBytes != 0 || lab.MaxCPUTime != 0 {
+			t.Errorf("token %+v, %v", lab, err)
+		}
+		wu, err := tx.WorkunitByName("api1_0")
+		if err != nil || wu.TokenID != 2 {
+			t.Errorf("workunit %+v, %v", wu, err)
+		}
+		if n, err := tx.SortUnsent(9); err != nil || n != 1 {
+			t.Errorf("%d unsent results were without kind, %v", n, err)
+		}
+		list, err := tx.Unsent(wu.Kind(), store.First, 9, store.Slice{})
+		if err != nil || len(list) != 1 || list[0].TokenID != 2 {
+			t.Errorf("unsent %+v, %v", list, err)
+		}
+		return err
+	})
+}

@@ -32,6 +32,7 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		expiredBatches:      "api_batch_expire",
 		sendable:            "result_unsent",
 		chained:             "result_over_hostid",
+		dropFiles.String():  "token_file_name",
 
 		sendResultToUser.String(): "result_workunitid",
 		sendResultToHost.String(): "result_workunitid",

@@ -71,17 +71,25 @@ func (s settled) change(row string, by int) string {
 		s.counts, s.names(), s.values(row), by, of(row, s.when))
 }
 
-// A countTrigger is a trigger with its event, its condition and its action.
-type countTrigger struct{ name, event, when, do string }
+// A countTrigger is a trigger of a table with its event, its condition and its action.
+type countTrigger struct{ table, name, event, when, do string }
+
+// countTriggers returns the triggers that maintain counts.
+func countTriggers() (out []countTrigger) {
+	for _, s := range settleds {
+		out = append(out, s.triggers()...)
+	}
+	return append(out, tokenTriggers()...)
+}
 
 func (s settled) triggers() []countTrigger {
 	before, after := of("OLD", s.when), of("NEW", s.when)
 	name := s.table + "_settled_"
 	return []countTrigger{
-		{name + "insert", "INSERT", after, s.change("NEW", 1)},
-		{name + "delete", "DELETE", before, s.change("OLD", -1)},
+		{s.table, name + "insert", "INSERT", after, s.change("NEW", 1)},
+		{s.table, name + "delete", "DELETE", before, s.change("OLD", -1)},
 		{
-			name + "update", "UPDATE OF " + strings.Join(s.columns, ", "), "(" + before + ") OR (" + after + ")",
+			s.table, name + "update", "UPDATE OF " + strings.Join(s.columns, ", "), "(" + before + ") OR (" + after + ")",
 			s.change("OLD", -1) + "; " + s.change("NEW", 1),
 		},
 	}

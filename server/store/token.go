@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/starling-grid/starling/server/db"
@@ -14,6 +15,9 @@ type Token struct {
 	Hash        string   // hash of its bearer's secret
 	Apps        []string // names of the applications for which it may be used, empty for all
 	Quota       int      // unfinished workunits at a time (0: unlimited)
+	MaxBytes    int64    // of its files that the project stores (0: unlimited)
+	MaxCPUTime  int64    // seconds in TokenDays days (0: unlimited)
+	Weight      float64  // part of the computing time of an application, relative to other tokens (0: 1)
 	UsedTime    time.Time
 	RevokedTime time.Time // zero: it works
 }
@@ -25,23 +29,30 @@ var tokenColumns = columns[Token]{
 	{"hash", func(t *Token) any { return &t.Hash }},
 	{"apps", func(t *Token) any { return (*spaced)(&t.Apps) }},
 	{"quota", func(t *Token) any { return &t.Quota }},
+	{"max_bytes", func(t *Token) any { return &t.MaxBytes }},
+	{"max_cpu_time", func(t *Token) any { return &t.MaxCPUTime }},
+	{"weight", func(t *Token) any { return &t.Weight }},
 	{"used_time", func(t *Token) any { return (*unix)(&t.UsedTime) }},
 	{"revoked_time", func(t *Token) any { return (*unix)(&t.RevokedTime) }},
 }
 
 var (
+	limitToken  = db.Update("token", "quota = $2, max_bytes = $3, max_cpu_time = $4, weight = $5")
 	tokenUsed   = db.Update("token", "used_time = $2", "used_time < $3")
 	revokeToken = db.Change(`UPDATE token SET revoked_time = $2, name = name || ' (revoked ' || id || ')' WHERE name = $1 AND revoked_time = 0`)
 )
 
 var (
-	insertToken = tokenColumns.InsertInto("token", "create_time, name, hash, apps, quota")
+	insertToken = tokenColumns.InsertInto("token", "create_time, name, hash, apps, quota, max_bytes, max_cpu_time, weight")
 	tokenByHash = `SELECT ` + tokenColumns.List() + ` FROM token WHERE hash = $1 AND revoked_time = 0`
+	tokenByID   = `SELECT ` + tokenColumns.List() + ` FROM token WHERE id = $1`
+	tokenByName = `SELECT ` + tokenColumns.List() + ` FROM token WHERE name = $1 AND revoked_time = 0`
 	tokens      = `SELECT ` + tokenColumns.List() + ` FROM token ORDER BY id`
 )
 
 // InsertToken adds a token and returns its id, or ErrExists if there is one of its name.
 func (t *Tx) InsertToken(x Token) (int64, error) {
+	x.Weight = cmp.Or(x.Weight, 1)
 	return t.insert(insertToken.Statement, insertToken.Args(&x)...)
 }
 
@@ -50,8 +61,21 @@ func (t *View) TokenByHash(hash string) (Token, error) {
 	return one(t, tokenColumns.Scan, tokenByHash, hash)
 }
 
+// Token returns a token by its id, or ErrNotFound.
+func (t *View) Token(id int64) (Token, error) { return one(t, tokenColumns.Scan, tokenByID, id) }
+
+// TokenByName returns a token that was not revoked, or ErrNotFound.
+func (t *View) TokenByName(name string) (Token, error) {
+	return one(t, tokenColumns.Scan, tokenByName, name)
+}
+
 // Tokens returns all tokens, revoked ones too.
 func (t *View) Tokens() ([]Token, error) { return all(t, tokenColumns.Scan, tokens) }
+
+// LimitToken stores the limits and the weight of a token.
+func (t *Tx) LimitToken(x Token) error {
+	return t.execOne(limitToken, x.ID, x.Quota, x.MaxBytes, x.MaxCPUTime, x.Weight)
+}
 
 // TokenUsed notes that a token was used, to the minute.
 func (t *Tx) TokenUsed(id int64, now time.Time) error {

@@ -20,11 +20,9 @@ func sqliteTriggers() (out []string) {
 				fmt.Sprintf("CREATE TRIGGER %s_%s_stamp AFTER %s ON %[1]s BEGIN UPDATE catalog SET stamp = stamp + 1; END", table, strings.ToLower(what), what))
 		}
 	}
-	for _, s := range settleds {
-		for _, c := range s.triggers() {
-			out = append(out, "DROP TRIGGER IF EXISTS "+c.name,
-				fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s WHEN %s BEGIN %s; END", c.name, c.event, s.table, c.when, c.do))
-		}
+	for _, c := range countTriggers() {
+		out = append(out, "DROP TRIGGER IF EXISTS "+c.name,
+			fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s WHEN %s BEGIN %s; END", c.name, c.event, c.table, c.when, c.do))
 	}
 	for _, table := range appended {
 		for _, what := range []string{"UPDATE", "DELETE"} {
@@ -57,13 +55,11 @@ func postgresTriggers() (out []string) {
 		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_stamp ON %[1]s", table),
 			fmt.Sprintf("CREATE TRIGGER %s_stamp AFTER INSERT OR UPDATE OR DELETE ON %[1]s FOR EACH STATEMENT EXECUTE FUNCTION catalog_stamp()", table))
 	}
-	for _, s := range settleds {
-		for _, c := range s.triggers() {
-			out = append(out,
-				fmt.Sprintf("CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %s; RETURN NULL; END$$", c.name, c.do),
-				fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", c.name, s.table),
-				fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW WHEN (%s) EXECUTE FUNCTION %[1]s()", c.name, c.event, s.table, c.when))
-		}
+	for _, c := range countTriggers() {
+		out = append(out,
+			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %s; RETURN NULL; END$$", c.name, c.do),
+			fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", c.name, c.table),
+			fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW WHEN (%s) EXECUTE FUNCTION %[1]s()", c.name, c.event, c.table, c.when))
 	}
 	out = append(out, fmt.Sprintf("CREATE OR REPLACE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION '%v of a row of %%', TG_TABLE_NAME; END$$", ErrIllegal))
 	for _, table := range appended {

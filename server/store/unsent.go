@@ -29,6 +29,8 @@ type Candidate struct {
 	Target         Target
 	LastChance     bool // one more failure gives the workunit up
 	Suspicious     bool // only computers of trusted accounts may have it
+	TokenID        int64
+	OwnPriority    int64 // as in Workunit
 
 	Batch             int64 // of the workunit
 	RscBandwidthBound float64
@@ -55,6 +57,8 @@ var candidateColumns = columns[Candidate]{
 	{"w.rsc_bandwidth_bound", func(c *Candidate) any { return &c.RscBandwidthBound }},
 	{"w.last_chance", func(c *Candidate) any { return (*flag)(&c.LastChance) }},
 	{"w.suspicious", func(c *Candidate) any { return (*flag)(&c.Suspicious) }},
+	{"w.tokenid", func(c *Candidate) any { return &c.TokenID }},
+	{"w.own_priority", func(c *Candidate) any { return &c.OwnPriority }},
 	{"w.target_type", func(c *Candidate) any { return &c.Target.Type }},
 	{"w.target_id", func(c *Candidate) any { return &c.Target.ID }},
 	{"w.reserved_until", func(c *Candidate) any { return (*unix)(&c.ReservedUntil) }},
@@ -66,6 +70,8 @@ const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transit
 
 // Kind returns a number for the properties that decide which hosts may have a result of the
 // workunit: its application, its commitment, whether it is on its last chance or suspicious, and its needs.
+// Workunits of different tokens, or of different rank for their token, have different kinds, too, so that
+// the work of one token does not hide the work of another.
 // Workunits with different properties have different kinds. Memory, disk and bandwidth count to two
 // digits, so that the numbers that most projects write are met exactly, and hosts just too small
 // for all of a kind are rare. Operations and time differ from workunit to workunit, so they count
@@ -83,6 +89,9 @@ func (w Workunit) Kind() int64 {
 	}
 	if w.Suspicious { // likewise
 		facts = append(facts, 2)
+	}
+	if w.TokenID != 0 {
+		facts = append(facts, 3, w.TokenID, w.OwnPriority)
 	}
 	for _, x := range facts {
 		binary.LittleEndian.PutUint64(b[:], uint64(x)) //nolint:gosec // any bits will do

@@ -52,6 +52,8 @@ type Workunit struct {
 	RetriedResultID    int64     // its newest result at that time, up to which failures do not count any more
 	Target             Target    // the hosts that may have its results, which does not change
 	LastChance         bool      // one more failure gives it up
+	TokenID            int64     // with which it was submitted (0: none)
+	OwnPriority        int64     // rank among the workunits of its token, higher is sent first
 	Suspicious         bool      // the validator doubts a result: only trusted accounts get further ones
 	ModTime            time.Time // when it was assimilated or, later, its files were deleted (read only)
 }
@@ -94,6 +96,8 @@ var workunitColumns = columns[Workunit]{
 	{"retries", func(w *Workunit) any { return &w.Retries }},
 	{"retried_resultid", func(w *Workunit) any { return &w.RetriedResultID }},
 	{"last_chance", func(w *Workunit) any { return (*flag)(&w.LastChance) }},
+	{"tokenid", func(w *Workunit) any { return &w.TokenID }},
+	{"own_priority", func(w *Workunit) any { return &w.OwnPriority }},
 	{"suspicious", func(w *Workunit) any { return (*flag)(&w.Suspicious) }},
 	{"target_type", func(w *Workunit) any { return &w.Target.Type }},
 	{"target_id", func(w *Workunit) any { return &w.Target.ID }},
@@ -103,7 +107,7 @@ var workunitColumns = columns[Workunit]{
 var insertWorkunit = workunitColumns.InsertInto("workunit", `create_time, appid, name, xml_doc, batch, priority,
 	rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults,
 	max_error_results, max_total_results, max_success_results, result_template_file, transition_time,
-	transitioner_flags, rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, credit, target_type, target_id`,
+	transitioner_flags, rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, credit, target_type, target_id, tokenid, own_priority`,
 	"history")
 
 var insertWorkunitFile = db.Insert("workunit_file", "workunitid, name")

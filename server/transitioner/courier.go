@@ -108,6 +108,11 @@ func (c *Courier) pass(ctx context.Context, o store.AwaitedOutput, now time.Time
 		if err != nil {
 			return fmt.Errorf("workunit %s: %w", wu.Name, err)
 		}
+		if wu.TokenID != 0 && o.Output != "" {
+			if err := tx.KeepFile(wu.TokenID, o.Name, sum.NBytes); err != nil {
+				return err
+			}
+		}
 		last, err := tx.OutputCame(wu, o, doc)
 		if err != nil || !last {
 			return err

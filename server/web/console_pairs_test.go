@@ -210,6 +210,7 @@ func TestOperatorsActionsAtOnce(t *testing.T) {
 			{"versions-deprecate", func(d *desk) any { return d.version }, ""},
 			{"versions-remove", func(d *desk) any { return d.version }, ""},
 			{"tokens-revoke", func(d *desk) any { return d.token }, ""},
+			{"tokens-set", func(d *desk) any { return d.token }, "max-gb=2"},
 		}
 		for i, a := range actions {
 			names = append(names, fmt.Sprint(a.path, " ", i))

@@ -258,6 +258,20 @@ func quotasAtOnce(t *testing.T, database string) {
 			t.Errorf("files of one name: %v", got)
 		}
 	}
+	c = s.sender(t, 0)
+	if err := s.Store.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.LimitToken(store.Token{ID: c.id, MaxBytes: 1500, Weight: 1})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	asks = nil
+	for i := range 4 {
+		asks = append(asks, ask{"", "PUT", fmt.Sprint("files/g", i), strings.Repeat(fmt.Sprint(i), 1000)},
+			ask{"", "POST", "batches", batchOf(fmt.Sprint("g", i), 1, strings.Repeat(fmt.Sprint(i), 1000))})
+	}
+	if got := c.many(asks); got[200]+got[201] != 1 || got[429] != 7 {
+		t.Errorf("files and batches that each need most of the bytes: %v", got)
+	}
 }
 
 // A token may name its own files and the operator's, by readable names.

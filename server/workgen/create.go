@@ -37,6 +37,9 @@ type Spec struct {
 	AwaitHosts bool
 	Team       string // name or number of the team whose members' computers it is for ("": any)
 
+	TokenID     int64 // with which it is submitted (0: none)
+	OwnPriority int64 // as in store.Workunit
+
 	Predecessor string // name of the workunit that it follows ("": none)
 	// After are the names of workunits that must have a canonical result first, in addition to
 	// those whose outputs are Inputs. If one of them is given up, so is this workunit.
@@ -51,6 +54,7 @@ type Given struct {
 	Kind    Kind
 	Remote  Remote // Elsewhere, if the template does not set it
 	Of      string // OutputOf: the name of the workunit
+	Counted bool   // among the files of the workunit's token, if the project stores it
 }
 
 // A Kind is the source of an input file.
@@ -76,12 +80,13 @@ type Generator struct {
 	uploads  int64    // bytes that a result's output files have at most
 	prefix   string
 	made     int
-	// Guard is called in each transaction that makes workunits, before they are made, unless it is
-	// nil. Its error ends the transaction. It is set before Create.
-	Guard func(tx *store.Tx) error
+	// Guard is called in each transaction that makes workunits, before they are made, and Check after that,
+	// unless they are nil. Their error ends the transaction. They are set before Create.
+	Guard, Check func(tx *store.Tx) error
 
 	staged map[string]staged
 	packed map[string]int64 // size of the compressed copies of files, by their names (0: none)
+	fresh  []string         // names of files that were put into download/
 }
 
 // Files is a tree of files, see blob.Tree.
@@ -213,6 +218,9 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 			if err != nil {
 				return &SpecError{Index: i, Err: err}
 			}
+			if err := p.count(tx); err != nil {
+				return err
+			}
 			if err := awaitOutputs(tx, id, p.outputs, now); err != nil {
 				return &SpecError{Index: i, Err: err}
 			}
@@ -222,12 +230,31 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 				}
 			}
 		}
+		if g.Check != nil {
+			return g.Check(tx)
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return names, nil
+}
+
+// count counts the input files that the project stores for the token.
+func (p *prepared) count(tx *store.Tx) error {
+	if p.row.TokenID == 0 {
+		return nil
+	}
+	for i, f := range p.files {
+		if !p.from[i].Counted || f.GeneratedLocally || len(f.DownloadURLs) > 0 {
+			continue
+		}
+		if err := tx.KeepFile(p.row.TokenID, f.Name, f.NBytes+f.GzippedNBytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Params returns the parameters of a workunit requested with p, completed from the template and the
@@ -266,6 +293,7 @@ func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prep
 	}
 	p := prepared{after: spec.Predecessor, outputs: outputs, host: spec.Host, user: spec.User, awaitHosts: spec.AwaitHosts, team: spec.Team, row: store.Workunit{
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
+		TokenID: spec.TokenID, OwnPriority: spec.OwnPriority,
 		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
 		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),
 		RscBandwidthBound: params.RscBandwidthBound, Credit: params.Credit,

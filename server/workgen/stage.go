@@ -13,6 +13,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/store"
 )
 
 // staged remembers a file that was put in place, so that a file shared by many
@@ -41,6 +42,7 @@ func (g *Generator) stage(ctx context.Context, path string) (protocol.FileInfo, 
 			return protocol.FileInfo{}, fmt.Errorf("input file %s: %w", path, err)
 		}
 		if _, err := g.download.Size(ctx, s.name); err != nil {
+			g.fresh = append(g.fresh, s.name)
 			if _, err := stage(ctx, g.download, s.name, path); err != nil {
 				return protocol.FileInfo{}, err
 			}
@@ -48,6 +50,33 @@ func (g *Generator) stage(ctx context.Context, path string) (protocol.FileInfo, 
 		g.staged[path] = s
 	}
 	return protocol.FileInfo{Name: s.name, NBytes: s.info.NBytes, MD5: s.info.MD5}, nil
+}
+
+// Clear deletes the files that the Generator has put into download/ and that no workunit needs, as after an
+// error of Create.
+func (g *Generator) Clear(ctx context.Context) error {
+	list := g.fresh
+	g.fresh, g.staged, g.packed = nil, make(map[string]staged), make(map[string]int64)
+	if len(list) == 0 {
+		return nil
+	}
+	return g.store.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.LockFiles(); err != nil {
+			return err
+		}
+		for _, name := range list {
+			needed, err := tx.FileShared(name, 0)
+			for _, file := range []string{name, blob.Packed(name)} {
+				if err == nil && !needed {
+					err = g.download.Remove(ctx, file)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func stage(ctx context.Context, d Files, name, path string) (blob.Info, error) {

@@ -64,6 +64,16 @@ func (c *Client) Estimate(ctx context.Context, id int64) (e wire.Estimate, err e
 	return e, c.call(ctx, http.MethodGet, fmt.Sprintf("batches/%d/estimate", id), nil, &e)
 }
 
+// Limits returns the limits of the token, and the used amounts.
+func (c *Client) Limits(ctx context.Context) (t wire.Token, err error) {
+	return t, c.call(ctx, http.MethodGet, "token", nil, &t)
+}
+
+// DeleteFile deletes an uploaded file that no unfinished workunit needs.
+func (c *Client) DeleteFile(ctx context.Context, name string) error {
+	return c.call(ctx, http.MethodDelete, "files/"+url.PathEscape(name), nil, new(wire.File))
+}
+
 // Batches returns the newest batches of the token, newest first.
 func (c *Client) Batches(ctx context.Context) ([]wire.Batch, error) {
 	var list wire.Batches

@@ -4,11 +4,29 @@ package wire
 
 import "time"
 
+// A Token has the limits of a token, and the used amounts.
+type Token struct {
+	Name       string    `json:"name"`
+	Apps       []string  `json:"apps"`           // empty: all
+	Weight     float64   `json:"weight"`         // part of the computing time of an application, relative to other tokens
+	Unfinished Limit     `json:"unfinished"`     // workunits
+	Bytes      Limit     `json:"bytes"`          // input files of unfinished workunits, uploaded files, and output that is not retired
+	CPUHours   Limit     `json:"cpu_hours"`      // of the finished jobs of the last 30 days
+	Held       string    `json:"held,omitempty"` // why waiting jobs are not sent at present
+	Until      time.Time `json:"held_until,omitzero"`
+}
+
+// A Limit is a used amount, and the maximum.
+type Limit struct {
+	Used    float64  `json:"used"`
+	Allowed *float64 `json:"allowed,omitempty"` // absent: unlimited
+}
+
 // A Submission asks for a batch.
 type Submission struct {
 	Name        string     `json:"name"` // chosen by the sender, who gets the same batch for the same name
 	App         string     `json:"app"`
-	Priority    int64      `json:"priority,omitempty"`
+	Priority    int64      `json:"priority,omitempty"`     // among the jobs of the token, from -100 to 100
 	Quorum      int        `json:"quorum,omitempty"`       // results that have to agree (0: set by the application)
 	Targets     int        `json:"targets,omitempty"`      // results sent at first (0: as many as the quorum)
 	DelayBound  float64    `json:"delay_bound,omitempty"`  // seconds for a computer to return a result
@@ -64,6 +82,7 @@ type Batch struct {
 	Done       bool             `json:"done"`              // every workunit's outcome is there
 	Expired    bool             `json:"expired,omitempty"` // the project has cleared workunits away that were done long ago
 	Retired    bool             `json:"retired,omitempty"` // its sender had its output deleted
+	Held       string           `json:"held,omitempty"`    // why its waiting jobs are not sent at present
 	Results    map[string]int64 `json:"results"`           // by server state
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -213,6 +214,17 @@ var actions = []action{
 		do:     remove,
 	},
 	{
+		Command: "token set", On: "tokens", Label: "Change the limits of a token", About: "Fields that are empty stay as they are. 0: no limit.",
+		Inputs: []input{
+			chosen("Name"),
+			{Name: "quota", Label: "Unfinished workunits", Type: "number"},
+			{Name: "max-gb", Label: "Gigabytes stored for it", Type: "text"},
+			{Name: "max-cpu-hours", Label: "CPU hours in 30 days", Type: "text"},
+			{Name: "weight", Label: "Weight relative to other tokens", Type: "text"},
+		},
+		do: limitToken,
+	},
+	{
 		Command: "token revoke", On: "tokens", Label: "Revoke a token", About: "What was submitted with it stays.",
 		Inputs: []input{chosen("Name")},
 		do: func(ctx context.Context, c *Console, f form) (string, error) {
@@ -344,6 +356,35 @@ func retried(done operate.Retried, err error) (string, error) {
 		said = append(said, fmt.Sprintf("%d refused: %s.", done.Refused[why], why))
 	}
 	return strings.Join(said, " "), err
+}
+
+func limitToken(ctx context.Context, c *Console, f form) (string, error) {
+	given := make(map[string]float64)
+	for _, name := range []string{"quota", "max-gb", "max-cpu-hours", "weight"} {
+		text := strings.TrimSpace(f.values.Get(name))
+		if text == "" {
+			continue
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || n > math.MaxInt32 && name == "quota" {
+			return "", fmt.Errorf("%q is not a number", text)
+		}
+		given[name] = n
+	}
+	return "The limits are changed.", operate.SetToken(ctx, c.project, f.id, func(l *operate.TokenLimits) {
+		for name, n := range given {
+			switch name {
+			case "quota":
+				l.Quota = int(n)
+			case "max-gb":
+				l.MaxGB = n
+			case "max-cpu-hours":
+				l.MaxCPUHours = n
+			case "weight":
+				l.Weight = n
+			}
+		}
+	})
 }
 
 func (c *Console) prioritize(ctx context.Context, ids []int64, f form) (string, error) {

@@ -230,13 +230,21 @@ func TestActing(t *testing.T) {
 	d.see(422, "do/user-delete", url.Values{"id": {"1"}}, "confirm it")
 	d.see(200, "do/user-delete", url.Values{"id": {"1"}, "yes": {"yes"}}, "The account is deleted", "deleted time")
 	d.see(422, "do/tokens-revoke", url.Values{"id": {"lab"}}, "no token called")
+	if err := d.project.Store.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.InsertToken(store.Token{CreateTime: time.Now(), Name: "lab", Hash: "lab", Quota: 7})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.see(200, "do/tokens-set", url.Values{"id": {"lab"}, "max-gb": {"1.5"}, "max-cpu-hours": {"20"}, "weight": {"3"}}, "The limits are changed", "0 of 7", "0 bytes of 1.5 GB", "0 of 20")
+	d.see(422, "do/tokens-set", url.Values{"id": {"lab"}, "quota": {"-1"}}, "--quota is -1")
 	d.see(200, "do/batch-cancel", url.Values{"id": {"7"}}, "0 workunits would be cancelled. 1 already had an outcome. Nothing has changed.")
 	d.see(200, "do/work-cancel", url.Values{"id": {"2"}, "reason": {"a slip"}}, "1 workunit cancelled.")
 	d.see(200, "do/work-undo", url.Values{"id": {"2"}}, "1 workunit revived.", "work cancel: a slip", "work cancel --undo")
 	d.see(200, "do/batch-undo", url.Values{"id": {"7"}, "yes": {"yes"}}, "0 workunits revived. 1 refused: it was not cancelled.")
 	d.see(404, "do/batch-cancel", url.Values{"id": {"3"}}, "Batch 3: not found")
 	d.see(404, "do/everything", url.Values{})
-	text := d.see(200, "audit", nil, "grace", "work retry", "2 --again", "2 --priority=7", "user ban", "version deprecate", "1 --resend", "app nope: not found", "(address) says so", "--batch=3")
+	text := d.see(200, "audit", nil, "grace", "work retry", "2 --again", "2 --priority=7", "user ban", "version deprecate", "1 --resend", "lab --max-gb=1.5 --max-cpu-hours=20 --weight=3", "app nope: not found", "(address) says so", "--batch=3")
 	if strings.Contains(text, "example.org") || strings.Contains(text, "new password") {
 		t.Errorf("the audit log tells too much: %s", text)
 	}
@@ -245,7 +253,7 @@ func TestActing(t *testing.T) {
 		entries, err = tx.ListAudit(store.AuditFilter{Limit: 100})
 		return err
 	})
-	if err != nil || len(entries) != 24 || entries[0].Via != "page" || entries[0].Actor != "grace" {
+	if err != nil || len(entries) != 26 || entries[0].Via != "page" || entries[0].Actor != "grace" {
 		t.Errorf("%d entries, %v: %+v", len(entries), err, entries)
 	}
 }

@@ -1,6 +1,6 @@
 // Package image reads the container images that an operator publishes: archives of docker save,
 // archives and folders in OCI's format, and images in registries. It verifies their checksums and
-// whether volunteers' computers could run them. It publishes nothing.
+// whether volunteers' computers could run them, and looks for programs in them. It publishes nothing.
 package image
 
 import (
@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -73,8 +74,11 @@ func Open(ctx context.Context, ref, platform string) (_ *Image, err error) {
 
 // looksLikePath reports whether a name cannot be an image's in a registry.
 func looksLikePath(ref string) bool {
-	return path.IsAbs(ref) || strings.HasPrefix(ref, ".") || strings.HasSuffix(ref, ".tar") || strings.HasSuffix(ref, ".tar.gz") || strings.HasSuffix(ref, ".tgz")
+	return path.IsAbs(ref) || strings.HasPrefix(ref, ".") || slices.ContainsFunc(extensions, func(e string) bool { return strings.HasSuffix(ref, e) })
 }
+
+// extensions has the endings of the names of archives.
+var extensions = []string{".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar.bz2", ".tar.xz", ".txz"}
 
 // architectures maps platforms to the names of their processors in images.
 var architectures = map[string]string{"x86_64-pc-linux-gnu": "amd64", "aarch64-unknown-linux-gnu": "arm64"}

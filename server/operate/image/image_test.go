@@ -22,6 +22,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/starling-grid/starling/internal/testimage"
 	"github.com/starling-grid/starling/server/operate/image"
 )
@@ -133,9 +135,14 @@ func TestForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	whole, err := os.ReadFile(docker(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
 	byDigest := strings.TrimSuffix(tagged, ":2.1") + "@" + digest.String()
 	for form, ref := range map[string]string{
 		"docker save": docker(t, m), "a folder": "oci:" + oci(t, m), "a folder of two": "oci:" + oci(t, other, m), "an archive": archive(t, oci(t, m)),
+		"a compressed archive": write(t, gz(whole)), "an archive in zstd's format": write(t, zst(t, whole)),
 		"a tag": tagged, "a digest": byDigest,
 	} {
 		got, err := image.Open(t.Context(), ref, platform)
@@ -209,7 +216,10 @@ func TestWrongImages(t *testing.T) {
 		"for a platform without images":    {docker(t, m), "windows_x86_64", "images are for x86_64-pc-linux-gnu and aarch64-unknown-linux-gnu"},
 		"without a command":                {docker(t, build(t, func(c *v1.ConfigFile) { c.Config.Entrypoint, c.Config.Cmd = nil, nil })), "", "no command: set ENTRYPOINT or CMD"},
 		"with a huge environment":          {docker(t, build(t, func(c *v1.ConfigFile) { c.Config.Env = []string{"A=" + strings.Repeat("x", 1<<20)} })), "", "at most 65536 are allowed"},
-		"a compressed archive":             {write(t, gz(whole)), "", "unpack it with gunzip"},
+		"an archive compressed with xz":    {write(t, []byte("\xfd7zXZ\x00 and more")), "", "compressed with xz: unpack it with unxz first"},
+		"a compressed file that is cut":    {write(t, gz(whole)[:len(gz(whole))/2]), "", "decompress it (gzip): unexpected EOF"},
+		"a compressed text":                {write(t, zst(t, []byte(strings.Repeat("text", 1000)))), "", "not a complete archive"},
+		"a file called like an archive":    {"fit.tar.zst", "", "fit.tar.zst: no such file"},
 		"without layers":                   {docker(t, mustConfig(t, empty.Image)), "", "no layers"},
 		"a file that is not an archive":    {write(t, []byte(strings.Repeat("text", 1000))), "", "not a complete archive"},
 		"an empty file":                    {write(t, nil), "", "empty archive"},
@@ -241,6 +251,15 @@ func TestWrongImages(t *testing.T) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
 		}
 	}
+}
+
+func zst(t *testing.T, content []byte) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.EncodeAll(content, nil)
 }
 
 func gz(content []byte) []byte {

@@ -126,10 +126,13 @@ func bounded(file string) error {
 	return err
 }
 
-// fromArchive opens an archive that docker save or a tool for OCI's format has written. clean
-// removes temporary files.
+// fromArchive opens an archive that docker save or a tool for OCI's format has written, compressed or not.
+// clean removes temporary files.
 func fromArchive(file, arch string) (m v1.Image, clean func(), err error) {
-	clean = func() {}
+	file, clean, err = plain(file)
+	if err != nil {
+		return nil, clean, err
+	}
 	sizes, err := contents(file)
 	if err != nil {
 		return nil, clean, err
@@ -139,7 +142,8 @@ func fromArchive(file, arch string) (m v1.Image, clean func(), err error) {
 		if err != nil {
 			return nil, clean, err
 		}
-		clean = func() { _ = os.RemoveAll(dir) }
+		copied := clean
+		clean = func() { _ = os.RemoveAll(dir); copied() }
 		if err := extract(file, dir); err != nil {
 			return nil, clean, err
 		}
@@ -194,9 +198,6 @@ func each(file string, f func(h *tar.Header, content io.Reader) error) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil && compressed(r) {
-			return errors.New("it is compressed: unpack it with gunzip first")
-		}
 		if err != nil {
 			return fmt.Errorf("it is not a complete archive (tar): %w", err)
 		}
@@ -204,13 +205,6 @@ func each(file string, f func(h *tar.Header, content io.Reader) error) error {
 			return err
 		}
 	}
-}
-
-// compressed reports whether a file begins like one of gzip.
-func compressed(f *os.File) bool {
-	b := make([]byte, 2)
-	_, err := f.ReadAt(b, 0)
-	return err == nil && b[0] == 0x1f && b[1] == 0x8b
 }
 
 // extract unpacks the regular files of an archive in OCI's format to a folder.

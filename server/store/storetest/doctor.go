@@ -109,9 +109,21 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 	must(exec(`INSERT INTO settled_workunit (appid, canonical, given_up, assimilate_state, total) VALUES (77, 0, 0, 0, 1)`))
 	expect(counts, "workunits of application 77")
 
+	const bytes = "the bytes of a token are the sum of its files"
+	must(exec(`INSERT INTO token (create_time, name, hash) VALUES (1, 'lab', 'x')`))
+	must(exec(`INSERT INTO token_bytes (tokenid, total) VALUES (1, 7)`))
+	expect(bytes, "lab")
+	const time = "the computing time of a token has that of its finished results"
+	wu := w.Workunit("of_lab")
+	wu.Batch, wu.TokenID = 1_000_000_001, 1
+	wu, _ = Add(t, s, wu, 1)
+	must(exec(fmt.Sprintf("UPDATE result SET server_state = 5, outcome = 3, cpu_time = 9, elapsed_time = 9, received_time = 1800000000, file_delete_state = 1 WHERE workunitid = %d", wu.ID)))
+	must(exec(`DELETE FROM token_use`))
+	expect(time, "lab")
+
 	update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
 	left := broken()
-	for _, h := range append(slices.Clone(corruptions), corruption{rule: sum, mended: true}, corruption{rule: counts, mended: true}) {
+	for _, h := range append(slices.Clone(corruptions), corruption{rule: sum, mended: true}, corruption{rule: counts, mended: true}, corruption{rule: bytes, mended: true}, corruption{rule: time, mended: true}) {
 		if _, still := left[h.rule]; still == h.mended {
 			t.Errorf("%q: mended %v, want %v", h.rule, !still, h.mended)
 		}

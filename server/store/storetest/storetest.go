@@ -30,6 +30,11 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		defer func() { _ = s.Close() }()
 		doctor(t, s, raw)
 	})
+	t.Run("what tokens use is counted", func(t *testing.T) {
+		s, raw := open(t)
+		defer func() { _ = s.Close() }()
+		tokens(t, s, raw)
+	})
 	Transactions(t, open)
 	each(t, open, []testCase{
 		{"queues hold what waits", queues},

@@ -58,7 +58,7 @@ func Add(t *testing.T, s *store.Store, wu store.Workunit, n int, files ...string
 		for i := range n {
 			_, err := tx.InsertResult(store.Result{
 				CreateTime: T0, WorkunitID: id, AppID: wu.AppID, Name: fmt.Sprintf("%s_%d", wu.Name, i),
-				XMLDocIn: "<result>\n</result>\n", Priority: wu.Priority, ServerState: store.Unsent, Kind: wu.Kind(),
+				XMLDocIn: "<result>\n</result>\n", Batch: wu.Batch, Priority: wu.Priority, ServerState: store.Unsent, Kind: wu.Kind(),
 			})
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/api/client"
 	"github.com/starling-grid/starling/server/api/wire"
 )
@@ -68,6 +69,11 @@ func (p *Pages) batches(w http.ResponseWriter, r *http.Request) {
 	if c != nil {
 		list, failed := c.Batches(r.Context())
 		data["Submitter"], data["Batches"] = failed == nil, list
+		if failed == nil {
+			var t wire.Token
+			t, failed = c.Limits(r.Context())
+			data["Limits"], data["Held"] = allowance.Lines(t), t.Held
+		}
 		err = errors.Join(err, failed)
 	}
 	p.showBatches(w, "batches.html", data, err)

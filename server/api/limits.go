@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/allowance"
+	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// raise is how a submitter gets a higher limit.
+const raise = "or ask the project's operator for more"
+
+// affords returns the reason why a token may not have n workunits in a batch, or nil. The counts
+// that it uses do not change until the transaction ends.
+func affords(tx *store.Tx, token store.Token, b store.APIBatch, n int, now time.Time) error {
+	if token.Quota == 0 && token.MaxBytes == 0 && token.MaxCPUTime == 0 {
+		return nil
+	}
+	if err := tx.LockToken(token.ID); err != nil {
+		return err
+	}
+	if token.Quota > 0 {
+		others, err := tx.UnfinishedOfToken(token.ID, b.ID, now)
+		if err != nil {
+			return err
+		}
+		if int(others)+n > token.Quota {
+			return faultf(http.StatusTooManyRequests, "wait until some are finished, cancel a batch, "+raise,
+				"%d workunits of this token are unfinished, and it may have %d", others, token.Quota)
+		}
+	}
+	if err := hasTime(tx.View, token, now); err != nil {
+		return err
+	}
+	return hasRoom(tx.View, token, 1)
+}
+
+// hasTime returns an error if a token has used up its computing time.
+func hasTime(tx *store.View, token store.Token, now time.Time) error {
+	if token.MaxCPUTime == 0 {
+		return nil
+	}
+	days, err := tx.TokenDays(token.ID, now)
+	if err != nil {
+		return err
+	}
+	u := allowance.Of(token, days, now)
+	if !u.Over() {
+		return nil
+	}
+	return faultf(http.StatusTooManyRequests, "submit again "+words.When(u.Until, now)+", when some of it is older, "+raise,
+		"the finished jobs of this token have used %s CPU hours in the last %d days, and it may use %s",
+		allowance.Hours(u.CPUTime), store.TokenDays, allowance.Hours(float64(token.MaxCPUTime)))
+}
+
+// hasRoom returns an error if a token may not store n more bytes.
+func hasRoom(tx *store.View, token store.Token, n int64) error {
+	if token.MaxBytes == 0 {
+		return nil
+	}
+	stored, err := tx.TokenBytes(token.ID)
+	if err == nil && stored > token.MaxBytes-n {
+		err = faultf(http.StatusTooManyRequests, "wait until jobs are finished, which frees their input files, retire batches whose output you have, delete uploaded files that you do not need, "+raise,
+			"the project stores %s for this token%s, and it may have %s", words.Bytes(stored), more(n), words.Bytes(token.MaxBytes))
+	}
+	return err
+}
+
+// more names the bytes that are to be stored.
+func more(n int64) string {
+	if n <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(" and would store %s more", words.Bytes(n))
+}
+
+// fits returns a check for the transaction that stores the files of new workunits: the token may not have
+// more than its limit then.
+func fits(token store.Token) func(tx *store.Tx) error {
+	return func(tx *store.Tx) error { return hasRoom(tx.View, token, 0) }
+}
+
+// reserve counts an uploaded file for a token, if there is room for it. It reports
+// whether the file was counted before.
+func (a *API) reserve(ctx context.Context, token store.Token, name string, n int64) (counted bool, err error) {
+	err = a.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		if err = tx.LockToken(token.ID); err == nil {
+			counted, err = tx.TokenHasFile(token.ID, name)
+		}
+		if err != nil || counted {
+			return err
+		}
+		if err := hasRoom(tx.View, token, n); err != nil {
+			return err
+		}
+		return tx.KeepFile(token.ID, name, n)
+	})
+	return counted, err
+}
+
+// self returns the limits of a request's token, and the used amounts.
+func (a *API) self(c *call) (any, error) {
+	now := time.Now()
+	t := wire.Token{Name: c.token.Name, Apps: append([]string{}, c.token.Apps...), Weight: c.token.Weight}
+	err := a.Store.View(c.Context(), func(tx *store.View) error {
+		unfinished, err := tx.UnfinishedOfToken(c.token.ID, 0, now)
+		if err != nil {
+			return err
+		}
+		stored, err := tx.TokenBytes(c.token.ID)
+		if err != nil {
+			return err
+		}
+		days, err := tx.TokenDays(c.token.ID, now)
+		u := allowance.Of(c.token, days, now)
+		t.Unfinished = wire.Limit{Used: float64(unfinished), Allowed: limited(float64(c.token.Quota))}
+		t.Bytes = wire.Limit{Used: float64(stored), Allowed: limited(float64(c.token.MaxBytes))}
+		t.CPUHours = wire.Limit{Used: u.CPUTime / allowance.Hour, Allowed: limited(float64(c.token.MaxCPUTime) / allowance.Hour)}
+		t.Held = u.Held(now)
+		if u.Over() {
+			t.Until = u.Until.UTC()
+		}
+		return err
+	})
+	return t, err
+}
+
+func limited(most float64) *float64 {
+	if most == 0 {
+		return nil
+	}
+	return &most
+}
+
+// held returns why the waiting results of a batch are not sent, or "".
+func held(tx *store.View, b store.APIBatch, now time.Time) (string, error) {
+	token, err := tx.Token(b.TokenID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && token.MaxCPUTime == 0 {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	days, err := tx.TokenDays(token.ID, now)
+	return allowance.Of(token, days, now).Held(now), err
+}

@@ -1,0 +1,131 @@
+package image
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Names of entries that remove files of lower layers.
+//
+// Source: OCI's image specification, layer.md.
+const (
+	whiteout = ".wh."
+	opaque   = ".wh..wh..opq"
+)
+
+// A removal removes all entries below a path, and if itself is set, also the path.
+type removal struct {
+	path   string
+	itself bool
+}
+
+// removalBy returns the removal that an entry means, if it is one.
+func removalBy(name string) (removal, bool) {
+	dir, base := path.Split(name)
+	if base == opaque {
+		return removal{path.Clean(dir), false}, true
+	}
+	base, is := strings.CutPrefix(base, whiteout)
+	return removal{dir + base, true}, is
+}
+
+func (r removal) covers(p string) bool {
+	return r.itself && p == r.path || strings.HasPrefix(p, strings.TrimSuffix(r.path, "/")+"/")
+}
+
+// each calls f for the entries of layer i, with their paths from "/".
+func (m *Image) each(i int, f func(name string, h *tar.Header, content io.Reader) error) error {
+	content, err := m.Layer(i)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	archive := tar.NewReader(content)
+	for n := 0; ; n++ {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if n == protocol.MaxImageFiles {
+			return fmt.Errorf("it has more than %d files", n)
+		}
+		if err := f(path.Join("/", h.Name), h, archive); err != nil { //nolint:gosec // no file is written
+			return err
+		}
+	}
+}
+
+// A Flat is an image as one layer.
+type Flat struct {
+	image *Image
+	from  map[string]int // the layer that has the entry of a path
+}
+
+// Flatten returns the image as one layer if entries of its layers remove files of lower ones, else nil.
+func (m *Image) Flatten() (*Flat, error) {
+	from := make(map[string]int)
+	removes := false
+	for i := range m.Description.Layers {
+		var own []string
+		err := m.each(i, func(name string, _ *tar.Header, _ io.Reader) error {
+			r, is := removalBy(name)
+			if !is {
+				own = append(own, name)
+				return nil
+			}
+			removes = true
+			for p := range from {
+				if r.covers(p) {
+					delete(from, p)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("image %s: %w", m.Name, err)
+		}
+		for _, name := range own {
+			from[name] = i
+		}
+	}
+	if !removes {
+		return nil, nil
+	}
+	return &Flat{m, from}, nil
+}
+
+// Write writes the archive of the layer.
+func (f *Flat) Write(to io.Writer) error {
+	w := tar.NewWriter(to)
+	for i := range f.image.Description.Layers {
+		err := f.image.each(i, func(name string, h *tar.Header, content io.Reader) error {
+			if at, ok := f.from[name]; !ok || at != i {
+				return nil
+			}
+			if _, is := removalBy(name); is {
+				return nil
+			}
+			if target := path.Join("/", h.Linkname); h.Typeflag == tar.TypeLink && f.from[target] != i { //nolint:gosec // likewise
+				return fmt.Errorf("%s is the same file as %s, which another layer replaces: build the image in one layer, for example with podman build --squash-all", name, target)
+			}
+			if err := w.WriteHeader(h); err != nil {
+				return err
+			}
+			_, err := io.Copy(w, content)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("image %s: %w", f.image.Name, err)
+		}
+	}
+	return w.Close()
+}
