@@ -67,7 +67,7 @@ func (a *API) discardFile(c *call) (any, error) {
 		if err := tx.LockFiles(); err != nil {
 			return err
 		}
-		needed, err := tx.FileShared(own, 0)
+		needed, err := tx.FileNeeded(own)
 		if err != nil {
 			return err
 		}

@@ -39,20 +39,30 @@ func withIDs[T any](k lookup, list []int64, scan func(row) (T, error), found fun
 	return db.NewQuestion(scan, found, k.several, jsonList(list))
 }
 
-// withTexts is withIDs for texts. No row has one with a zero byte, which PostgreSQL refuses.
+// withTexts is withIDs for texts.
 func withTexts[T any](k lookup, list []string, scan func(row) (T, error), found func(T)) Question {
-	list = slices.DeleteFunc(slices.Clone(list), func(text string) bool { return strings.ContainsRune(text, 0) })
+	list = writable(list)
 	switch len(list) {
 	case 0:
 		return Question{}
 	case 1:
 		return db.NewQuestion(scan, found, k.one, list[0])
 	}
-	text, err := json.Marshal(list)
+	return db.NewQuestion(scan, found, k.several, jsonTexts(list))
+}
+
+// writable returns the texts without those that have a zero byte. PostgreSQL refuses these, so no row has one.
+func writable(list []string) []string {
+	return slices.DeleteFunc(append([]string{}, list...), func(text string) bool { return strings.ContainsRune(text, 0) })
+}
+
+// jsonTexts returns texts as JSON, for the condition IN names.
+func jsonTexts(list []string) string {
+	b, err := json.Marshal(writable(list))
 	if err != nil {
 		panic(err) // texts always have a form in JSON
 	}
-	return db.NewQuestion(scan, found, k.several, string(text))
+	return string(b)
 }
 
 // asked returns the answer to a question of one row, or ErrNotFound.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -152,11 +151,7 @@ func (t *Tx) DropFiles(list []string) error {
 	if len(list) == 0 {
 		return nil
 	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	return t.run(dropFiles, string(text))
+	return t.run(dropFiles, jsonTexts(list))
 }
 
 // ForgetTokenDays deletes computing time that does not count any more at now.

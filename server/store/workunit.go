@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -309,14 +308,16 @@ WHERE  f.name IN ` + names + ` AND w.file_delete_state <> 2 AND NOT f.workunitid
 
 // SharedFiles returns the files of a list that workunits which are not in another list still need.
 func (t *View) SharedFiles(list []string, except []int64) (map[string]bool, error) {
-	text, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	shared, err := all(t, scanString, sharedFiles, string(text), jsonList(except))
+	shared, err := all(t, scanString, sharedFiles, jsonTexts(list), jsonList(except))
 	out := make(map[string]bool, len(shared))
 	for _, name := range shared {
 		out[name] = true
 	}
 	return out, err
+}
+
+// FileNeeded reports whether a workunit still needs a file.
+func (t *View) FileNeeded(name string) (bool, error) {
+	needed, err := t.SharedFiles([]string{name}, nil)
+	return needed[name], err
 }

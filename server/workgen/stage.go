@@ -65,7 +65,7 @@ func (g *Generator) Clear(ctx context.Context) error {
 			return err
 		}
 		for _, name := range list {
-			needed, err := tx.FileShared(name, 0)
+			needed, err := tx.FileNeeded(name)
 			for _, file := range []string{name, blob.Packed(name)} {
 				if err == nil && !needed {
 					err = g.download.Remove(ctx, file)

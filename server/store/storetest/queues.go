@@ -289,6 +289,12 @@ func shared(t *testing.T, s *store.Store) {
 		if want := map[string]bool{"in2": true}; err != nil || !maps.Equal(got, want) {
 			t.Errorf("got %v, %v; want %v", got, err, want)
 		}
+		if needed, err := tx.FileNeeded("in1"); err != nil || !needed {
+			t.Errorf("nobody needs in1: %v", err)
+		}
+		if got, err := tx.SharedFiles(nil, nil); err != nil || len(got) > 0 {
+			t.Errorf("of no files: %v, %v", got, err)
+		}
 		if got, err := tx.SharedFiles([]string{"in1", "in2"}, []int64{a.ID, b.ID}); err != nil || len(got) > 0 {
 			t.Errorf("needed by others than both: %v, %v", got, err)
 		}
