@@ -19,8 +19,8 @@ export async function openAttach(of, on) {
   dialog.step('choose');
   dialog.on(on);
   dialog.showModal();
+  if (of !== undefined) dialog.ask(of); // before a person can type
   dialog.offer(await call('/api/known').catch(() => []));
-  if (of !== undefined) dialog.ask(of);
 }
 
 const field = (id, label, attributes) => {
