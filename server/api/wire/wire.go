@@ -26,7 +26,7 @@ type Limit struct {
 type Submission struct {
 	Name        string     `json:"name"` // chosen by the sender, who gets the same batch for the same name
 	App         string     `json:"app"`
-	Priority    int64      `json:"priority,omitempty"`     // among the jobs of the token, from -100 to 100
+	Priority    int64      `json:"priority,omitempty"`     // among the jobs of the token, from -10 to 10
 	Quorum      int        `json:"quorum,omitempty"`       // results that have to agree (0: set by the application)
 	Targets     int        `json:"targets,omitempty"`      // results sent at first (0: as many as the quorum)
 	DelayBound  float64    `json:"delay_bound,omitempty"`  // seconds for a computer to return a result
