@@ -37,7 +37,7 @@ const (
 	maxWorkunits = 10000    // of a batch
 	maxInputs    = 100000   // files of a batch
 	maxName      = 60       // bytes, of a batch or a workunit in it
-	maxPriority  = 10       // of a workunit for its token, and its negative is the least. Each value has a queue of its own
+	maxPriority  = 10       // of a workunit for its token, and its negative is the least. Each value has a separate queue
 	maxWait      = 60 * time.Second
 	listed       = 1000 // workunits of an answer
 	newest       = 100  // maximum number of batches in an answer, since each is counted
