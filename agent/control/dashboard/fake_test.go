@@ -253,7 +253,7 @@ func busy(tasks int) view.Page {
 			f := float64(d)
 			wave := 1 + 0.4*float64((d*7+i*3)%5)/5
 			v.Credit[p.MasterURL] = append(v.Credit[p.MasterURL], view.Day{
-				Day:  started.UTC().Truncate(24*time.Hour).AddDate(0, 0, d-20),
+				Day:  time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, d-20),
 				User: p.UserCredit * (0.8 + f/100), Host: p.HostCredit * (0.8 + (f+wave)/110), UserRAC: p.UserRAC * (0.6 + f/50) * wave, HostRAC: p.HostRAC,
 			})
 		}

@@ -23,7 +23,11 @@ type server struct {
 	shown []string
 }
 
-func (s *server) GetCapabilities() ([]string, *dbus.Error) { return s.can, nil }
+func (s *server) GetCapabilities() ([]string, *dbus.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.can, nil
+}
 
 func (s *server) Notify(app string, _ uint32, icon, title, text string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
 	s.mu.Lock()
@@ -67,6 +71,8 @@ func TestTheDesktopShowsIt(t *testing.T) {
 	s.can = nil
 	s.mu.Unlock()
 	n.look(t.Context(), time.Now().Add(shortest))
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	const head = "Starling|starling|Starling needs your attention|LHC "
 	if len(s.shown) != 2 || s.shown[0] != head+"&lt;b&gt;: the key is wrong." || s.shown[1] != head+"<b>: the key is wrong." {
 		t.Errorf("shown: %q", s.shown)
