@@ -302,12 +302,17 @@ func (t *View) CanonicalToTake(after int64, limit int) ([]int64, error) {
 // be the first call in an Update.
 func (t *Tx) LockFiles() error { return t.tx.Lock("workunit_file") }
 
+// Each file's workunits are found by its name, and never the other way round.
 const sharedFiles = `
-SELECT DISTINCT f.name FROM workunit_file f JOIN workunit w ON w.id = f.workunitid
-WHERE  f.name IN ` + names + ` AND w.file_delete_state <> 2 AND NOT f.workunitid + 0 IN ` + ids2
+SELECT DISTINCT f.name FROM workunit_file f
+WHERE  f.name IN ` + names + ` AND NOT f.workunitid + 0 IN ` + ids2 + `
+  AND  (SELECT w.file_delete_state FROM workunit w WHERE w.id = f.workunitid) <> 2`
 
 // SharedFiles returns the files of a list that workunits which are not in another list still need.
 func (t *View) SharedFiles(list []string, except []int64) (map[string]bool, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
 	shared, err := all(t, scanString, sharedFiles, jsonTexts(list), jsonList(except))
 	out := make(map[string]bool, len(shared))
 	for _, name := range shared {
