@@ -29,8 +29,10 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// batch is the number of workunits in an archive and a transaction.
-const batch = 1000
+const (
+	batch = 1000 // workunits in an archive
+	few   = 50   // workunits in a transaction, for which other changes wait
+)
 
 // A Purger handles workunits whose time has come.
 type Purger struct {
@@ -105,6 +107,19 @@ func (p *Purger) purge(ctx context.Context, now time.Time) (n int, more bool, er
 	if err != nil {
 		return 0, false, fmt.Errorf("archive: %w", err)
 	}
+	for i := 0; i < len(ids); i += few {
+		end := min(i+few, len(ids))
+		purged, err := p.remove(ctx, ids[i:end], records[i:end])
+		if n += purged; err != nil {
+			return n, false, err
+		}
+	}
+	p.Log.Info("workunits purged", "workunits", n, "archive", name)
+	return n, n > 0 && len(ids) == batch, nil
+}
+
+// remove deletes workunits that are in an archive, and returns the number of them.
+func (p *Purger) remove(ctx context.Context, ids []int64, records []store.Record) (n int, err error) {
 	err = p.Store.Update(ctx, func(tx *store.Tx) error {
 		n = 0
 		for i, id := range ids {
@@ -127,10 +142,9 @@ func (p *Purger) purge(ctx context.Context, now time.Time) (n int, more bool, er
 		return nil
 	})
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
-	p.Log.Info("workunits purged", "workunits", n, "archive", name)
-	return n, n > 0 && len(ids) == batch, nil
+	return n, nil
 }
 
 func load(tx *store.View, ids []int64) ([]store.Record, error) {
