@@ -101,7 +101,8 @@ func (x *bench) multiply(waiting, finished int) {
 	exec(`UPDATE workunit SET canonical_resultid = 2, assimilate_state = 1 WHERE id = 2`)
 	exec(`UPDATE workunit SET assimilate_state = 2, transition_time = %d WHERE id = 2`, store.Never.Unix())
 	exec(`UPDATE workunit SET file_delete_state = 1 WHERE id = 2`)
-	exec(`UPDATE workunit SET file_delete_state = 2 WHERE id = 2`)
+	// Without that time the purger would take all of them.
+	exec(`UPDATE workunit SET file_delete_state = 2, mod_time = %d WHERE id = 2`, time.Now().Unix())
 	base := 2 // the last id
 	for i, n := range []int{waiting, finished} {
 		id, host := i+1, "0"
