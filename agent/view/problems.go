@@ -23,7 +23,10 @@ func Problems(s control.Status, now time.Time, notify bool) (all []control.Probl
 		all = append(all, p)
 	}
 	for _, c := range s.Complaints {
-		add(control.Problem{Kind: control.BadSettings, Key: c, Text: c}, true)
+		ofProject := func(p control.Project) bool { return p.Ending == c } // its account file is missing; see below
+		if !slices.ContainsFunc(s.Projects, ofProject) {
+			add(control.Problem{Kind: control.BadSettings, Key: c, Text: c}, true)
+		}
 	}
 	if s.ComputeCode == reason.DiskFull {
 		add(control.Problem{Kind: control.DiskFull, Text: s.Compute, Cure: s.ComputeCure}, true)
@@ -48,8 +51,8 @@ func Problems(s control.Status, now time.Time, notify bool) (all []control.Probl
 		if x := p.Failing; x != nil {
 			problem(control.TasksFailing, x.Text, x.Cure, x.Count >= failuresInARow)
 		}
-		if p.Ending != "" { // of a missing account file, the complaint is there, too
-			problem(control.ProjectEnding, p.Ending, "", false)
+		if p.Ending != "" {
+			problem(control.ProjectEnding, p.Ending, "", slices.Contains(s.Complaints, p.Ending))
 		}
 	}
 	if p, late := lateTasks(s, now); late {

@@ -19,6 +19,11 @@ func TestProblems(t *testing.T) {
 	trouble := func(code reason.Code, since time.Duration) control.Status {
 		return project(control.Project{Trouble: "T.", TroubleCode: code, TroubleCure: "c.", TroubleSince: now.Add(-since)})
 	}
+	missing := func(when string) control.Status {
+		s := project(control.Project{Ending: "Detached " + when + "."})
+		s.Complaints = []string{"Detached " + when + "."}
+		return s
+	}
 	late := func(n int, deadline time.Duration) control.Status {
 		s := project(control.Project{})
 		for i := range n {
@@ -42,6 +47,7 @@ func TestProblems(t *testing.T) {
 		{"a task failed", project(control.Project{Failing: &control.Failing{Count: 1, Text: "F."}}), "P: F.", false},
 		{"tasks fail", project(control.Project{Failing: &control.Failing{Count: 3, Text: "F."}}), "P: F.", true},
 		{"a project is detached", project(control.Project{Ending: "E."}), "P: E.", false},
+		{"an account file is missing", missing("tomorrow"), "P: Detached tomorrow.", true},
 		{"a task will be late", late(1, time.Hour), "A task of P will be about 1 h late.", true},
 		{"a task is late", late(1, -time.Hour), "A task of P has missed its deadline.", true},
 		{"tasks are late", late(3, time.Hour), "3 tasks are late or will be. A task of P will be about 3 h late.", true},
@@ -57,5 +63,9 @@ func TestProblems(t *testing.T) {
 				t.Errorf("%s: got %+v", tt.name, all)
 			}
 		}
+	}
+	// A text with a time changes, and the problem is the same.
+	if a, b := view.Problems(missing("tomorrow"), now, true)[0], view.Problems(missing("at 12:00"), now, true)[0]; a.Key != b.Key {
+		t.Errorf("%q became %q", a.Key, b.Key)
 	}
 }
