@@ -167,7 +167,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	a.ledger.Energy = &usage.Energy{Core: c, Meter: a.cfg.Energy, Gauge: &a.presence.Gauge, Carbon: a.powers.Carbon}
 	a.files = &files.Files{Core: c, Presence: a.presence, Disk: a.disk}
 	a.life = &life.Life{Core: c, Files: a.files, Ledger: a.ledger, Presence: a.presence, Disk: a.disk}
-	a.files.Uploaded, a.files.Collected = a.life.TellUpload, a.life.KeepImages
+	a.files.Attempted, a.files.Forgotten = a.life.TellUpload, a.life.KeepImages
 	a.rules = &rules.Rules{Core: c, Life: a.life, Files: a.files, Presence: a.presence}
 	a.talk = &talk.Talk{Core: c, Life: a.life, Files: a.files, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk}
 	a.rules.Talk = a.talk

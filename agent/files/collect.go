@@ -76,7 +76,7 @@ func (fs *Files) Collect(now time.Time, w *core.Waker) {
 	})
 	if !fs.stale {
 		files.log(fs)
-		fs.Collected()
+		fs.Forgotten()
 	}
 	fs.collected = collected{fs.Disk.MeasuredAt(), files.again}
 	if !files.again.IsZero() {

@@ -28,10 +28,10 @@ type Files struct {
 	Xfer     *filexfer.Client
 	Presence *usage.Presence
 	Disk     *usage.Disk
-	// Uploaded is called after each attempt to transfer a file.
-	Uploaded func(state.File)
-	// Collected is called after records and files were forgotten.
-	Collected func()
+	// Attempted is called after each attempt to transfer a file.
+	Attempted func(state.File)
+	// Forgotten is called after records and files were forgotten.
+	Forgotten func()
 
 	// The following fields are lost at a restart, and may be.
 	transfers map[string]*transfer // file key → transfer in progress

@@ -191,7 +191,7 @@ func (fs *Files) transferred(key string, t *transfer, err error, now time.Time) 
 		fs.DB.Files.Put(tx, key, f)
 		fs.countTraffic(tx, t, err == nil, now)
 	})
-	fs.Uploaded(f)
+	fs.Attempted(f)
 }
 
 // putOff schedules another attempt for a failed transfer.
