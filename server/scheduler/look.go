@@ -52,7 +52,7 @@ func (s *Scheduler) look(v *store.View, list []*rpc) error {
 // senders identifies the senders of requests. Nearly always these are the host and the account that a
 // request names, so these are read first.
 func senders(v *store.View, list []*rpc) error {
-	db := named{v, make(map[int64]store.Host), make(map[protocol.Authenticator]store.User)}
+	db := atHand{v, make(map[int64]store.Host), make(map[protocol.Authenticator]store.User)}
 	var ids []int64
 	var keys []string
 	for _, r := range list {
@@ -73,21 +73,21 @@ func senders(v *store.View, list []*rpc) error {
 	return nil
 }
 
-// named are accounts of which those are at hand that some requests name.
-type named struct {
+// atHand are accounts with the hosts and users that some requests name.
+type atHand struct {
 	accounts
 	hosts map[int64]store.Host
 	users map[protocol.Authenticator]store.User
 }
 
-func (n named) Host(id int64) (store.Host, error) {
+func (n atHand) Host(id int64) (store.Host, error) {
 	if h, ok := n.hosts[id]; ok {
 		return h, nil
 	}
 	return n.accounts.Host(id)
 }
 
-func (n named) UserByKey(key protocol.Authenticator) (store.User, error) {
+func (n atHand) UserByKey(key protocol.Authenticator) (store.User, error) {
 	if u, ok := n.users[key]; ok {
 		return u, nil
 	}
