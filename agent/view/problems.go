@@ -23,7 +23,7 @@ func Problems(s control.Status, now time.Time, notify bool) (all []control.Probl
 		all = append(all, p)
 	}
 	for _, c := range s.Complaints {
-		ofProject := func(p control.Project) bool { return p.Ending == c } // its account file is missing; see below
+		ofProject := func(p control.Project) bool { return p.Ending == c } // its account file is missing
 		if !slices.ContainsFunc(s.Projects, ofProject) {
 			add(control.Problem{Kind: control.BadSettings, Key: c, Text: c}, true)
 		}
