@@ -75,10 +75,12 @@ func (s *Scheduler) lookAt(ctx context.Context, tray []*seat) {
 		requests[i] = t.r
 	}
 	err := s.Store.View(ctx, func(v *store.View) error {
-		for _, r := range requests {
-			r.reset()
-		}
-		return s.look(v, requests)
+		return guarded(requests[0], func(*rpc) error {
+			for _, r := range requests {
+				r.reset()
+			}
+			return s.look(v, requests)
+		})
 	})
 	switch {
 	case err == nil:
@@ -100,7 +102,7 @@ func each(list []*rpc, do func(*rpc) error) {
 	}
 }
 
-// guarded makes an error of a panic, so that it ends one request only.
+// guarded makes an error of a panic, so that other requests get their answers.
 func guarded(r *rpc, do func(*rpc) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
