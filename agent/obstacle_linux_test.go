@@ -109,7 +109,7 @@ func TestATaskThatCannotBeStartedYet(t *testing.T) {
 				return err
 			})
 			got, why := r.Snapshot.Results[0].Obstacle, r.Plan.Results[0].Text
-			if got.Code != tt.code || got.Cure("") == "" || why != tt.text {
+			if got.Code != tt.code || !got.Cure("").Is() || why.String() != tt.text {
 				t.Errorf("got %+v: %q", got, why)
 			}
 			if s := w.after(t, 0); len(s.Tasks) != 1 || s.Tasks[0].Why != tt.text {

@@ -80,7 +80,7 @@ func TestWhyAFileWaits(t *testing.T) {
 					t.Errorf("the task says %q", why)
 				}
 				r, err := w.a.Decision(t.Context())
-				if err != nil || r.Plan.Results[0].Text != why {
+				if err != nil || r.Plan.Results[0].Text.String() != why {
 					t.Errorf("starling why says %q, %v; the task %q", r.Plan.Results[0].Text, err, why)
 				}
 				plainWords(t, x.Trouble, x.TroubleCure, why)

@@ -36,7 +36,7 @@ func (a *Agent) decide(now time.Time) decide.Decision {
 // doing returns the computer's activity according to a decision.
 func doing(d decide.Decision) usage.Doing {
 	if is := d.Snapshot.Compute; is.Denied() {
-		return usage.Doing{Activity: state.Suspended, Code: string(is.Code), Why: is.Why}
+		return usage.Doing{Activity: state.Suspended, Code: string(is.Code), Why: is.Why.String()}
 	}
 	for _, r := range d.Plan.Results {
 		if r.Run() {

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/contact"
 	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/contact"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -231,7 +232,7 @@ func TestDue(t *testing.T) {
 		{"an upload has just begun", contact.Backlog{Ready: many, LastUpload: now.Add(-time.Minute), Eager: true}, ""},
 		{"an upload hangs", contact.Backlog{Ready: many, LastUpload: now.Add(-6 * time.Minute), Unfinished: 1}, "many results are ready"},
 	} {
-		if reason, due := contact.Due(tt.backlog, now); reason != tt.reason || due != (tt.reason != "") {
+		if reason, due := contact.Due(tt.backlog, now); reason.String() != tt.reason || due != (tt.reason != "") {
 			t.Errorf("%s: got %v %q, want %q", tt.name, due, reason, tt.reason)
 		}
 	}

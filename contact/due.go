@@ -1,6 +1,10 @@
 package contact
 
-import "time"
+import (
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+)
 
 // When finished results are reported.
 //
@@ -40,22 +44,22 @@ type Backlog struct {
 // Due reports whether results must be reported now rather than with the next request for work, and
 // why. It differs from BOINC's client in one way: when nothing else of the project is left on the
 // host, it does not wait.
-func Due(b Backlog, now time.Time) (reason string, due bool) {
+func Due(b Backlog, now time.Time) (reason words.Text, due bool) {
 	if len(b.Ready) == 0 {
-		return "", false
+		return words.Text{}, false
 	}
 	if !b.LastUpload.IsZero() && now.Sub(b.LastUpload) < uploadGraceDelay {
-		return "", false
+		return words.Text{}, false
 	}
 	switch {
 	case b.Eager:
-		return "results are reported immediately", true
+		return words.T("results are reported immediately"), true
 	case b.NoMoreWork:
-		return "the project is set to fetch no more work", true
+		return words.T("the project is set to fetch no more work"), true
 	case b.Unfinished == 0 && b.NothingElse:
-		return "there is nothing else to do", true
+		return words.T("there is nothing else to do"), true
 	case len(b.Ready) >= reportAtLeast:
-		return "many results are ready", true
+		return words.T("many results are ready"), true
 	}
 	delay := maxReportDelay
 	if b.OnFrac > 0 && b.OnFrac < 1 {
@@ -64,16 +68,16 @@ func Due(b Backlog, now time.Time) (reason string, due bool) {
 	for _, r := range b.Ready {
 		switch {
 		case r.Immediately:
-			return "the project asked for it immediately", true
+			return words.T("the project asked for it immediately"), true
 		case now.After(r.Deadline.Add(-cushion(r))):
-			return "a deadline is near", true
+			return words.T("a deadline is near"), true
 		case r.OnUntilDeadline > 0 && r.OnUntilDeadline < time.Duration(b.OnFrac*float64(24*time.Hour)):
-			return "the computer will be on for less than a day's time before a deadline", true
+			return words.T("the computer will be on for less than a day's time before a deadline"), true
 		case now.After(r.Completed.Add(delay)):
-			return "a result has been ready for a long time", true
+			return words.T("a result has been ready for a long time"), true
 		}
 	}
-	return "", false
+	return words.Text{}, false
 }
 
 // cushion returns the minimum time before its deadline at which a result is reported: a twelfth of

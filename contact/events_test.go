@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/contact"
 	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/contact"
 )
 
 // If a server ends connections at once, or announces work that does not exist, the pauses grow. If

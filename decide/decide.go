@@ -11,7 +11,6 @@ package decide
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"slices"
 	"time"
@@ -76,22 +75,22 @@ type ResultPlan struct {
 }
 
 // Lateness returns a sentence about a task that missed its deadline or will miss it, and the
-// remedy. Both are "" if it can be in time. late is the minimum time by which it misses its
+// remedy. Both are empty if it can be in time. late is the minimum time by which it misses its
 // deadline. cpus is the preference that limits the CPUs for tasks.
-func Lateness(task string, late time.Duration, deadline, now time.Time, cpus prefs.Bound) (text, cure string) {
+func Lateness(task string, late time.Duration, deadline, now time.Time, cpus prefs.Bound) (text, cure words.Text) {
 	switch {
 	case late <= 0:
-		return "", ""
+		return words.Text{}, words.Text{}
 	case !deadline.After(now):
-		return fmt.Sprintf("It is late: its deadline passed %s.", words.When(deadline, now)),
-			"Let it finish: it may still count. To give it up: starling task abort " + task
+		return words.T("It is late: its deadline passed {when}.", "when", words.When(deadline, now)),
+			words.T("Let it finish: it may still count. To give it up: starling task abort {task}", "task", task)
 	}
-	more := "more time (starling mode always)"
+	more := words.T("Let it run more: allow more time (starling mode always), or suspend others.")
 	if cpus.Key != "" {
-		more = "more CPUs (" + cpus.Key + ") or " + more
+		more = words.T("Let it run more: allow more CPUs ({key}) or more time (starling mode always), or suspend others.", "key", cpus.Key)
 	}
-	return "It will be about " + words.Span(late) + " late.", "Let it run more: allow " + more + ", or suspend others. " +
-		"If it cannot be in time, abort it, so that another computer gets it: starling task abort " + task
+	return words.T("It will be about {span} late.", "span", words.Span(late)),
+		words.And(more, words.T("If it cannot be in time, abort it, so that another computer gets it: starling task abort {task}", "task", task))
 }
 
 // Pass decides.
@@ -212,7 +211,7 @@ func (p *pass) run() {
 		case p.Projects[r.Project].Leaving:
 			plan.Explanation = reason.Reason{Code: reason.Detached, About: p.Projects[r.Project].going()}.Explain(p.URL(*r), p.Now)
 		case !r.AbortAt.IsZero() && r.Phase != Ready:
-			plan.Explanation = reason.Explanation{Code: reason.Suspended, Until: r.AbortAt, Text: "This task will be aborted at your request.", Cure: "Keep it with: starling task resume " + r.ID}
+			plan.Explanation = reason.Explanation{Code: reason.Suspended, Until: r.AbortAt, Text: words.T("This task will be aborted at your request."), Cure: words.T("Keep it with: starling task resume {task}", "task", r.ID)}
 		case p.missed(r) && p.comparable(r.Project):
 			plan.Explanation = reason.Reason{Code: reason.ComparingClocks, Until: p.Projects[r.Project].Contact.MinRPCTime}.Explain(p.URL(*r), p.Now)
 			p.compares[r.Project] = true
@@ -279,19 +278,19 @@ func (p *pass) comparable(project int) bool {
 func (p *pass) explain(r *Result, why *jobsched.Decision) {
 	url := p.URL(*r)
 	if why.Run() || why.Code == reason.NoCPU {
-		why.Text += r.overuse()
+		why.Text = words.And(why.Text, r.overuse())
 	}
-	if why.Run() && !r.Unthrottled && p.Duty.Text != "" {
-		why.Text += " Tasks run for " + p.Duty.Text + "."
+	if why.Run() && !r.Unthrottled && p.Duty.Text.Is() {
+		why.Text = words.And(why.Text, words.T("Tasks run for {part}.", "part", p.Duty.Text))
 		why.Cure = p.Duty.Cure
 	}
-	if silence := r.silence(); silence != "" && why.Run() {
-		why.Text += " " + silence
+	if silence := r.silence(); silence.Is() && why.Run() {
+		why.Text = words.And(why.Text, silence)
 		if r.overdue() {
-			why.Cure = "Look on the project's web site whether such tasks take that long. To give it up: starling task abort " + r.ID
+			why.Cure = words.T("Look on the project's web site whether such tasks take that long. To give it up: starling task abort {task}", "task", r.ID)
 		}
 	}
-	why.Cure = cmp.Or(r.Cure(url), why.Cure)
+	why.Cure = words.Or(r.Cure(url), why.Cure)
 }
 
 // overdrawn reports whether a project owes the others so much that neither its
@@ -397,8 +396,8 @@ func (p *pass) barred(asks bool) reason.Explanation {
 	}
 	for _, pr := range p.Projects {
 		if until := pr.TalkingSince.Add(patience); asks && pr.Talking && pr.ForWork && p.Now.Before(until) {
-			return reason.Explanation{Code: reason.Conversing, Until: until, Text: fmt.Sprintf(
-				"Waiting for a reply from %s since %s, until %s at the latest.", pr.URL, words.Time(pr.TalkingSince, p.Now), words.Time(until, p.Now))}
+			return reason.Explanation{Code: reason.Conversing, Until: until, Text: words.T("Waiting for a reply from {project} since {since}, until {until} at the latest.",
+				"project", pr.URL, "since", words.Time(pr.TalkingSince, p.Now), "until", words.Time(until, p.Now))}
 		}
 	}
 	return reason.Explanation{}

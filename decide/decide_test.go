@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
-	"pgregory.net/rapid"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -46,7 +48,7 @@ func TestSessions(t *testing.T) {
 		{"work is wanted", func(*decide.Snapshot, *decide.Project) {}, decide.RPC, "to fetch work"},
 		{"not before", func(_ *decide.Snapshot, p *decide.Project) { p.Contact.MinRPCTime = soon }, decide.None, "not before 12:01:00"},
 		{"a person may", func(_ *decide.Snapshot, p *decide.Project) { p.Contact.MinRPCTime, p.Asked = soon, true }, decide.RPC, "you requested it"},
-		{"no network", func(s *decide.Snapshot, p *decide.Project) { s.Network.Why, p.Asked = "No network.", true }, decide.None, "No network."},
+		{"no network", func(s *decide.Snapshot, p *decide.Project) { s.Network.Why, p.Asked = words.Plain("No network."), true }, decide.None, "No network."},
 		{"no scheduler known", func(_ *decide.Snapshot, p *decide.Project) { p.Schedulers = 0 }, decide.Master, "fetching the master page"},
 		{"master page due", func(_ *decide.Snapshot, p *decide.Project) {
 			p.Contact = contact.State{FetchMaster: true, MinRPCTime: past}
@@ -65,15 +67,15 @@ func TestSessions(t *testing.T) {
 			s.Results = []decide.Result{{ID: "r", Phase: decide.Ready, Deadline: soon, Completed: past}}
 		}, decide.RPC, "to report results: the project is set to fetch no more work"},
 		{"computing suspended by hand", func(s *decide.Snapshot, _ *decide.Project) {
-			s.Compute = prefs.Permission{Why: "You suspended computing.", Asked: true}
+			s.Compute = prefs.Permission{Why: words.Plain("You suspended computing."), Asked: true}
 		}, decide.None, "You suspended computing."},
 		{"computing suspended by a preference", func(s *decide.Snapshot, _ *decide.Project) {
-			s.Compute = prefs.Permission{Why: "On battery (run_on_batteries)."}
+			s.Compute = prefs.Permission{Why: words.Plain("On battery (run_on_batteries).")}
 		}, decide.RPC, "to fetch work"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := snapshot(func(s *decide.Snapshot) { tt.change(s, &s.Projects[0]) })
-			if got := decide.Pass(s).Projects[0].Session; got.Kind != tt.kind || got.Why != tt.why {
+			if got := decide.Pass(s).Projects[0].Session; got.Kind != tt.kind || got.Why.String() != tt.why {
 				t.Errorf("got %s %q, want %s %q", got.Kind, got.Why, tt.kind, tt.why)
 			}
 		})
@@ -94,7 +96,7 @@ func TestOneRequestForWorkAtATime(t *testing.T) {
 	if p[1].Session.Kind != decide.RPC {
 		t.Errorf("the other one's result is not reported: %s", p[1].Session.Why)
 	}
-	if want := "Waiting for a reply from https://a.example/ since 11:59:31, until 12:00:01 at the latest."; p[1].Fetch.Text != want {
+	if want := "Waiting for a reply from https://a.example/ since 11:59:31, until 12:00:01 at the latest."; p[1].Fetch.Text.String() != want {
 		t.Errorf("got %q, want %q", p[1].Fetch.Text, want)
 	}
 	// A slow server does not keep others waiting, nor does one that is asked no work.
@@ -220,7 +222,7 @@ func TestAnySnapshot(t *testing.T) {
 			if p.Session.Kind != decide.None && (s.Now.Before(pr.Contact.MinRPCTime) && !pr.Asked || pr.Talking || pr.Leaving || s.Network.Denied()) {
 				t.Fatalf("%+v is contacted: %+v", pr, p.Session)
 			}
-			if p.Session.Why == "" || p.Fetch.Text == "" {
+			if !p.Session.Why.Is() || !p.Fetch.Text.Is() {
 				t.Fatalf("no reason: %+v", p)
 			}
 		}
@@ -232,7 +234,7 @@ func TestAnySnapshot(t *testing.T) {
 		}
 		used := 0.0
 		for i, r := range plan.Results {
-			if r.Text == "" {
+			if !r.Text.Is() {
 				t.Fatalf("no reason: %+v", r)
 			}
 			if r.Run() {
@@ -259,10 +261,10 @@ func anySnapshot(t *rapid.T) decide.Snapshot {
 		Low: 3 * time.Hour, High: 30 * time.Hour, Slice: time.Hour, Eager: is("eager"),
 	}
 	if is("limit") {
-		s.Limits = []jobsched.Limit{{Name: "x", Max: rapid.IntRange(0, 3).Draw(t, "max")}}
+		s.Limits = []jobsched.Limit{{Name: words.Plain("x"), Max: rapid.IntRange(0, 3).Draw(t, "max")}}
 	}
 	if rapid.IntRange(0, 9).Draw(t, "network") == 0 {
-		s.Network.Why = "none"
+		s.Network.Why = words.Plain("none")
 	}
 	for i := range rapid.IntRange(1, 6).Draw(t, "projects") {
 		s.Projects = append(s.Projects, decide.Project{
@@ -310,7 +312,7 @@ func TestReplayTellsADifference(t *testing.T) {
 func TestLateness(t *testing.T) {
 	for key, more := range map[string]string{"": "allow more time (", "max_cpus": "allow more CPUs (max_cpus) or more time ("} {
 		text, cure := decide.Lateness("wu_0", 72*time.Hour, now.Add(time.Hour), now, prefs.Bound{Key: key})
-		if text != "It will be about 3 d late." || !strings.Contains(cure, more) {
+		if text.String() != "It will be about 3 d late." || !strings.Contains(cure.String(), more) {
 			t.Errorf("CPUs limited by %q: got %q, %q", key, text, cure)
 		}
 	}

@@ -1,8 +1,6 @@
 package decide
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -32,15 +30,17 @@ func (d Drain) On() bool { return d.Scope != "" }
 // CancelDrain is the command that ends a drain.
 const CancelDrain = "starling drain --cancel"
 
+var resume = words.T("Resume computing with: {command}", "command", CancelDrain)
+
 // drained returns why a drain keeps a result from running. Its code is "" if none does.
 func (p *pass) drained(r *Result) reason.Explanation {
 	switch {
 	case !p.Drain.On() || p.Drain.Scope == DrainAll || r.Finishes || !r.computing() || p.idles(r):
 		return reason.Explanation{}
 	case p.Drain.Scope == DrainCheckpoint:
-		return reason.Explanation{Code: reason.Draining, Text: "Stopped, because you asked for all tasks to stop at their next checkpoint.", Cure: "Resume computing with: " + CancelDrain}
+		return reason.Explanation{Code: reason.Draining, Text: words.T("Stopped, because you asked for all tasks to stop at their next checkpoint."), Cure: resume}
 	}
-	return reason.Explanation{Code: reason.Draining, Text: "Not started, because you asked for this computer to finish only the tasks that were running.", Cure: "Resume computing with: " + CancelDrain}
+	return reason.Explanation{Code: reason.Draining, Text: words.T("Not started, because you asked for this computer to finish only the tasks that were running."), Cure: resume}
 }
 
 // idles reports whether a person keeps a result from being computed, so that nothing is to wait
@@ -52,7 +52,7 @@ func (p *pass) idles(r *Result) bool {
 
 // noFetch returns why a drain keeps work from being fetched.
 func (p *pass) noFetch() reason.Explanation {
-	return reason.Explanation{Code: reason.Draining, Text: "Not fetching new work, because you asked for this computer to finish its work.", Cure: "Fetch work again with: " + CancelDrain}
+	return reason.Explanation{Code: reason.Draining, Text: words.T("Not fetching new work, because you asked for this computer to finish its work."), Cure: words.T("Fetch work again with: {command}", "command", CancelDrain)}
 }
 
 // A DrainPlan is the work that a drain still waits for.
@@ -69,22 +69,27 @@ func (d DrainPlan) Done() bool { return d.Computing+d.Uploading+d.Reporting == 0
 // Drained reports whether a person asked for a drain and it is done.
 func (r Record) Drained() bool { return r.Snapshot.Drain.On() && r.Plan.Drain.Done() }
 
-// String returns the remaining work as a part of a sentence: "2 tasks to compute (about 4 min), 1
-// to report".
-func (d DrainPlan) String() string {
-	var list []string
-	add := func(n int, what string) {
-		if n > 0 {
-			list = append(list, words.Count(n, "task")+" to "+what)
-		}
+// Text returns the remaining work as a part of a sentence: "2 tasks to compute (about 4 min), 1
+// task to report".
+func (d DrainPlan) Text() words.Text {
+	var list []words.Text
+	if d.Computing > 0 {
+		list = append(list, words.T("{tasks} to compute{left}", "tasks", words.Count(d.Computing, "task"), "left", d.left()))
 	}
-	add(d.Computing, "compute")
-	if d.Computing > 0 && d.Left > 0 {
-		list[0] += fmt.Sprintf(" (about %s)", words.Span(d.Left))
+	if d.Uploading > 0 {
+		list = append(list, words.T("{tasks} to upload", "tasks", words.Count(d.Uploading, "task")))
 	}
-	add(d.Uploading, "upload")
-	add(d.Reporting, "report")
-	return strings.Join(list, ", ")
+	if d.Reporting > 0 {
+		list = append(list, words.T("{tasks} to report", "tasks", words.Count(d.Reporting, "task")))
+	}
+	return words.Join(list, ", ")
+}
+
+func (d DrainPlan) left() words.Text {
+	if d.Left <= 0 {
+		return words.Text{}
+	}
+	return words.T(" (about {span})", "span", words.Span(d.Left))
 }
 
 // drain counts the tasks that a drain still waits for.

@@ -71,7 +71,7 @@ func TestDrain(t *testing.T) {
 					t.Errorf("%s: got %+v, want %s", s.Results[i].ID, r.Explanation, code)
 				}
 			}
-			if got := plan.Drain.String(); got != tt.left || plan.Drain.Done() != (tt.left == "") {
+			if got := plan.Drain.Text().String(); got != tt.left || plan.Drain.Done() != (tt.left == "") {
 				t.Errorf("left: %q, want %q", got, tt.left)
 			}
 			for i, p := range plan.Projects {

@@ -25,7 +25,7 @@ func TestATaskThatCanNeverRunKeepsNoWorkAway(t *testing.T) {
 		}
 	})
 	plan := decide.Pass(s)
-	if r := plan.Projects[0].Fetch; r.Code != reason.Ask || plan.Results[0].Code != reason.GPUMissing || !strings.Contains(plan.Results[0].Cure, "starling task abort g1") {
+	if r := plan.Projects[0].Fetch; r.Code != reason.Ask || plan.Results[0].Code != reason.GPUMissing || !strings.Contains(plan.Results[0].Cure.String(), "starling task abort g1") {
 		t.Errorf("got %+v, %+v", r, plan.Results[0])
 	}
 }
@@ -42,7 +42,7 @@ func TestTheLimitOnCPUTimeIsSaidWhereItHolds(t *testing.T) {
 	})
 	plan := decide.Pass(s)
 	for i, want := range []string{"Running. Tasks run for 10% of the time while the computer is in use (cpu_usage_limit = 10).", "Running."} {
-		if got := plan.Results[i]; got.Text != want || got.Remaining != time.Hour {
+		if got := plan.Results[i]; got.Text.String() != want || got.Remaining != time.Hour {
 			t.Errorf("got %q with %v remaining, want %q", got.Text, got.Remaining, want)
 		}
 	}

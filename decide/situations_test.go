@@ -17,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/decide/storage"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -123,7 +124,7 @@ func troubles() (list []situation) {
 	}
 	for _, s := range reason.Troubles {
 		x := reason.Reason{Code: s.Code, About: cmp.Or(about[s.Code], "a.example")}
-		list = append(list, situation{string(s.Code), x.Text(now), x.Cure(url)})
+		list = append(list, situation{string(s.Code), x.Text(now).String(), x.Cure(url).String()})
 	}
 	return list
 }
@@ -136,15 +137,15 @@ func failures() (list []situation) {
 	}
 	for _, s := range reason.Failures {
 		x := reason.Reason{Task: "w1_0", Code: s.Code, About: cmp.Or(about[s.Code], "in_1")}
-		text := x.Failing(1)
+		text := x.Failing(1).String()
 		if !x.Computer() {
 			text = map[reason.Code]string{ // see agent/view
 				reason.AbortedByProject: "The project no longer needs this task and aborted it. It will be reported at the next contact.",
 				reason.AbortedByUser:    "You aborted this task. It will be reported at the next contact.",
-				reason.TransferCanceled: "Failed: " + x.Text(now) + ". It will be reported at the next contact.",
+				reason.TransferCanceled: "Failed: " + x.Text(now).String() + ". It will be reported at the next contact.",
 			}[s.Code]
 		}
-		list = append(list, situation{string(s.Code), text, x.Cure(url)})
+		list = append(list, situation{string(s.Code), text, x.Cure(url).String()})
 	}
 	return list
 }
@@ -155,7 +156,7 @@ func obstacles() (list []situation) {
 	}
 	for _, s := range reason.Obstacles {
 		o := reason.Reason{Code: s.Code, About: about[s.Code]}
-		list = append(list, situation{string(s.Code), o.Text(now), o.Cure("")})
+		list = append(list, situation{string(s.Code), o.Text(now).String(), o.Cure("").String()})
 	}
 	return list
 }
@@ -252,7 +253,7 @@ func requests(t *testing.T) (list []situation) {
 		if r.Code != x.code {
 			t.Errorf("%s: got %+v", x.code, r)
 		}
-		list = append(list, situation{string(x.code), r.Text, r.Cure})
+		list = append(list, situation{string(x.code), r.Text.String(), r.Cure.String()})
 	}
 	return list
 }
@@ -279,7 +280,7 @@ func refusals() (list []situation) {
 		case protocol.RefusedPreferences:
 			r.Detail = "leave out this application"
 		}
-		list = append(list, situation{string(code), r.Text(now), r.Cure(url)})
+		list = append(list, situation{string(code), r.Text(now).String(), r.Cure(url).String()})
 	}
 	return list
 }
@@ -332,7 +333,7 @@ func tasks(t *testing.T) (list []situation) {
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
 		}},
 		{reason.Limited, func(s *decide.Snapshot, r *decide.Result) {
-			s.Limits = []jobsched.Limit{{Name: "max_concurrent for " + url, Max: 1}}
+			s.Limits = []jobsched.Limit{{Name: words.Plain("max_concurrent for " + url), Max: 1}}
 			r.Under = []int{0}
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true, Under: []int{0}}}
 		}},
@@ -374,7 +375,7 @@ func tasks(t *testing.T) (list []situation) {
 		if r.Code != x.code {
 			t.Errorf("%s: got %+v", x.code, r)
 		}
-		list = append(list, situation{string(x.code), r.Text, r.Cure})
+		list = append(list, situation{string(x.code), r.Text.String(), r.Cure.String()})
 	}
 	s := snapshot(func(s *decide.Snapshot) {
 		s.Results = []decide.Result{{ID: me, Phase: decide.Runnable, Stated: 82 * time.Hour, Started: true, Deadline: now.Add(10 * time.Hour)}}
@@ -385,7 +386,7 @@ func tasks(t *testing.T) (list []situation) {
 	}
 	for _, deadline := range []time.Time{now.Add(10 * time.Hour), now.Add(-time.Hour)} {
 		text, cure := decide.Lateness(me, late.Late, deadline, now, s.CPUBound)
-		list = append(list, situation{string(late.Code), late.Text + " " + text, cure})
+		list = append(list, situation{string(late.Code), late.Text.String() + " " + text.String(), cure.String()})
 	}
 	return list
 }
@@ -448,13 +449,13 @@ func suspensions() (list []situation) {
 		p, c, m := prefs.Default(), prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{}
 		x.change(&p, &c, &m)
 		r := x.may(p, c, m)
-		list = append(list, situation{string(r.Code), r.Why, r.Cure})
+		list = append(list, situation{string(r.Code), r.Why.String(), r.Cure.String()})
 	}
 	full := view.Facts{
 		Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Host: protocol.HostInfo{NCPUs: 1, DiskTotal: 100 << 30}, Disk: view.Disk{Used: 2 << 30},
 	}
 	r := full.Snapshot().Compute
-	return append(list, situation{string(r.Code), r.Why, r.Cure})
+	return append(list, situation{string(r.Code), r.Why.String(), r.Cure.String()})
 }
 
 func storedFiles() (list []situation) {
@@ -492,7 +493,7 @@ func ineffective() (list []situation) {
 		p := prefs.Default()
 		change(&p)
 		for _, x := range p.Ineffective(prefs.Conditions{}) {
-			text, cure, _ := strings.Cut(x.Text, " You can: ")
+			text, cure, _ := strings.Cut(x.Text.String(), " You can: ")
 			if cure != "" {
 				cure = strings.ToUpper(cure[:1]) + cure[1:]
 			}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/reason"
@@ -21,8 +22,8 @@ type Snapshot struct {
 	AllCPUs   int               `json:"all_cpus,omitempty"`         // that there are
 	Coprocs   []Pool            `json:"coprocs,omitempty"`          // that tasks may use
 	Absent    []resource.Absent `json:"absent,omitempty"`           // kinds of coprocessors that tasks may use none of
-	NoEffect  []string          `json:"no_effect,omitempty"`        // preferences that are set without an effect on this computer, each with a cure
-	Presence  string            `json:"presence,omitempty"`         // whether people use the computer, and the source of that, or "" if unknown
+	NoEffect  []words.Text      `json:"no_effect,omitempty"`        // preferences that are set without an effect on this computer, each with a cure
+	Presence  words.Text        `json:"presence,omitzero"`          // whether people use the computer, and the source of that, or empty if unknown
 	CPUBound  prefs.Bound       `json:"cpu_bound,omitzero"`         // the limit on CPUs, zero if tasks may use all or it is unknown
 	Disk      prefs.Bound       `json:"disk_bound,omitzero"`        // the limit on disk space, zero if unknown
 	Bound     prefs.Bound       `json:"memory_bound,omitzero"`      // the present limit on Memory, zero if unknown
@@ -123,14 +124,14 @@ func (p Project) counts() bool { return !p.Suspended && !p.NoMoreWork && !p.Leav
 
 // noWorkWhy returns the reason why no work of the project is wanted, if the volunteer did not ask
 // for that, and a cure.
-func (p Project) noWorkWhy() (why, cure string) {
+func (p Project) noWorkWhy() (why, cure words.Text) {
 	switch {
 	case p.Leaving:
-		return "The project is being " + p.going() + ".", "Keep its tasks with: starling undo " + p.URL
+		return words.T("The project is being {ended}.", "ended", words.T(p.going())), words.T("Keep its tasks with: starling undo {url}", "url", p.URL)
 	case p.Missing:
-		return "Its account file is missing. No new work is fetched until the file is back.", "Restore the file, or detach with: starling detach " + p.URL
+		return words.T("Its account file is missing. No new work is fetched until the file is back."), words.T("Restore the file, or detach with: starling detach {url}", "url", p.URL)
 	}
-	return "", ""
+	return words.Text{}, words.Text{}
 }
 
 // going returns a participle for the end of a project: detached or reset.

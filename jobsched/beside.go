@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/reason"
 )
 
@@ -23,7 +24,7 @@ func (c *chooser) runBeside(jobs []int) {
 		case runs[p]:
 			c.decisions[i].Explanation = c.explain(c.Jobs[i], reason.OneAtATime)
 		default:
-			runs[p] = c.run(i, reason.RunDebt, "Running in addition to other tasks, because it needs little CPU time.")
+			runs[p] = c.run(i, reason.RunDebt, words.T("Running in addition to other tasks, because it needs little CPU time."))
 		}
 	}
 }

@@ -51,17 +51,17 @@ func (c *chooser) barred(i int) reason.Explanation {
 	case j.Suspended:
 		return c.explain(j, reason.Suspended)
 	case p.Suspended:
-		return reason.Explanation{Code: reason.Suspended, Text: "You suspended its project.", Cure: "Resume it with: starling resume " + p.URL}
+		return reason.Explanation{Code: reason.Suspended, Text: words.T("You suspended its project."), Cure: words.T("Resume it with: starling resume {url}", "url", p.URL)}
 	case c.Compute.Denied():
 		return c.Compute.As(reason.ComputingSuspended)
 	case j.SetAside:
 		return c.explain(j, reason.SetAside)
 	case c.Now.Before(j.NotBefore) && j.Suspect:
-		return reason.Explanation{Code: reason.Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
+		return reason.Explanation{Code: reason.Postponed, Text: words.T("The agent crashed while this task was running. Tasks like this are restarted one at a time."), Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
-		return reason.Explanation{Code: reason.Postponed, Text: cmp.Or(j.Obstacle, "This task could not continue.") + " It will be tried again later.", Until: j.NotBefore}
+		return reason.Explanation{Code: reason.Postponed, Text: words.And(words.Or(j.Obstacle, words.T("This task could not continue.")), words.T("It will be tried again later.")), Until: j.NotBefore}
 	case j.Network && c.Network.Denied():
-		return reason.Explanation{Code: reason.NoNetwork, Text: "It needs the network, which may not be used now. " + c.Network.Why, Cure: c.Network.Cure, Until: c.Network.Until}
+		return reason.Explanation{Code: reason.NoNetwork, Text: words.And(words.T("It needs the network, which may not be used now."), c.Network.Why), Cure: c.Network.Cure, Until: c.Network.Until}
 	case j.Coproc != nil:
 		return c.barredOn(j)
 	}
@@ -92,8 +92,8 @@ type chooser struct {
 	waiting   []int // jobs that may run (those with a code are decided)
 	free      *resource.Capacity
 	pools     []resource.Pool
-	charge    []float64       // seconds of a CPU that this pass has promised each project
-	texts     map[want]string // as inWords has them
+	charge    []float64           // seconds of a CPU that this pass has promised each project
+	texts     map[want]words.Text // as inWords has them
 	again     time.Time
 }
 
@@ -109,7 +109,7 @@ func newChooser(s Snapshot) *chooser {
 	return &chooser{
 		Snapshot: s, decisions: make([]Decision, len(s.Jobs)), free: resource.NewCapacity(s.CPUs, s.Memory, limits, pools), pools: pools,
 		again: s.Now.Add(time.Hour), charge: make([]float64, len(s.Projects)),
-		waiting: make([]int, 0, len(s.Jobs)), texts: make(map[want]string),
+		waiting: make([]int, 0, len(s.Jobs)), texts: make(map[want]words.Text),
 	}
 }
 
@@ -138,14 +138,14 @@ func (c *chooser) wake(t time.Time) {
 }
 
 // run starts a job if the resources that it uses are free. Without a text, the reason is that it runs.
-func (c *chooser) run(i int, code reason.Code, text string) bool {
+func (c *chooser) run(i int, code reason.Code, text words.Text) bool {
 	if c.lacks(i) {
 		return false
 	}
 	j := &c.Jobs[i]
 	on := c.free.Take(j.Usage, j.Under)
 	c.charge[j.Project] += j.Speed(c.CPUs, c.pools) * c.turn(i)
-	c.decisions[i].Explanation, c.decisions[i].On = reason.Explanation{Code: code, Text: cmp.Or(text, running(j.Usage, on))}, on
+	c.decisions[i].Explanation, c.decisions[i].On = reason.Explanation{Code: code, Text: words.Or(text, running(j.Usage, on))}, on
 	return true
 }
 
@@ -194,7 +194,7 @@ func (c *chooser) runUrgent(jobs []int) {
 		if c.lacks(i) {
 			continue
 		}
-		c.run(i, reason.RunDeadline, "Running now because its deadline is near: "+words.Time(c.Jobs[i].Deadline, c.Now)+".")
+		c.run(i, reason.RunDeadline, words.T("Running now because its deadline is near: {time}.", "time", words.Time(c.Jobs[i].Deadline, c.Now)))
 	}
 }
 
@@ -209,7 +209,7 @@ func (c *chooser) keepRunning(jobs []int) {
 		if j.Unsaved && !c.Now.Before(end) {
 			end = end.Add(c.Slice) // wait for a checkpoint, but not forever
 		}
-		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, reason.RunDebt, "") {
+		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, reason.RunDebt, words.Text{}) {
 			c.wake(end)
 		}
 	}
@@ -241,7 +241,7 @@ func (c *chooser) runByDebt(jobs []int) {
 		if best < 0 {
 			return
 		}
-		c.run(best, reason.RunDebt, "")
+		c.run(best, reason.RunDebt, words.Text{})
 		c.wake(c.Now.Add(c.Slice))
 		queues[c.Jobs[best].Project] = queues[c.Jobs[best].Project][1:]
 	}

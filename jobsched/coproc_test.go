@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
@@ -103,7 +104,7 @@ func TestChooseOnCoprocessors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, _ := jobsched.Choose(jobsched.Snapshot{Now: now, CPUs: 2, Slice: slice, Coprocs: gpus(tt.gpus), Projects: tt.projects, Jobs: tt.jobs})
 			for i, w := range tt.want {
-				if got[i].Code != w || got[i].Text == "" || !reflect.DeepEqual(got[i].On, tt.on[i]) {
+				if got[i].Code != w || !got[i].Text.Is() || !reflect.DeepEqual(got[i].On, tt.on[i]) {
 					t.Errorf("job %s: got %s %q on %v, want %s on %v", tt.jobs[i].ID, got[i].Code, got[i].Text, got[i].On, w, tt.on[i])
 				}
 			}
@@ -113,12 +114,12 @@ func TestChooseOnCoprocessors(t *testing.T) {
 
 func TestCoprocessorsThatMayNotBeUsed(t *testing.T) {
 	pools := gpus(1)
-	pools[0].Compute.Why, pools[0].Compute.Until = "You are using the computer.", late(1)
+	pools[0].Compute.Why, pools[0].Compute.Until = words.Plain("You are using the computer."), late(1)
 	got, again := jobsched.Choose(jobsched.Snapshot{
 		Now: now, CPUs: 2, Slice: slice, Coprocs: pools, Projects: []jobsched.Project{{}},
 		Jobs: []jobsched.Job{gpu(1, 0, jobsched.Job{ID: "a"}), {ID: "b", Deadline: far}},
 	})
-	if got[0].Code != reason.GPUSuspended || got[0].Text != pools[0].Compute.Why || !got[1].Run() || !again.Equal(late(1)) {
+	if got[0].Code != reason.GPUSuspended || got[0].Text.String() != pools[0].Compute.Why.String() || !got[1].Run() || !again.Equal(late(1)) {
 		t.Errorf("got %+v, again at %v", got, again)
 	}
 }
@@ -142,7 +143,7 @@ func TestExcludedGPUsAreNamed(t *testing.T) {
 			s.Coprocs[0].Devices[i].Memory = 4 << 30
 		}
 		got, _ := jobsched.Choose(s)
-		if got[0].Code != reason.GPUMissing || !strings.HasSuffix(got[0].Text, tt.text) || !strings.Contains(got[0].Cure, tt.cure) {
+		if got[0].Code != reason.GPUMissing || !strings.HasSuffix(got[0].Text.String(), tt.text) || !strings.Contains(got[0].Cure.String(), tt.cure) {
 			t.Errorf("except %v: got %+v, want %q", tt.except, got[0], tt.text)
 		}
 	}
@@ -159,7 +160,7 @@ func TestWhyThereIsNoDevice(t *testing.T) {
 		if devices > 0 {
 			s.Coprocs = gpus(devices)
 		}
-		if got, _ := jobsched.Choose(s); got[0].Code != reason.GPUMissing || got[0].Text != want {
+		if got, _ := jobsched.Choose(s); got[0].Code != reason.GPUMissing || got[0].Text.String() != want {
 			t.Errorf("%d devices: got %+v, want %q", devices, got[0], want)
 		}
 	}

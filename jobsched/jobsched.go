@@ -14,6 +14,7 @@ package jobsched
 import (
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
@@ -61,8 +62,8 @@ func (s *Snapshot) Processors() []Processors {
 
 // A Limit is the maximum number of some jobs that may run at once.
 type Limit struct {
-	Name string `json:"name"` // for people: the setting and the tasks it applies to
-	Max  int    `json:"max"`
+	Name words.Text `json:"name"` // for people: the setting and the tasks it applies to
+	Max  int        `json:"max"`
 }
 
 // A Project is the input of the decision about one project.
@@ -92,12 +93,12 @@ type Job struct {
 	Urgent    bool          // was in danger when last looked at
 	// Unsaved: it has computed since its last checkpoint, which would be lost.
 	Unsaved   bool
-	Suspended bool      // by the volunteer
-	NotBefore time.Time // the application asked to be started no earlier
-	Suspect   bool      // it ran when the agent crashed, and is tried again at NotBefore
-	SetAside  bool      // it did more than once
-	Network   bool      // it runs only while the network may be used
-	Obstacle  string    // a sentence with the reason for NotBefore, unless Suspect is set ("" if unknown)
+	Suspended bool       // by the volunteer
+	NotBefore time.Time  // the application asked to be started no earlier
+	Suspect   bool       // it ran when the agent crashed, and is tried again at NotBefore
+	SetAside  bool       // it did more than once
+	Network   bool       // it runs only while the network may be used
+	Obstacle  words.Text // a sentence with the reason for NotBefore, unless Suspect is set (empty if unknown)
 }
 
 // A Decision is whether one job runs, and the reason.

@@ -5,11 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
-	"pgregory.net/rapid"
 )
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -39,7 +41,7 @@ func TestTasksThatNeedLittleCPUTime(t *testing.T) {
 	if got, _ := jobsched.Choose(s); got[0].Code != reason.NoMemory || !got[1].Run() {
 		t.Errorf("with too little memory: %+v", got)
 	}
-	s.Jobs[0].Memory, s.Compute.Why = 0, "You suspended computing."
+	s.Jobs[0].Memory, s.Compute.Why = 0, words.Plain("You suspended computing.")
 	if got, _ := jobsched.Choose(s); got[0].Code != reason.ComputingSuspended {
 		t.Errorf("with computing suspended: %+v", got)
 	}
@@ -158,7 +160,7 @@ func TestChoose(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, again := jobsched.Choose(jobsched.Snapshot{Now: now, CPUs: 2, Slice: slice, Projects: tt.projects, Jobs: tt.jobs})
 			for i, w := range tt.want {
-				if got[i].Code != w || got[i].Text == "" {
+				if got[i].Code != w || !got[i].Text.Is() {
 					t.Errorf("job %s: got %s %q, want %s", tt.jobs[i].ID, got[i].Code, got[i].Text, w)
 				}
 			}
@@ -319,7 +321,7 @@ func TestMemoryAndLimits(t *testing.T) {
 	s := jobsched.Snapshot{
 		Now: now, CPUs: 4, Memory: 100 << 20, Slice: slice,
 		Projects: []jobsched.Project{{Debt: 9}, {}},
-		Limits:   []jobsched.Limit{{Name: "max_concurrent of app x", Max: 1}},
+		Limits:   []jobsched.Limit{{Name: words.Plain("max_concurrent of app x"), Max: 1}},
 		Jobs: []jobsched.Job{
 			{ID: "a", Usage: resource.Usage{Memory: 60 << 20}, Deadline: far},
 			{ID: "b", Usage: resource.Usage{Memory: 60 << 20}, Deadline: far}, // too large next to a, whose claim is as good
@@ -333,14 +335,14 @@ func TestMemoryAndLimits(t *testing.T) {
 			t.Errorf("job %s: got %s %q, want %s", s.Jobs[i].ID, got[i].Code, got[i].Text, want)
 		}
 	}
-	if want := "Already running: 1, the limit set by max_concurrent of app x."; got[3].Text != want {
+	if want := "Already running: 1, the limit set by max_concurrent of app x."; got[3].Text.String() != want {
 		t.Errorf("got %q, want %q", got[3].Text, want)
 	}
 
-	s.Compute.Why, s.Compute.Until = "The computer is in use (run_if_user_active).", now.Add(time.Minute)
+	s.Compute.Why, s.Compute.Until = words.Plain("The computer is in use (run_if_user_active)."), now.Add(time.Minute)
 	got, again := jobsched.Choose(s)
 	for i, r := range got {
-		if r.Run() || r.Text != s.Compute.Why {
+		if r.Run() || r.Text.String() != s.Compute.Why.String() {
 			t.Errorf("job %s: got %s %q though computing is suspended", s.Jobs[i].ID, r.Code, r.Text)
 		}
 	}
@@ -354,7 +356,7 @@ func TestMemoryAndLimits(t *testing.T) {
 // them.
 func TestNeedsAreComparedWithWhatThereIs(t *testing.T) {
 	s := jobsched.Snapshot{
-		Now: now, CPUs: 2, CPUBound: prefs.Bound{Text: "max_cpus = 2", Cure: "To allow more CPUs, set max_cpus higher."}, Slice: time.Hour, Memory: 12 << 30, AllMemory: 25 << 30, Bound: prefs.Bound{Text: "ram_max_used_idle_pct = 50", Cure: "Set ram_max_used_idle_pct higher."},
+		Now: now, CPUs: 2, CPUBound: prefs.Bound{Text: words.Plain("max_cpus = 2"), Cure: words.Plain("To allow more CPUs, set max_cpus higher.")}, Slice: time.Hour, Memory: 12 << 30, AllMemory: 25 << 30, Bound: prefs.Bound{Text: words.Plain("ram_max_used_idle_pct = 50"), Cure: words.Plain("Set ram_max_used_idle_pct higher.")},
 		Projects: []jobsched.Project{{}},
 		Jobs: []jobsched.Job{
 			{ID: "never", Usage: resource.Usage{Memory: 838 << 30}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
@@ -370,7 +372,7 @@ func TestNeedsAreComparedWithWhatThereIs(t *testing.T) {
 		{"Running.", ""},
 		{"It needs 4 CPUs at once. Tasks may use 2, so it waits until these are free (max_cpus = 2).", "Wait: its turn comes. To allow more CPUs, set max_cpus higher."},
 	} {
-		if got[i].Text != want.text || got[i].Cure != want.cure {
+		if got[i].Text.String() != want.text || got[i].Cure.String() != want.cure {
 			t.Errorf("%s: got %q, %q, want %q, %q", s.Jobs[i].ID, got[i].Text, got[i].Cure, want.text, want.cure)
 		}
 	}

@@ -1,10 +1,7 @@
 package jobsched
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/reason"
@@ -46,13 +43,13 @@ func (c *chooser) whyNot(i int) reason.Explanation {
 
 // running returns the sentence for a job that runs on some devices. It names the resources of a job
 // on coprocessors.
-func running(u resource.Usage, on []int) string {
+func running(u resource.Usage, on []int) words.Text {
 	if u.Coproc == nil {
-		return "Running."
+		return words.T("Running.")
 	}
 	coproc := *u.Coproc
 	u.Coproc, coproc.On = &coproc, on
-	return "Running with " + u.String() + "."
+	return words.T("Running with {resources}.", "resources", u.Text())
 }
 
 // never reports whether a job needs more memory than the computer has.
@@ -61,60 +58,56 @@ func (c *chooser) never(w want) bool {
 }
 
 // cure returns the remedy for a want.
-func (c *chooser) cure(w want, id string) string {
+func (c *chooser) cure(w want, id string) words.Text {
 	switch {
 	case c.never(w):
-		return "Abort it, so that another computer gets it: starling task abort " + id
+		return words.T("Abort it, so that another computer gets it: starling task abort {task}", "task", id)
 	case w.bound == resource.Memory:
 		return c.Bound.Cure
 	case w.bound == resource.Limit:
-		return "Raise max_concurrent in the account file."
+		return words.T("Raise max_concurrent in the account file.")
 	case w.bound == resource.Devices, w.unreachable:
-		return "Wait: its turn comes."
+		return words.T("Wait: its turn comes.")
 	}
-	return strings.TrimSpace("Wait: its turn comes. " + c.CPUBound.Cure)
+	return words.And(words.T("Wait: its turn comes."), c.CPUBound.Cure)
 }
 
-func (c *chooser) inWords(w want) string {
+func (c *chooser) inWords(w want) words.Text {
 	switch {
 	case w.bound == resource.Limit:
-		return fmt.Sprintf("Already running: %d, the limit set by %s.", c.Limits[w.limit].Max, c.Limits[w.limit].Name)
+		return words.T("Already running: {n}, the limit set by {setting}.", "n", c.Limits[w.limit].Max, "setting", c.Limits[w.limit].Name)
 	case c.never(w):
-		return fmt.Sprintf("It needs %s of memory, and this computer has %s: it can never run here.", words.Bytes(w.memory), words.Bytes(c.AllMemory))
+		return words.T("It needs {need} of memory, and this computer has {all}: it can never run here.", "need", words.Bytes(w.memory), "all", words.Bytes(c.AllMemory))
 	case w.bound == resource.Memory:
-		return fmt.Sprintf(
-			"It needs %s of memory. Tasks may use %s (%s), of which %s are free.",
-			words.Bytes(w.memory), words.Bytes(c.Memory), cmp.Or(c.Bound.Text, "ram_max_used_busy_pct, ram_max_used_idle_pct"), words.Bytes(max(0, c.free.FreeMemory())))
+		return words.T("It needs {need} of memory. Tasks may use {most} ({setting}), of which {free} are free.",
+			"need", words.Bytes(w.memory), "most", words.Bytes(c.Memory), "setting", words.Or(c.Bound.Text, words.Plain("ram_max_used_busy_pct, ram_max_used_idle_pct")), "free", words.Bytes(max(0, c.free.FreeMemory())))
 	case w.unreachable:
-		return "Its project cannot be reached, so tasks of other projects run first."
+		return words.T("Its project cannot be reached, so tasks of other projects run first.")
 	case w.bound == resource.Devices:
-		return busy(len(resource.Find(c.pools, w.kind).Devices), w.kind.String()) + " busy with tasks that have earlier deadlines or belong to projects that are owed more, or too little of its memory is free."
+		return words.Plural(len(resource.Find(c.pools, w.kind).Devices),
+			"The only available {kind} is busy with tasks that have earlier deadlines or belong to projects that are owed more, or too little of its memory is free.",
+			"All {n} available {kind}s are busy with tasks that have earlier deadlines or belong to projects that are owed more, or too little of their memory is free.", "kind", w.kind)
 	case w.kind != resource.CPU:
-		return "Every CPU that tasks may use is needed by other tasks on coprocessors" + c.CPUBound.Aside() + "."
+		return words.T("Every CPU that tasks may use is needed by other tasks on coprocessors{bound}.", "bound", c.CPUBound.Aside())
 	case w.cpus > float64(c.CPUs):
-		return fmt.Sprintf("It needs %v CPUs at once. Tasks may use %d, so it waits until these are free%s.", w.cpus, c.CPUs, c.CPUBound.Aside())
+		return words.T("It needs {need} CPUs at once. Tasks may use {most}, so it waits until these are free{bound}.", "need", w.cpus, "most", c.CPUs, "bound", c.CPUBound.Aside())
 	case w.cpus > 1:
-		return fmt.Sprintf("It needs %v CPUs at once, and %v of %d are free%s.", w.cpus, max(0, c.free.FreeCPUs()), c.CPUs, c.CPUBound.Aside())
+		return words.T("It needs {need} CPUs at once, and {free} of {most} are free{bound}.", "need", w.cpus, "free", max(0, c.free.FreeCPUs()), "most", c.CPUs, "bound", c.CPUBound.Aside())
 	}
-	return busy(c.CPUs, "CPU") + " busy with tasks that have earlier deadlines or belong to projects that are owed more" + c.CPUBound.Aside() + "."
-}
-
-// busy returns the start of a sentence about all processors of a kind that may be used.
-func busy(n int, kind string) string {
-	if n == 1 {
-		return "The only available " + kind + " is"
-	}
-	return fmt.Sprintf("All %d available %ss are", n, kind)
+	return words.Plural(c.CPUs,
+		"The only available CPU is busy with tasks that have earlier deadlines or belong to projects that are owed more{bound}.",
+		"All {n} available CPUs are busy with tasks that have earlier deadlines or belong to projects that are owed more{bound}.", "bound", c.CPUBound.Aside())
 }
 
 // missing returns the reason of a task that needs a coprocessor that the computer does not have, or
 // that the volunteer keeps from it.
 func missing(j Job, pool resource.Pool, absent []resource.Absent) reason.Explanation {
 	u, n := j.Usage, len(pool.Devices)
-	r := reason.Explanation{Code: reason.GPUMissing, Cure: "If the device will not come back, abort the task: starling task abort " + j.ID}
-	needs := "It needs " + words.Count(max(1, int(u.Devices())), u.Kind().String())
+	r := reason.Explanation{Code: reason.GPUMissing, Cure: words.T("If the device will not come back, abort the task: starling task abort {task}", "task", j.ID)}
+	kinds := words.Count(max(1, int(u.Devices())), u.Kind().String())
+	needs := words.T("It needs {devices}.", "devices", kinds)
 	if u.Coproc.Memory > 0 {
-		needs += " with " + words.Bytes(u.Coproc.Memory)
+		needs = words.T("It needs {devices} with {bytes}.", "devices", kinds, "bytes", words.Bytes(u.Coproc.Memory))
 	}
 	excluded := 0
 	for _, d := range pool.Devices {
@@ -122,29 +115,28 @@ func missing(j Job, pool resource.Pool, absent []resource.Absent) reason.Explana
 			excluded++
 		}
 	}
+	why := words.T("Its project's account file keeps it off {excluded} of the {n} here (exclude_gpu), and the rest are too few or too small.", "excluded", excluded, "n", n)
 	switch {
 	case n == 0:
-		r.Text = needs + ". This computer has none that tasks may use."
+		why = words.T("This computer has none that tasks may use.")
 		for _, a := range absent {
 			if a.Kind == pool.Kind {
-				r.Text = needs + ". " + a.Why
+				why = words.Plain(a.Why)
 			}
 		}
-		return r
+		excluded = 0
 	case float64(n) < u.Devices():
-		r.Text = fmt.Sprintf("%s. This computer has %d.", needs, n)
-		return r
+		why, excluded = words.T("This computer has {n}.", "n", n), 0
 	case excluded == 0 && n == 1:
-		r.Text = needs + ". The only one here has too little memory."
+		why = words.T("The only one here has too little memory.")
 	case excluded == 0:
-		r.Text = fmt.Sprintf("%s. Of the %d here, too few have enough memory.", needs, n)
+		why = words.T("Of the {n} here, too few have enough memory.", "n", n)
 	case excluded >= n:
-		r.Text = needs + ". Its project's account file keeps it off every one here (exclude_gpu)."
-	default:
-		r.Text = fmt.Sprintf("%s. Its project's account file keeps it off %d of the %d here (exclude_gpu), and the rest are too few or too small.", needs, excluded, n)
+		why = words.T("Its project's account file keeps it off every one here (exclude_gpu).")
 	}
 	if excluded > 0 {
-		r.Cure = "Remove exclude_gpu from the account file, or abort the task: starling task abort " + j.ID
+		r.Cure = words.T("Remove exclude_gpu from the account file, or abort the task: starling task abort {task}", "task", j.ID)
 	}
+	r.Text = words.And(needs, why)
 	return r
 }

@@ -2,7 +2,6 @@ package prefs
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -12,12 +11,12 @@ import (
 // A Permission is given unless it has a Why, the reason against it.
 type Permission struct {
 	Code  reason.Code `json:"code,omitempty"`  // identifies the reason
-	Why   string      `json:"why,omitempty"`   // a sentence for people for each reason, naming the preference
-	Cure  string      `json:"cure,omitempty"`  // the cure
+	Why   words.Text  `json:"why,omitzero"`    // a sentence for each reason, naming the preference
+	Cure  words.Text  `json:"cure,omitzero"`   // the cure
 	Until time.Time   `json:"until,omitzero"`  // when it changes, zero if unknown
 	Asked bool        `json:"asked,omitempty"` // a person wants it so, rather than a preference just now
 	// Despite is the Why by the preferences alone. It is set if a mode overrules them.
-	Despite string `json:"despite,omitempty"`
+	Despite words.Text `json:"despite,omitzero"`
 }
 
 // As returns the reason for a denial, with a code.
@@ -25,8 +24,14 @@ func (p Permission) As(code reason.Code) reason.Explanation {
 	return reason.Explanation{Code: code, Text: p.Why, Cure: p.Cure, Until: p.Until}
 }
 
+// In returns the permission with its texts in a language.
+func (p Permission) In(l words.Language) Permission {
+	p.Why, p.Cure, p.Despite = p.Why.Only(l), p.Cure.Only(l), p.Despite.Only(l)
+	return p
+}
+
 // Denied reports whether it is not given.
-func (p Permission) Denied() bool { return p.Why != "" }
+func (p Permission) Denied() bool { return p.Why.Is() }
 
 // A Mode is a person's choice for now, which overrules the preferences.
 type Mode struct {
@@ -100,7 +105,7 @@ type Conditions struct {
 // A Power is a number from outside the computer that keeps tasks from running now: see [[power]]
 // in starling.toml.
 type Power struct {
-	Why, Cure string // sentences
+	Why, Cure words.Text // sentences
 	OnlyGPUs  bool
 	Until     time.Time // when it ends, by a forecast (zero: not known)
 }
@@ -141,7 +146,7 @@ func (p Prefs) idleAt(c Conditions) time.Time {
 type limb struct {
 	denied    bool
 	code      reason.Code
-	why, cure string
+	why, cure words.Text
 	until     time.Time
 }
 
@@ -149,8 +154,8 @@ type limb struct {
 // several change is unknown, unless the first is about the time of day. flag is the option with
 // which the command in the cure sets the mode of this activity.
 func join(limbs []limb, flag string) (p Permission) {
-	var whys, cures []string
-	temporary := " For a while: starling mode always --for 2h" + flag
+	var whys, cures []words.Text
+	temporary := words.T("For a while: {command}", "command", "starling mode always --for 2h"+flag)
 	for _, l := range limbs {
 		if !l.denied {
 			continue
@@ -161,27 +166,28 @@ func join(limbs []limb, flag string) (p Permission) {
 			p.Until = time.Time{}
 		}
 		if l.code == reason.TooHot || l.code == reason.GPUTooHot {
-			temporary = "" // no person should overrule it
+			temporary = words.Text{} // no person should overrule it
 		}
 		whys, cures = append(whys, l.why), append(cures, l.cure)
 	}
 	if p.Code != "" {
-		p.Why, p.Cure = strings.Join(whys, " "), strings.Join(cures, " ")+temporary
+		p.Why, p.Cure = words.And(whys...), words.And(append(cures, temporary)...)
 	}
 	return p
 }
 
 // under returns the permission of an activity under a mode, given the permission by the
 // preferences. command sets the mode.
-func (m Mode) under(prefs Permission, now time.Time, activity, command string) Permission {
+func (m Mode) under(prefs Permission, now time.Time, suspended, until words.Text, command string) Permission {
 	switch m.At(now) {
 	case Always:
 		return Permission{Despite: prefs.Why}
 	case Never:
-		return Permission{
-			Code: reason.ByUser, Why: "You suspended " + activity + until(m.Until, now) + ".", Cure: "Resume with: " + command,
-			Until: m.Until, Asked: true,
+		why := suspended
+		if !m.Until.IsZero() {
+			why = until
 		}
+		return Permission{Code: reason.ByUser, Why: why, Cure: words.T("Resume with: {command}", "command", command), Until: m.Until, Asked: true}
 	case Auto:
 	}
 	return prefs
@@ -197,61 +203,61 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 	open, change := within(c.Now, p.computing)
 	return m.under(join(append([]limb{
 		{
-			!open, reason.TimeOfDay, "Computing is not allowed " + hours(change, c.Now) + " (start_hour, end_hour).",
-			"Change start_hour and end_hour.", change,
+			!open, reason.TimeOfDay, hours(change, c.Now, "Computing is not allowed at any time (start_hour, end_hour).", "Computing is not allowed at this time of day until {time} (start_hour, end_hour)."),
+			words.T("Change start_hour and end_hour."), change,
 		},
 		{
-			c.Battery == Yes && !p.RunOnBatteries, reason.OnBattery, "The computer is running on battery power (run_on_batteries).",
-			"Plug the computer in, or set run_on_batteries = true.",
+			c.Battery == Yes && !p.RunOnBatteries, reason.OnBattery, words.T("The computer is running on battery power (run_on_batteries)."),
+			words.T("Plug the computer in, or set run_on_batteries = true."),
 			time.Time{},
 		},
 		{
-			inUse && !p.RunIfUserActive, reason.UserActive, fmt.Sprintf("The computer is in use, or was in the last %s (run_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
-			"Leave the computer alone, or set run_if_user_active = true.", p.idleAt(c),
+			inUse && !p.RunIfUserActive, reason.UserActive, words.T("The computer is in use, or was {lately} (run_if_user_active, idle_time_to_run).", "lately", lately(p.IdleTimeToRun)),
+			words.T("Leave the computer alone, or set run_if_user_active = true."), p.idleAt(c),
 		},
 		{
 			p.SuspendIfNoRecentInput > 0 && c.IdleKnown && !c.Unseen && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)),
-			reason.NoRecentInput, fmt.Sprintf("There has been no input for more than %s (suspend_if_no_recent_input).", words.Span(time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)))),
-			"Use the computer, or set suspend_if_no_recent_input = 0.",
+			reason.NoRecentInput, words.T("There has been no input for more than {span} (suspend_if_no_recent_input).", "span", words.Span(time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)))),
+			words.T("Use the computer, or set suspend_if_no_recent_input = 0."),
 			time.Time{},
 		},
 		{
-			c.Exclusive != "", reason.Exclusive, c.Exclusive + " is running (exclusive_apps in starling.toml).",
-			"End the program, or take it off exclusive_apps.",
+			c.Exclusive != "", reason.Exclusive, words.T("{program} is running (exclusive_apps in starling.toml).", "program", c.Exclusive),
+			words.T("End the program, or take it off exclusive_apps."),
 			time.Time{},
 		},
 		{
-			limit > 0 && c.OtherCPU > limit, reason.CPUBusy, fmt.Sprintf("Other programs are using %.0f%% of the CPUs, more than the limit of %v%% (%s).", c.OtherCPU, limit, key),
-			"End those programs, or set " + key + " higher (0: no limit).",
+			limit > 0 && c.OtherCPU > limit, reason.CPUBusy, words.T("Other programs are using {percent}% of the CPUs, more than the limit of {limit}% ({key}).", "percent", fmt.Sprintf("%.0f", c.OtherCPU), "limit", limit, "key", key),
+			words.T("End those programs, or set {key} higher (0: no limit).", "key", key),
 			time.Time{},
 		},
 		{
-			p.TemperatureCeiling > 0 && c.Temperature > p.TemperatureCeiling, reason.TooHot, fmt.Sprintf("The CPU is at %.0f °C, above the limit of %v °C (max_cpu_temperature).", c.Temperature, p.TemperatureCeiling),
-			"Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher.",
+			p.TemperatureCeiling > 0 && c.Temperature > p.TemperatureCeiling, reason.TooHot, words.T("The CPU is at {now} °C, above the limit of {limit} °C (max_cpu_temperature).", "now", fmt.Sprintf("%.0f", c.Temperature), "limit", p.TemperatureCeiling),
+			words.T("Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher."),
 			time.Time{},
 		},
-	}, c.powers(false)...), ""), c.Now, "computing", "starling mode auto")
+	}, c.powers(false)...), ""), c.Now, words.T("You suspended computing."), words.T("You suspended computing until {time}.", "time", words.Time(m.Until, c.Now)), "starling mode auto")
 }
 
 // MayUseGPUs returns whether tasks may run on coprocessors, where they may run at all.
 func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
 	return m.under(join(append([]limb{
 		{
-			p.InUse(c) && !p.RunGPUIfUserActive, reason.UserActive, fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
-			"Leave the computer alone, or set run_gpu_if_user_active = true.", p.idleAt(c),
+			p.InUse(c) && !p.RunGPUIfUserActive, reason.UserActive, words.T("GPUs are not used: the computer is in use, or was {lately} (run_gpu_if_user_active, idle_time_to_run).", "lately", lately(p.IdleTimeToRun)),
+			words.T("Leave the computer alone, or set run_gpu_if_user_active = true."), p.idleAt(c),
 		},
 		{
-			c.ExclusiveGPU != "", reason.ExclusiveGPU, "GPUs are not used: " + c.ExclusiveGPU + " is running (exclusive_gpu_apps in starling.toml).",
-			"End the program, or take it off exclusive_gpu_apps.",
+			c.ExclusiveGPU != "", reason.ExclusiveGPU, words.T("GPUs are not used: {program} is running (exclusive_gpu_apps in starling.toml).", "program", c.ExclusiveGPU),
+			words.T("End the program, or take it off exclusive_gpu_apps."),
 			time.Time{},
 		},
 		{
-			p.GPUTemperatureCeiling > 0 && c.GPUTemperature > p.GPUTemperatureCeiling, reason.GPUTooHot, fmt.Sprintf("GPUs are not used: one was at %.0f °C in the last %s, above the limit of %v °C (max_gpu_temperature).",
-				c.GPUTemperature, minutes(GPUCooling.Minutes()), p.GPUTemperatureCeiling),
-			"Clean the fan, or set max_gpu_temperature higher.",
+			p.GPUTemperatureCeiling > 0 && c.GPUTemperature > p.GPUTemperatureCeiling, reason.GPUTooHot, words.T("GPUs are not used: one was at {most} °C {lately}, above the limit of {limit} °C (max_gpu_temperature).",
+				"most", fmt.Sprintf("%.0f", c.GPUTemperature), "lately", lately(GPUCooling.Minutes()), "limit", p.GPUTemperatureCeiling),
+			words.T("Clean the fan, or set max_gpu_temperature higher."),
 			time.Time{},
 		},
-	}, c.powers(true)...), " --gpu"), c.Now, "computing on GPUs", "starling mode auto --gpu")
+	}, c.powers(true)...), " --gpu"), c.Now, words.T("You suspended computing on GPUs."), words.T("You suspended computing on GPUs until {time}.", "time", words.Time(m.Until, c.Now)), "starling mode auto --gpu")
 }
 
 // MayTransfer returns whether servers may be contacted and files moved.
@@ -259,53 +265,45 @@ func (p Prefs) MayTransfer(c Conditions, m Mode) Permission {
 	open, change := within(c.Now, p.network)
 	return m.under(join([]limb{
 		{
-			!open, reason.TimeOfDay, "Network activity is not allowed " + hours(change, c.Now) + " (net_start_hour, net_end_hour).",
-			"Change net_start_hour and net_end_hour.", change,
+			!open, reason.TimeOfDay, hours(change, c.Now, "Network activity is not allowed at any time (net_start_hour, net_end_hour).", "Network activity is not allowed at this time of day until {time} (net_start_hour, net_end_hour)."),
+			words.T("Change net_start_hour and net_end_hour."), change,
 		},
 		{
-			c.Metered == Yes && p.NetworkWifiOnly, reason.Metered, "The network connection is metered (network_wifi_only).",
-			"Use another network, or set network_wifi_only = false.",
+			c.Metered == Yes && p.NetworkWifiOnly, reason.Metered, words.T("The network connection is metered (network_wifi_only)."),
+			words.T("Use another network, or set network_wifi_only = false."),
 			time.Time{},
 		},
 		{
 			p.DailyXferLimitMB > 0 && p.DailyXferPeriodDays > 0 && c.Transferred >= p.DailyXferLimitMB,
-			reason.XferLimit, fmt.Sprintf("The transfer limit is reached: %s MB in %s, of %s MB (daily_xfer_limit_mb, daily_xfer_period_days).",
-				megabytes(c.Transferred), plural(p.DailyXferPeriodDays, "day"), plainNumber(p.DailyXferLimitMB)),
-			"Set daily_xfer_limit_mb higher (0: no limit).",
+			reason.XferLimit, words.T("The transfer limit is reached: {used} MB in {days}, of {limit} MB (daily_xfer_limit_mb, daily_xfer_period_days).",
+				"used", megabytes(c.Transferred), "days", numberOfDays(p.DailyXferPeriodDays), "limit", plainNumber(p.DailyXferLimitMB)),
+			words.T("Set daily_xfer_limit_mb higher (0: no limit)."),
 			time.Time{},
 		},
-	}, " --network"), c.Now, "network activity", "starling mode auto --network")
+	}, " --network"), c.Now, words.T("You suspended network activity."), words.T("You suspended network activity until {time}.", "time", words.Time(m.Until, c.Now)), "starling mode auto --network")
 }
 
-func until(t, now time.Time) string {
-	if t.IsZero() {
-		return ""
+// hours returns the text about a time in which something is not allowed: never if its end is zero.
+func hours(end, now time.Time, never, until string) words.Text {
+	if end.IsZero() {
+		return words.T(never)
 	}
-	return " until " + words.Time(t, now)
+	return words.T(until, "time", words.Time(end, now))
 }
 
-// hours returns the end of the time in which something is not allowed, in words. The zero time
-// means never.
-func hours(change, now time.Time) string {
-	if change.IsZero() {
-		return "at any time"
-	}
-	return "at this time of day" + until(change, now)
-}
-
-// minutes returns the words after "in the last".
-func minutes(n float64) string {
+// lately returns the last n minutes as an adverb.
+func lately(n float64) words.Text {
 	if n == 1 {
-		return "minute"
+		return words.T("in the last minute")
 	}
-	return plural(n, "minute")
+	return words.T("in the last {minutes} minutes", "minutes", plainNumber(n))
 }
 
-func plural(n float64, noun string) string {
-	if n != 1 {
-		noun += "s"
+func numberOfDays(n float64) words.Text {
+	if n == 1 {
+		return words.T("1 day")
 	}
-	return plainNumber(n) + " " + noun
+	return words.T("{days} days", "days", plainNumber(n))
 }
 
 // megabytes returns an amount with enough digits that it is less than a tenth too small.

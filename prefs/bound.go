@@ -2,7 +2,6 @@ package prefs
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -11,17 +10,23 @@ import (
 // A Bound is the preference that limits disk, memory or CPUs most on this computer. The zero
 // value means that none does.
 type Bound struct {
-	Key  string `json:"key"`  // by its name in prefs.toml
-	Text string `json:"text"` // its setting and the resulting amount here, as a part of a sentence
-	Cure string `json:"cure"` // the cure, or "" if no preference helps
+	Key  string     `json:"key"`  // by its name in prefs.toml
+	Text words.Text `json:"text"` // its setting and the resulting amount here, as a part of a sentence
+	Cure words.Text `json:"cure"` // the cure, or empty if no preference helps
 }
 
-// Aside returns Text in parentheses with a space before it, or "" for the zero value.
-func (b Bound) Aside() string {
-	if b.Text == "" {
-		return ""
+// In returns the bound with its texts in a language.
+func (b Bound) In(l words.Language) Bound {
+	b.Text, b.Cure = b.Text.Only(l), b.Cure.Only(l)
+	return b
+}
+
+// Aside returns Text in parentheses with a space before it, or the empty text for the zero value.
+func (b Bound) Aside() words.Text {
+	if !b.Text.Is() {
+		return words.Text{}
 	}
-	return " (" + b.Text + ")"
+	return words.T(" ({bound})", "bound", b.Text)
 }
 
 // DiskBound is the preference that allows the least disk, given what Disk is given.
@@ -30,30 +35,30 @@ func (p Prefs) DiskBound(total, free, used int64) Bound {
 	switch {
 	case p.DiskMaxUsedGB > 0 && p.DiskMaxUsedGB*GB <= min(kept, part):
 		return Bound{
-			"disk_max_used_gb", "disk_max_used_gb = " + plainNumber(p.DiskMaxUsedGB),
-			"Set disk_max_used_gb higher.",
+			"disk_max_used_gb", words.Plain("disk_max_used_gb = " + plainNumber(p.DiskMaxUsedGB)),
+			words.T("Set {key} higher.", "key", "disk_max_used_gb"),
 		}
 	case part < kept:
 		return Bound{
-			"disk_max_used_pct", fmt.Sprintf("disk_max_used_pct = %s, of %s", plainNumber(p.DiskMaxUsedPct), words.Bytes(total)),
-			"Set disk_max_used_pct higher.",
+			"disk_max_used_pct", words.T("{setting}, of {bytes}", "setting", "disk_max_used_pct = "+plainNumber(p.DiskMaxUsedPct), "bytes", words.Bytes(total)),
+			words.T("Set {key} higher.", "key", "disk_max_used_pct"),
 		}
 	}
 	return Bound{
-		"disk_min_free_gb", fmt.Sprintf("disk_min_free_gb = %s, with %s free", plainNumber(p.DiskMinFreeGB), words.Bytes(free)),
-		"Free some disk space, or set disk_min_free_gb lower.",
+		"disk_min_free_gb", words.T("{setting}, with {bytes} free", "setting", "disk_min_free_gb = "+plainNumber(p.DiskMinFreeGB), "bytes", words.Bytes(free)),
+		words.T("Free some disk space, or set disk_min_free_gb lower."),
 	}
 }
 
 // MemoryBound returns the preference that limits memory, while the computer is in use or not.
 func (p Prefs) MemoryBound(total int64, inUse bool) Bound {
-	key, pct, when := "ram_max_used_idle_pct", p.RAMMaxUsedIdlePct, "idle"
+	key, pct, text := "ram_max_used_idle_pct", p.RAMMaxUsedIdlePct, "{setting} while the computer is idle, of {bytes}"
 	if inUse {
-		key, pct, when = "ram_max_used_busy_pct", p.RAMMaxUsedBusyPct, "in use"
+		key, pct, text = "ram_max_used_busy_pct", p.RAMMaxUsedBusyPct, "{setting} while the computer is in use, of {bytes}"
 	}
-	b := Bound{Key: key, Text: fmt.Sprintf("%s = %s while the computer is %s, of %s", key, plainNumber(pct), when, words.Bytes(total))}
+	b := Bound{Key: key, Text: words.T(text, "setting", key+" = "+plainNumber(pct), "bytes", words.Bytes(total))}
 	if pct > 0 && pct < 100 {
-		b.Cure = "Set " + key + " higher."
+		b.Cure = words.T("Set {key} higher.", "key", key)
 	}
 	return b
 }
@@ -73,7 +78,7 @@ func (p Prefs) CPUBound(n int, inUse bool) Bound {
 	if without.CPUs(n, inUse) > p.CPUs(n, inUse) {
 		key, v = "max_cpus", p.MaxCPUs
 	}
-	return Bound{Key: key, Text: key + " = " + plainNumber(v), Cure: "To allow more CPUs, set " + key + " higher."}
+	return Bound{Key: key, Text: words.Plain(key + " = " + plainNumber(v)), Cure: words.T("To allow more CPUs, set {key} higher.", "key", key)}
 }
 
 // MostMemory is MemoryBound of whichever state of the computer allows more.

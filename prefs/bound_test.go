@@ -22,7 +22,7 @@ func TestTheDiskBoundIsTheOneThatBinds(t *testing.T) {
 		p := prefs.Default()
 		p.DiskMaxUsedGB, p.DiskMaxUsedPct, p.DiskMinFreeGB = tt.gb, tt.pct, tt.min
 		b := p.DiskBound(total, free, used)
-		if b.Key != tt.key || b.Text != tt.text || !strings.Contains(b.Cure, tt.key) {
+		if b.Key != tt.key || b.Text.String() != tt.text || !strings.Contains(b.Cure.String(), tt.key) {
 			t.Errorf("got %+v, want %s: %s", b, tt.key, tt.text)
 		}
 		before := p.Disk(total, free, used)
@@ -43,10 +43,10 @@ func TestTheDiskBoundIsTheOneThatBinds(t *testing.T) {
 func TestTheMemoryBound(t *testing.T) {
 	p := prefs.Default()
 	p.RAMMaxUsedBusyPct, p.RAMMaxUsedIdlePct = 25, 0
-	if b := p.MemoryBound(8<<30, true); b.Text != "ram_max_used_busy_pct = 25 while the computer is in use, of 8 GB" || b.Cure != "Set ram_max_used_busy_pct higher." {
+	if b := p.MemoryBound(8<<30, true); b.Text.String() != "ram_max_used_busy_pct = 25 while the computer is in use, of 8 GB" || b.Cure.String() != "Set ram_max_used_busy_pct higher." {
 		t.Errorf("in use: %+v", b)
 	}
-	if b := p.MostMemory(8 << 30); b.Key != "ram_max_used_idle_pct" || b.Cure != "" {
+	if b := p.MostMemory(8 << 30); b.Key != "ram_max_used_idle_pct" || b.Cure.Is() {
 		t.Errorf("at most: %+v", b)
 	}
 }

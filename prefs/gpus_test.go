@@ -43,7 +43,7 @@ func TestMayUseGPUs(t *testing.T) {
 				c.prefs(&p)
 			}
 			c.is.Now, c.is.OtherCPU = now, -1
-			if got := p.MayUseGPUs(c.is, prefs.Mode{Kind: c.mode}); got.Code != c.code || got.Why != c.why {
+			if got := p.MayUseGPUs(c.is, prefs.Mode{Kind: c.mode}); got.Code != c.code || got.Why.String() != c.why {
 				t.Errorf("got %+v", got)
 			}
 			if got := p.MayCompute(c.is, prefs.Mode{}); got.Denied() {

@@ -7,8 +7,9 @@
 package prefs
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // Prefs are computing preferences, all of them with a value. Keys has the meaning of each.
@@ -142,8 +143,10 @@ func (p Prefs) Throttle(inUse bool) float64 {
 type Duty struct {
 	Now  float64 `json:"now"`
 	Most float64 `json:"most"` // of that in use and that while idle
-	Text string  `json:"text"` // the present limit, as a part of a sentence with the preference's name, or "" without one
-	Cure string  `json:"cure"`
+	// Text is the present limit, as a part of a sentence with the preference's name. It is empty
+	// without one.
+	Text words.Text `json:"text"`
+	Cure words.Text `json:"cure"`
 }
 
 // Duty returns the part of the time that tasks may run.
@@ -155,14 +158,14 @@ func (p Prefs) Duty(inUse bool) Duty {
 	if d.Now == 100 {
 		return d
 	}
-	key, when := "cpu_usage_limit", " while the computer is in use"
+	key, text := "cpu_usage_limit", "{percent}% of the time while the computer is in use ({key} = {percent})"
 	if !inUse {
-		key, when = "niu_cpu_usage_limit", " while it is idle"
+		key, text = "niu_cpu_usage_limit", "{percent}% of the time while it is idle ({key} = {percent})"
 	}
 	if p.CPUUsageLimit == p.NiuCPUUsageLimit {
-		key, when = "cpu_usage_limit", ""
+		key, text = "cpu_usage_limit", "{percent}% of the time ({key} = {percent})"
 	}
-	d.Text, d.Cure = fmt.Sprintf("%v%% of the time%s (%s = %[1]v)", d.Now, when, key), "Set "+key+" higher."
+	d.Text, d.Cure = words.T(text, "percent", d.Now, "key", key), words.T("Set {key} higher.", "key", key)
 	return d
 }
 

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/prefs"
 	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/prefs"
 )
 
 func parse(t *testing.T, src, venue string) prefs.Layer {
@@ -30,7 +31,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("of 1 CPU %d are used, want 1", got)
 	}
 	for src, want := range map[string]string{"": "", "max_ncpus_pct = 100\nmax_cpus = 9": "", "max_ncpus_pct = 50\nmax_cpus = 6": "max_ncpus_pct = 50", "max_ncpus_pct = 50\nmax_cpus = 2.5": "max_cpus = 2.5", "niu_max_ncpus_pct = 25": "niu_max_ncpus_pct = 25"} {
-		if got := prefs.Merge(parse(t, src, "")).CPUBound(8, false); got.Text != want || (got.Cure == "") != (want == "") {
+		if got := prefs.Merge(parse(t, src, "")).CPUBound(8, false); got.Text.String() != want || (!got.Cure.Is()) != (want == "") {
 			t.Errorf("%q bounds CPUs by %+v, want %q", src, got, want)
 		}
 	}

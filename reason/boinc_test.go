@@ -45,7 +45,7 @@ func TestRefusalsAreFoundInWhatServersSay(t *testing.T) {
 		if got.Code != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.said, got.Code, tt.want)
 		}
-		if got.Refusal() && !strings.Contains(got.Text(now), tt.said) {
+		if got.Refusal() && !strings.Contains(got.Text(now).String(), tt.said) {
 			t.Errorf("%q is not quoted: %q", tt.said, got.Text(now))
 		}
 	}
@@ -58,7 +58,7 @@ func TestRefusalsWithCodesNeedNoWords(t *testing.T) {
 		"virtualbox": reason.NoVirtualBox, "containers": reason.NoContainers, "no_tasks": "", "excluded": "",
 	} {
 		got := reason.OfReply([]string{"other", code}, []string{"No tasks sent", "Das geht hier nicht"})
-		if got.Code != want || want != "" && !strings.Contains(got.Text(now), " It says: Das geht hier nicht") {
+		if got.Code != want || want != "" && !strings.Contains(got.Text(now).String(), " It says: Das geht hier nicht") {
 			t.Errorf("%s: got %+v", code, got)
 		}
 	}

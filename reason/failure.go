@@ -1,8 +1,10 @@
 package reason
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // The causes of a task's failure.
@@ -83,25 +85,24 @@ func (r Reason) Computer() bool {
 }
 
 // Ended returns a sentence about how a task that is ready to be reported failed.
-func (r Reason) Ended() string {
-	text := "Failed: " + r.Text(r.Since) + "."
+func (r Reason) Ended() words.Text {
+	reported := words.T("It will be reported at the next contact.")
 	switch r.Code {
 	case AbortedByProject:
-		return "The project no longer needs this task and aborted it. It will be reported at the next contact."
+		return words.And(words.T("The project no longer needs this task and aborted it."), reported)
 	case AbortedByUser:
-		return "You aborted this task. It will be reported at the next contact."
+		return words.And(words.T("You aborted this task."), reported)
 	}
+	var wrote words.Text
 	if r.Detail != "" {
-		text += fmt.Sprintf(" The last line that its application wrote: %q.", r.Detail[strings.LastIndexByte(r.Detail, '\n')+1:])
+		wrote = words.T("The last line that its application wrote: {line}.", "line", strconv.Quote(r.Detail[strings.LastIndexByte(r.Detail, '\n')+1:]))
 	}
-	return text + " It will be reported at the next contact."
+	return words.And(words.T("Failed: {cause}.", "cause", r.Text(r.Since)), wrote, reported)
 }
 
 // Failing returns a sentence that the last n tasks of a project failed, with the reason of the last
 // failure.
-func (r Reason) Failing(n int) string {
-	if n <= 1 {
-		return fmt.Sprintf("The last task, %s, failed because %s.", r.Task, r.Text(r.Since))
-	}
-	return fmt.Sprintf("The last %d tasks failed, most recently %s because %s.", n, r.Task, r.Text(r.Since))
+func (r Reason) Failing(n int) words.Text {
+	return words.Plural(max(n, 1), "The last task, {task}, failed because {cause}.", "The last {n} tasks failed, most recently {task} because {cause}.",
+		"task", r.Task, "cause", r.Text(r.Since))
 }

@@ -41,10 +41,10 @@ type Reason struct {
 // An Explanation is a reason in the words that people read, with the figures of the decision that it
 // explains.
 type Explanation struct {
-	Code  Code      `json:"code"`
-	Text  string    `json:"text"`
-	Cure  string    `json:"cure,omitempty"` // the remedy ("" if nothing needs to be done)
-	Until time.Time `json:"until,omitzero"` // when it changes (zero if unknown)
+	Code  Code       `json:"code"`
+	Text  words.Text `json:"text"`
+	Cure  words.Text `json:"cure,omitzero"`  // the remedy (empty if nothing needs to be done)
+	Until time.Time  `json:"until,omitzero"` // when it changes (zero if unknown)
 }
 
 // An Entry has the texts for people about a code. They are templates, see Text and Cure.
@@ -78,53 +78,75 @@ func (r Reason) Or(code Code) Reason {
 	return r
 }
 
-// Text returns the reason as a sentence, for a failure as the end of one. It returns "" without a
+// Text returns the reason as a sentence, for a failure as the end of one. It is empty without a
 // reason.
-func (r Reason) Text(now time.Time) string {
+func (r Reason) Text(now time.Time) words.Text {
 	e := table[r.Code]
 	if e == nil {
-		return ""
+		return words.Text{}
 	}
 	text := e.Text
 	if r.About == "" && strings.Contains(text, "{about}") || r.Detail == "" && strings.Contains(text, "{detail}") {
 		text = e.Unnamed
 	}
 	if !strings.Contains(text, "{") {
-		return text
+		return words.T(text)
 	}
-	tasks, left, gpus, until, amount := "Its tasks", "The remaining tasks", "", "today", units[r.Code]
+	tasks, left, until, amount := words.T("Its tasks"), words.T("The remaining tasks"), words.T("today"), units[r.Code]
 	if r.App != "" {
-		tasks, left = "Tasks of "+r.App, left+" of "+r.App
+		tasks, left = words.T("Tasks of {app}", "app", r.App), words.T("The remaining tasks of {app}", "app", r.App)
 	}
+	var gpus words.Text
 	if r.Kind != "" {
-		gpus = " for its " + r.Kind + " GPUs"
+		gpus = words.T(" for its {kind} GPUs", "kind", r.Kind)
 	}
 	if !r.Until.IsZero() {
-		until = "until " + words.Time(r.Until, now)
+		until = words.T("until {time}", "time", words.Time(r.Until, now))
 	}
 	if amount == nil {
 		amount = whole
 	}
-	text = strings.NewReplacer(
-		"{about}", r.About, "{detail}", r.Detail, "{tasks}", tasks, "{left}", left, "{kind}", r.Kind, "{gpus}", gpus,
-		"{need}", amount(r.Need), "{have}", amount(r.Have), "{until}", until).Replace(text)
-	if strings.HasSuffix(text, "..") { // About is a sentence
-		return text[:len(text)-1]
-	}
-	return text
+	return words.T(text, "about", r.About, "detail", words.T(r.Detail), "tasks", tasks, "left", left, "kind", r.Kind, "gpus", gpus,
+		"need", amount(r.Need), "have", amount(r.Have), "until", until)
 }
 
-// Cure returns the remedy, or "" if nothing needs to be done. masterURL is the project's address. It
-// is "" if a contact with the project does not help, as for a file that cannot be transferred.
-func (r Reason) Cure(masterURL string) string {
+// Cure returns the remedy, which is empty if nothing needs to be done. masterURL is the project's
+// address. It is "" if a contact with the project does not help, as for a file that cannot be
+// transferred.
+func (r Reason) Cure(masterURL string) words.Text {
 	e := table[r.Code]
-	switch {
-	case e == nil:
-		return ""
-	case masterURL == "":
-		return strings.TrimSuffix(e.Cure, tryNow)
+	if e == nil {
+		return words.Text{}
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(e.Cure, "{url}", masterURL), "{task}", r.Task)
+	var all []words.Text
+	for _, sentence := range sentences(e.Cure) {
+		if sentence != tryNow || masterURL != "" {
+			all = append(all, words.T(sentence, "url", masterURL, "task", r.Task))
+		}
+	}
+	return words.And(all...)
+}
+
+// endings are the sentences at the end of several cures.
+var endings = []string{tryNow, keeps, nomore, retries, Elsewhere, detach}
+
+// sentences divides a cure before its usual endings.
+func sentences(cure string) []string {
+	for _, end := range endings {
+		if before, ok := strings.CutSuffix(cure, " "+end); ok {
+			return append(sentences(before), end)
+		}
+	}
+	if cure == "" {
+		return nil
+	}
+	return []string{cure}
+}
+
+// In returns the explanation in a language.
+func (e Explanation) In(l words.Language) Explanation {
+	e.Text, e.Cure = e.Text.Only(l), e.Cure.Only(l)
+	return e
 }
 
 // Explain returns the reason in words, see Text and Cure.

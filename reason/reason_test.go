@@ -24,20 +24,20 @@ func TestEveryCodeHasATextAndACure(t *testing.T) {
 		seen[e.Code] = true
 		for _, about := range []string{"", "p.example"} {
 			r := reason.Reason{Code: e.Code, About: about, Detail: about, Task: "w_0", App: "upper", Kind: "NVIDIA", Need: 9, Have: 8}
-			for _, text := range []string{r.Text(now), r.Failing(1), r.Failing(3), r.Ended()} {
+			for _, text := range []string{r.Text(now).String(), r.Failing(1).String(), r.Failing(3).String(), r.Ended().String()} {
 				if text == "" || strings.ContainsAny(text, "{}%") {
 					t.Errorf("%s about %q: %q", e.Code, about, text)
 				}
 			}
-			if strings.ContainsAny(r.Cure(project), "{}%") {
+			if strings.ContainsAny(r.Cure(project).String(), "{}%") {
 				t.Errorf("%s: %q", e.Code, r.Cure(project))
 			}
 		}
 	}
-	if none := (reason.Reason{}); none.Is() || none.Or(reason.ContactFailed).Is() || none.Text(now) != "" || none.Cure("u") != "" {
+	if none := (reason.Reason{}); none.Is() || none.Or(reason.ContactFailed).Is() || none.Text(now).Is() || none.Cure("u").Is() {
 		t.Error("no reason is one")
 	}
-	if r := (reason.Reason{Code: "of_a_later_version"}).Or(reason.ContactFailed); r.Code != reason.ContactFailed || r.Text(now) == "" {
+	if r := (reason.Reason{Code: "of_a_later_version"}).Or(reason.ContactFailed); r.Code != reason.ContactFailed || !r.Text(now).Is() {
 		t.Errorf("unknown: %+v", r)
 	}
 	if r := (reason.Reason{Code: reason.Crashed}).Or(reason.ContactFailed); r.Code != reason.Crashed {
@@ -49,17 +49,17 @@ func TestTroublesAndObstaclesAreSentences(t *testing.T) {
 	for _, e := range slices.Concat(reason.Troubles, reason.Obstacles) {
 		for _, about := range []string{"", "p.example"} {
 			r := reason.Reason{Code: e.Code, About: about}
-			if text := r.Text(now); !strings.HasSuffix(text, ".") || strings.HasSuffix(text, "..") || strings.Contains(strings.TrimSuffix(text, "."), ". ") && !r.Refusal() && about == "" {
+			if text := r.Text(now); !strings.HasSuffix(text.String(), ".") || strings.HasSuffix(text.String(), "..") || strings.Contains(strings.TrimSuffix(text.String(), "."), ". ") && !r.Refusal() && about == "" {
 				t.Errorf("%s: not one sentence: %q", e.Code, text)
 			}
 		}
 	}
 	for _, e := range reason.Troubles {
 		r := reason.Reason{Code: e.Code}
-		if !strings.Contains(r.Cure(project), project) {
+		if !strings.Contains(r.Cure(project).String(), project) {
 			t.Errorf("%s: the cure names no command for the project: %q", e.Code, r.Cure(project))
 		}
-		if of := r.OfFile(); !r.Refusal() && (strings.ContainsAny(of.Cure(""), "{}%") || strings.Contains(of.Cure(""), "starling update")) {
+		if of := r.OfFile(); !r.Refusal() && (strings.ContainsAny(of.Cure("").String(), "{}%") || strings.Contains(of.Cure("").String(), "starling update")) {
 			t.Errorf("%s: a contact does not help a file: %q", of.Code, of.Cure(""))
 		}
 	}
@@ -69,7 +69,7 @@ func TestFailuresAreEndsOfSentences(t *testing.T) {
 	for _, e := range reason.Failures {
 		for _, about := range []string{"", "in_1"} {
 			r := reason.Reason{Task: "w_0", Code: e.Code, About: about}
-			if text := r.Text(now); strings.HasSuffix(text, ".") || r.Cure(project) == "" {
+			if text := r.Text(now); strings.HasSuffix(text.String(), ".") || !r.Cure(project).Is() {
 				t.Errorf("%s about %q: %q, %q", e.Code, about, text, r.Cure(project))
 			}
 		}
@@ -83,10 +83,10 @@ func TestEachRefusalHasASentence(t *testing.T) {
 	for _, code := range protocol.RefusalCodes {
 		r := reason.Reason{Code: reason.Code(code), App: "upper", Need: 3e9, Have: 2e9, Detail: detailed[code]}
 		text := r.Text(now)
-		if !strings.HasSuffix(text, ".") || seen[text] {
+		if !strings.HasSuffix(text.String(), ".") || seen[text.String()] {
 			t.Errorf("%s: %q", code, text)
 		}
-		seen[text] = true
+		seen[text.String()] = true
 	}
 	if len(reason.Refusals) != len(protocol.RefusalCodes) {
 		t.Errorf("%d sentences for %d codes", len(reason.Refusals), len(protocol.RefusalCodes))

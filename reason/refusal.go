@@ -59,7 +59,7 @@ var Refusals = []Entry{
 }
 
 // units are the units of Need and Have, by code. All others are numbers of tasks.
-var units = map[Code]func(float64) string{
+var units = map[Code]func(float64) words.Text{
 	"client_version": release,
 	RefusedMemory:    words.Bytes[float64],
 	RefusedDisk:      words.Bytes[float64],
@@ -68,12 +68,14 @@ var units = map[Code]func(float64) string{
 	"too_recent":     span,
 }
 
-func whole(v float64) string { return words.Number(int64(v)) }
+func whole(v float64) words.Text { return words.Number(int64(v)) }
 
-func span(seconds float64) string { return words.Span(time.Duration(seconds * float64(time.Second))) }
+func span(seconds float64) words.Text {
+	return words.Plain(words.Span(time.Duration(seconds * float64(time.Second))))
+}
 
 // release returns a version of a client, which is 10000·major + 100·minor + release.
-func release(v float64) string {
+func release(v float64) words.Text {
 	n := int(v)
-	return fmt.Sprintf("%d.%d.%d", n/10000, n/100%100, n%100)
+	return words.Plain(fmt.Sprintf("%d.%d.%d", n/10000, n/100%100, n%100))
 }

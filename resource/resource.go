@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // A Kind is a kind of processor, by BOINC's name for it. Kinds other than these are
@@ -117,36 +119,37 @@ func (u Usage) Kind() Kind {
 	return CPU
 }
 
-// String returns the usage in words for people: "0.2 CPUs + 1 NVIDIA GPU (device 0)".
-func (u Usage) String() string {
+// Text returns the usage in words for people: "0.2 CPUs + 1 NVIDIA GPU (device 0)".
+func (u Usage) Text() words.Text {
 	if u.NonCPUIntensive {
-		return "little CPU time"
+		return words.T("little CPU time")
 	}
 	n := u.CPUs
 	if n <= 0 && u.Coproc == nil {
 		n = 1
 	}
-	text := amount(n, string(CPU))
+	cpus := amount(n, CPU)
 	if u.Coproc == nil {
-		return text
+		return cpus
 	}
-	text += " + " + amount(u.Devices(), u.Kind().String())
-	if on := u.Coproc.On; len(on) > 0 {
-		numbers := make([]string, len(on))
-		for i, n := range on {
-			numbers[i] = strconv.Itoa(n)
-		}
-		text += " (device " + strings.Join(numbers, ", ") + ")"
+	all := words.Join([]words.Text{cpus, amount(u.Devices(), u.Kind())}, " + ")
+	on := u.Coproc.On
+	if len(on) == 0 {
+		return all
 	}
-	return text
+	numbers := make([]string, len(on))
+	for i, n := range on {
+		numbers[i] = strconv.Itoa(n)
+	}
+	return words.T("{resources} (device {numbers})", "resources", all, "numbers", strings.Join(numbers, ", "))
 }
 
-func amount(n float64, of string) string {
-	text := strconv.FormatFloat(n, 'g', 3, 64) + " " + of
-	if n != 1 {
-		text += "s"
+func amount(n float64, of Kind) words.Text {
+	text := "{amount} {kind}s"
+	if n == 1 {
+		text = "{amount} {kind}"
 	}
-	return text
+	return words.T(text, "amount", strconv.FormatFloat(n, 'g', 3, 64), "kind", of)
 }
 
 // Devices returns the number of devices that it uses, above 0, or 0 for a task on the CPUs.

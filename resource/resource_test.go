@@ -4,8 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/starling-grid/starling/resource"
 	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/resource"
 )
 
 const gpu = resource.NVIDIA
@@ -105,7 +106,7 @@ func TestUsageInWords(t *testing.T) {
 		"0.2 CPUs + 0.5 NVIDIA GPUs (device 1)":  on(0.5, 1),
 		"0.2 CPUs + 2 NVIDIA GPUs (device 0, 3)": on(2, 0, 3),
 	} {
-		if got := u.String(); got != want {
+		if got := u.Text().String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -91,7 +91,7 @@ func Plain(err error, now time.Time) string {
 	if !ok {
 		return sysfault.Plain(err)
 	}
-	text := Diagnose(err, e.URL, now).Text(now)
+	text := Diagnose(err, e.URL, now).Text(now).String()
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
 		text = hostOf(e.URL) + ": " + refused.Error()
 	}

@@ -109,13 +109,13 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 				_, err = client.Session(ctx, []string{c.url}, 0, &protocol.SchedulerRequest{})
 			}
 			got := schedulerop.Diagnose(err, c.url, now)
-			if got.Code != c.want || !strings.Contains(got.Text(now), c.cause) || got.Detail == "" {
+			if got.Code != c.want || !strings.Contains(got.Text(now).String(), c.cause) || got.Detail == "" {
 				t.Errorf("%v is %q: %q, want %q with %q", err, got.Code, got.Text(now), c.want, c.cause)
 			}
-			if text := schedulerop.Plain(fmt.Errorf("attach: %w", err), now); text != "attach: "+got.Text(now) {
+			if text := schedulerop.Plain(fmt.Errorf("attach: %w", err), now); text != "attach: "+got.Text(now).String() {
 				t.Errorf("a person who waits for it reads %q, want %q", text, got.Text(now))
 			}
-			if strings.Contains(got.Text(now), "tcp") || strings.Contains(got.Text(now), "x509") {
+			if strings.Contains(got.Text(now).String(), "tcp") || strings.Contains(got.Text(now).String(), "x509") {
 				t.Errorf("raw words: %q", got.Text(now))
 			}
 		})
@@ -129,7 +129,7 @@ func TestNoTroubleIsNone(t *testing.T) {
 	if got := schedulerop.Diagnose(nil, "http://p.example/", now); got.Is() {
 		t.Errorf("got %+v", got)
 	}
-	if got := schedulerop.Diagnose(context.Canceled, "http://p.example/", now); got.Code != reason.ContactFailed || !strings.Contains(got.Text(now), "p.example") {
+	if got := schedulerop.Diagnose(context.Canceled, "http://p.example/", now); got.Code != reason.ContactFailed || !strings.Contains(got.Text(now).String(), "p.example") {
 		t.Errorf("got %+v", got)
 	}
 }

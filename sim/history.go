@@ -50,7 +50,7 @@ type event struct {
 func (h *History) Passed(s decide.Snapshot, p decide.Plan) {
 	for i, pr := range p.Projects {
 		if pr.Session.Kind != decide.None {
-			h.asked = append(h.asked, event{s.Now, i, pr.Session.Why, pr.Fetch.Code == reason.Ask})
+			h.asked = append(h.asked, event{s.Now, i, pr.Session.Why.String(), pr.Fetch.Code == reason.Ask})
 			break
 		}
 	}

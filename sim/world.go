@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
@@ -218,7 +219,7 @@ func (w *World) snapshot() decide.Snapshot {
 	for i, p := range w.pools {
 		v := decide.Pool{Pool: p, Forecast: s.Forecast}
 		if on := w.scenario.Host.Coprocs[i].On; !on.at(w.now) {
-			v.Compute = prefs.Permission{Why: "The computer is in use.", Until: on.next(w.now)}
+			v.Compute = prefs.Permission{Why: words.Plain("The computer is in use."), Until: on.next(w.now)}
 		}
 		s.Coprocs = append(s.Coprocs, v)
 	}

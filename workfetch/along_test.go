@@ -4,12 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
-	"pgregory.net/rapid"
 )
 
 // A kind of processor that waits after a request without work is included in a session that takes
@@ -29,7 +31,7 @@ func TestAWaitingKindIsAskedForAlong(t *testing.T) {
 		{"beside a request for the CPUs", nil, nil, reason.Ask, true, true, 2},
 		{"when the CPUs are supplied, by a session held for something else", queue(0, 12), nil, reason.BufferFull, false, true, 2},
 		{"a GPU that has enough", gpuJobs(12), nil, reason.Ask, true, false, 0},
-		{"a GPU that a person stopped", nil, func(s *workfetch.Snapshot) { s.Coprocs[0].Stopped = prefs.Permission{Why: "No."} }, reason.Ask, true, false, 0},
+		{"a GPU that a person stopped", nil, func(s *workfetch.Snapshot) { s.Coprocs[0].Stopped = prefs.Permission{Why: words.Plain("No.")} }, reason.Ask, true, false, 0},
 		{"a GPU whose tasks fail", nil, func(s *workfetch.Snapshot) {
 			s.Projects[0].Failures, s.Projects[0].Failed = 3, reason.Reason{Code: reason.ExitStatus}
 		}, reason.Ask, true, false, 0},

@@ -4,11 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
-	"pgregory.net/rapid"
 )
 
 // TestCeiling plays servers with any estimates against work fetch: by its own

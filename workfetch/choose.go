@@ -1,9 +1,7 @@
 package workfetch
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
@@ -34,9 +32,9 @@ func Choose(s Snapshot) []Decision {
 	}
 	for i := range decisions {
 		if r := &decisions[i]; r.Code == reason.Ask && i != best {
-			r.Text = s.Projects[best].URL + " is owed more, so it is asked first."
+			r.Text = words.T("{project} is owed more, so it is asked first.", "project", s.Projects[best].URL)
 			if s.Projects[i].Share == 0 {
-				r.Text = noShare
+				r.Text = words.T(noShare)
 			}
 			r.postpone(reason.OtherFirst)
 		}
@@ -58,7 +56,7 @@ func (f *fetcher) beside(i int) Decision {
 	if p.HasTask {
 		return because(f.explain(p, reason.HasTask))
 	}
-	return f.pause(i, ask("Requesting a task that needs little CPU time.", firstRequest))
+	return f.pause(i, ask(words.T("Requesting a task that needs little CPU time."), firstRequest))
 }
 
 // fetchers returns a fetcher for each kind of processor, the CPUs first.
@@ -96,7 +94,7 @@ func (s Snapshot) join(i int, fetchers []*fetcher) (r Decision, claim float64) {
 	if len(fetchers) == 1 {
 		return r, claim
 	}
-	var asked []string
+	var asked []words.Text
 	if r.Code == reason.Ask {
 		asked = append(asked, r.Text)
 	}
@@ -121,7 +119,7 @@ func (s Snapshot) join(i int, fetchers []*fetcher) (r Decision, claim float64) {
 		joint.Coprocs = append(joint.Coprocs, Coproc{Kind: f.kind, Decision: of})
 	}
 	if len(asked) > 0 {
-		joint.Explanation = reason.Explanation{Code: reason.Ask, Text: strings.Join(asked, " ")}
+		joint.Explanation = reason.Explanation{Code: reason.Ask, Text: words.And(asked...)}
 	}
 	return joint, claim
 }
@@ -141,18 +139,18 @@ func (p Project) barred(s Snapshot) reason.Explanation {
 	switch {
 	case p.Suspended:
 		return reason.Reason{Code: reason.ProjectSuspended}.Explain(p.URL, s.Now)
-	case !p.Counts && p.NoWorkWhy != "":
+	case !p.Counts && p.NoWorkWhy.Is():
 		return reason.Explanation{Code: reason.NoMoreWork, Text: p.NoWorkWhy, Cure: p.NoWorkCure}
 	case !p.Counts:
 		return reason.Reason{Code: reason.NoMoreWork}.Explain(p.URL, s.Now)
 	case p.Uploads > 2*max(s.CPUs, 1):
-		return reason.Explanation{Code: reason.UploadBacklog, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result")), Cure: "See why the uploads wait with: starling transfers"}
+		return reason.Explanation{Code: reason.UploadBacklog, Text: words.T("{results} waiting for files to be uploaded.", "results", words.Count(p.Uploads, "result")), Cure: words.T("See why the uploads wait with: starling transfers")}
 	case p.Talking:
-		return reason.Explanation{Code: reason.Conversing, Text: "Waiting for the project's reply since " + words.Time(p.TalkingSince, s.Now) + "."}
+		return reason.Explanation{Code: reason.Conversing, Text: words.T("Waiting for the project's reply since {time}.", "time", words.Time(p.TalkingSince, s.Now))}
 	case s.Now.Before(p.MinRPCTime) && p.Trouble.Is() && p.Trouble.Code != reason.Moved && !p.Asked:
 		return reason.Explanation{
 			Code: p.Trouble.Code, Until: p.MinRPCTime, Cure: p.Trouble.Cure(p.URL),
-			Text: p.Trouble.Text(s.Now) + " Next try " + words.When(p.MinRPCTime, s.Now) + ".",
+			Text: words.And(p.Trouble.Text(s.Now), words.T("Next try {when}.", "when", words.When(p.MinRPCTime, s.Now))),
 		}
 	}
 	return reason.Explanation{}

@@ -14,7 +14,7 @@ func TestTasksThatFailAreTheReason(t *testing.T) {
 	r := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) {
 		p.Backoff, p.Failures, p.Failed = now.Add(time.Hour), 2, failed
 	})))[0]
-	if want := "The last 2 tasks failed, most recently w_0 because its application crashed (signal 11). More work is requested at 13:00."; r.Code != reason.TasksFail || r.Text != want || r.Cure == "" {
+	if want := "The last 2 tasks failed, most recently w_0 because its application crashed (signal 11). More work is requested at 13:00."; r.Code != reason.TasksFail || r.Text.String() != want || !r.Cure.Is() {
 		t.Errorf("got %+v, want %q", r, want)
 	}
 	r = workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) {

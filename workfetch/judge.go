@@ -1,9 +1,6 @@
 package workfetch
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -106,18 +103,18 @@ func (f *fetcher) along(i int, r Decision) Decision {
 func (f *fetcher) weigh(i int) Decision {
 	p := f.Projects[i]
 	if p.Held >= MaxHeld {
-		return because(reason.Explanation{Code: reason.TooManyTasks, Text: fmt.Sprintf(
-			"This computer already has %d of its tasks, the most allowed for one project. More are requested once some are reported.", p.Held)})
+		return because(reason.Explanation{Code: reason.TooManyTasks, Text: words.T(
+			"This computer already has {n} of its tasks, the most allowed for one project. More are requested once some are reported.", "n", p.Held)})
 	}
 	if p.Stuck > 2*max(f.CPUs, 1) {
 		return because(reason.Explanation{
-			Code: reason.Stuck, Text: fmt.Sprintf(
-				"%d tasks of this project cannot start: they have been waiting for files for hours, need a GPU that they may not use or more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or asked to be started later. More work is requested once they can start or are aborted.", p.Stuck),
-			Cure: "See what each waits for with: starling why. To give one up: starling task abort TASK",
+			Code: reason.Stuck, Text: words.T(
+				"{n} tasks of this project cannot start: they have been waiting for files for hours, need a GPU that they may not use or more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or asked to be started later. More work is requested once they can start or are aborted.", "n", p.Stuck),
+			Cure: words.T("See what each waits for with: starling why. To give one up: starling task abort TASK"),
 		})
 	}
 	if p.Overdrawn && p.Held > 0 {
-		return because(reason.Explanation{Code: reason.Overserved, Text: fmt.Sprintf("This project has received far more than its share: it owes %s.", span(-p.Debt*f.factor))})
+		return because(reason.Explanation{Code: reason.Overserved, Text: words.T("This project has received far more than its share: it owes {span}.", "span", span(-p.Debt*f.factor))})
 	}
 	if p.Uploading && f.idle == 0 {
 		return because(f.explain(p, reason.UploadFirst))
@@ -127,7 +124,7 @@ func (f *fetcher) weigh(i int) Decision {
 		if f.room <= 0 && f.idle == 0 {
 			return because(f.full())
 		}
-		return ask("Requesting a first task.", firstRequest)
+		return ask(words.T("Requesting a first task."), firstRequest)
 	}
 	job := p.JobTime.Seconds() * p.uses() // seconds of processors
 	owed := f.claim[i] >= job/2
@@ -140,12 +137,12 @@ func (f *fetcher) weigh(i int) Decision {
 	case f.room <= 0 && f.idle == 0:
 		return because(f.full())
 	case !starving && !owed && p.Share == 0:
-		return because(reason.Explanation{Code: reason.Overserved, Text: noShare, Cure: moreShare})
+		return because(reason.Explanation{Code: reason.Overserved, Text: words.T(noShare), Cure: words.T(moreShare)})
 	case !starving && !owed:
 		return because(reason.Explanation{
-			Code: reason.Overserved, Text: fmt.Sprintf(
-				"This project has enough work for its share: %s of %s time queued, %s.", span(f.of[i]), f.kind, balance(p.Debt*f.factor)),
-			Cure: moreShare,
+			Code: reason.Overserved, Text: words.T("This project has enough work for its share: {queued} of {kind} time queued, {balance}.",
+				"queued", span(f.of[i]), "kind", f.kind, "balance", balance(p.Debt*f.factor)),
+			Cure: words.T(moreShare),
 		})
 	}
 	amount := f.claim[i] + job/2
@@ -171,7 +168,7 @@ func (f *fetcher) weigh(i int) Decision {
 		amount = min(amount, (float64(n)-0.5)*job)
 	}
 	amount = max(amount, firstRequest)
-	r := ask(fmt.Sprintf("Requesting %s of %s time.", span(amount), f.kind), amount/f.OnFrac)
+	r := ask(words.T("Requesting {span} of {kind} time.", "span", span(amount), "kind", f.kind), amount/f.OnFrac)
 	r.Instances = min(f.idle, float64(n))
 	if p.Correction > 0 {
 		r.Seconds /= p.Correction
@@ -193,7 +190,7 @@ func (f *fetcher) unproved(i int, job float64) reason.Explanation {
 	case f.fits(i, job) == 0:
 		return f.late(p)
 	case w.Code != "":
-		return reason.Explanation{Code: reason.FirstWaits, Text: "Its task " + p.WaitsID + " has to run before more is fetched. " + w.Text, Cure: w.Cure, Until: w.Until}
+		return reason.Explanation{Code: reason.FirstWaits, Text: words.And(words.T("Its task {task} has to run before more is fetched.", "task", p.WaitsID), w.Text), Cure: w.Cure, Until: w.Until}
 	}
 	return f.explain(p, reason.Unproved)
 }
@@ -212,9 +209,9 @@ const mostSeconds = 365 * 86400
 
 func (f *fetcher) full() reason.Explanation {
 	return reason.Explanation{
-		Code: reason.BufferFull, Text: fmt.Sprintf(
-			"Enough work is queued: %s of %s time. More is fetched when less than %s is left (work_buf_min_days).", span(f.queued), f.kind, span(f.low)),
-		Cure: "If tasks run out while a project is away, set work_buf_min_days and work_buf_additional_days higher.",
+		Code: reason.BufferFull, Text: words.T("Enough work is queued: {queued} of {kind} time. More is fetched when less than {least} is left (work_buf_min_days).",
+			"queued", span(f.queued), "kind", f.kind, "least", span(f.low)),
+		Cure: words.T("If tasks run out while a project is away, set work_buf_min_days and work_buf_additional_days higher."),
 	}
 }
 
@@ -241,20 +238,20 @@ func (f *fetcher) fits(i int, amount float64) int {
 
 // late returns the reason why no more work is fetched: new tasks would miss their deadlines.
 func (f *fetcher) late(p Project) reason.Explanation {
-	r := reason.Explanation{Code: reason.Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
+	r := reason.Explanation{Code: reason.Deadlines, Text: words.T("More of its tasks could not be finished before their deadlines.")}
 	clock, known := jobsched.NewClock(f.Now, f.Habit, f.OnFrac, f.Forecast)
 	if !known {
 		return r
 	}
 	if on := clock.Within(p.Latency); on < p.JobTime {
-		r.Text = fmt.Sprintf("Its tasks compute for about %s and are due after %s, in which this computer usually computes for %s.",
-			span(p.JobTime.Seconds()), span(p.Latency.Seconds()), span(on.Seconds()))
-		r.Cure = "leave the computer on for longer, or allow computing at more hours."
+		text, cure := "Its tasks compute for about {needs} and are due after {latency}, in which this computer usually computes for {on}.",
+			"leave the computer on for longer, or allow computing at more hours."
 		if len(f.Forecast.Closed) > 0 {
-			r.Text = fmt.Sprintf("Its tasks compute for about %s and are due after %s, in which this computer will probably compute for %s, by the forecast of [[power]] in starling.toml.",
-				span(p.JobTime.Seconds()), span(p.Latency.Seconds()), span(on.Seconds()))
-			r.Cure = "wait for the forecast to change, or allow computing at more hours."
+			text, cure = "Its tasks compute for about {needs} and are due after {latency}, in which this computer will probably compute for {on}, by the forecast of [[power]] in starling.toml.",
+				"wait for the forecast to change, or allow computing at more hours."
 		}
+		r.Text = words.T(text, "needs", span(p.JobTime.Seconds()), "latency", span(p.Latency.Seconds()), "on", span(on.Seconds()))
+		r.Cure = words.T(cure)
 	}
 	return r
 }
@@ -285,7 +282,7 @@ func (f *fetcher) barred(p Project) reason.Explanation {
 		if p.BackoffWhy == "" && p.Failed.Is() {
 			return reason.Explanation{
 				Code: reason.TasksFail, Until: until, Cure: p.Failed.Cure(p.URL),
-				Text: p.Failed.Failing(p.Failures) + " More work is requested " + words.When(until, f.Now) + ".",
+				Text: words.And(p.Failed.Failing(p.Failures), words.T("More work is requested {when}.", "when", words.When(until, f.Now))),
 			}
 		}
 		if p.Woken {
@@ -294,16 +291,21 @@ func (f *fetcher) barred(p Project) reason.Explanation {
 		if paused {
 			return f.requestDelay(p)
 		}
-		text := "The last request brought no work"
+		text := words.T("The last request brought no work.")
 		if p.BackoffWhy != "" {
-			text = strings.TrimSuffix(p.BackoffWhy, ".")
+			text = words.T("{sentence}.", "sentence", words.Plain(p.BackoffWhy))
 		}
 		reasons, cure := refused(p.Refused, f.Now)
-		if reasons != "" {
-			text = "The last request brought no work. " + strings.TrimSuffix(reasons, ".")
+		if reasons.Is() {
+			text = words.And(words.T("The last request brought no work."), reasons)
 		}
-		cure = cmp.Or(f.enough(p.Stream), cure, reason.Elsewhere+". To ask this one now: starling update "+p.URL)
-		return reason.Explanation{Code: reason.NoWorkBackoff, Until: until, Cure: cure, Text: text + ". Trying again " + words.When(until, f.Now) + "."}
+		if enough := f.enough(p.Stream); enough.Is() {
+			cure = enough
+		}
+		if !cure.Is() {
+			cure = words.T("To keep the computer busy, attach to another project: starling attach. To ask this one now: starling update {url}", "url", p.URL)
+		}
+		return reason.Explanation{Code: reason.NoWorkBackoff, Until: until, Cure: cure, Text: words.And(text, words.T("Trying again {when}.", "when", words.When(until, f.Now)))}
 	}
 	return reason.Explanation{}
 }
@@ -331,17 +333,17 @@ func (p Project) pauses(now time.Time) bool { return now.Before(p.MinRPCTime) &&
 // requestDelay returns the reason of a project that waits because it asked for a pause.
 func (f *fetcher) requestDelay(p Project) reason.Explanation {
 	return reason.Explanation{
-		Code: reason.RequestDelay, Until: p.MinRPCTime, Cure: "To contact it all the same: starling update " + p.URL,
-		Text: "More work will be requested " + words.When(p.MinRPCTime, f.Now) + ": the project asked for this pause between contacts.",
+		Code: reason.RequestDelay, Until: p.MinRPCTime, Cure: words.T("To contact it all the same: starling update {url}", "url", p.URL),
+		Text: words.T("More work will be requested {when}: the project asked for this pause between contacts.", "when", words.When(p.MinRPCTime, f.Now)),
 	}
 }
 
 // balance describes the time that a project is owed, or owes, in CPU-seconds.
-func balance(debt float64) string {
+func balance(debt float64) words.Text {
 	if debt < 0 {
-		return span(debt) + " ahead"
+		return words.T("{span} ahead", "span", span(debt))
 	}
-	return span(debt) + " owed"
+	return words.T("{span} owed", "span", span(debt))
 }
 
 func span(seconds float64) string { return words.Span(time.Duration(seconds * float64(time.Second))) }

@@ -1,11 +1,10 @@
 package workfetch
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/reason"
 )
 
@@ -14,15 +13,19 @@ const mostRefused = 3
 
 // refused returns sentences for the first few reasons for which a project sent no work, without
 // repetition, and the remedy for the first of them.
-func refused(all []reason.Reason, now time.Time) (text, cure string) {
-	var list []string
+func refused(all []reason.Reason, now time.Time) (text, cure words.Text) {
+	var list []words.Text
 	for _, r := range all {
 		r = r.Or(reason.NotSent)
-		if s := r.Text(now); len(list) < mostRefused && !slices.Contains(list, s) {
-			list, cure = append(list, s), cmp.Or(cure, r.Cure(""))
+		s := r.Text(now)
+		if len(list) == mostRefused || slices.ContainsFunc(list, func(x words.Text) bool { return x.String() == s.String() }) {
+			continue
+		}
+		if list = append(list, s); !cure.Is() {
+			cure = r.Cure("")
 		}
 	}
-	return strings.Join(list, " "), cure
+	return words.And(list...), cure
 }
 
 // needs returns the least amount of a resource that refused tasks need, by the code of the refusal.

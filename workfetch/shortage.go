@@ -1,9 +1,6 @@
 package workfetch
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/reason"
@@ -11,25 +8,25 @@ import (
 
 // enough returns the remedy if the server's reply shows that this computer had too little disk or
 // memory for a project. It names the preference that sets the limit, with its value here, or states
-// that nothing helps. It returns "" if the shortage was something else.
-func (f *fetcher) enough(of Stream) string {
-	var cures []string
+// that nothing helps. It is empty if the shortage was something else.
+func (f *fetcher) enough(of Stream) words.Text {
+	var cures []words.Text
 	for _, x := range []struct {
 		code  reason.Code
 		bound prefs.Bound
 		all   int64
-		what  string
+		never string
 	}{
-		{reason.RefusedDisk, f.Disk, f.AllDisk, "of disk space"},
-		{reason.RefusedMemory, f.Memory, f.AllMemory, "of memory"},
+		{reason.RefusedDisk, f.Disk, f.AllDisk, "This computer can never run these tasks: they need {need} of disk space, and it has {all}."},
+		{reason.RefusedMemory, f.Memory, f.AllMemory, "This computer can never run these tasks: they need {need} of memory, and it has {all}."},
 	} {
 		switch need := needs(of.Refused, x.code); {
 		case need == 0 && !reason.Short(x.code, of.BackoffWhy):
 		case need > x.all && x.all > 0:
-			cures = append(cures, fmt.Sprintf("This computer can never run these tasks: they need %s %s, and it has %s. %s.", words.Bytes(need), x.what, words.Bytes(x.all), reason.Elsewhere))
-		case x.bound.Cure != "":
-			cures = append(cures, x.bound.Cure+" Now: "+x.bound.Text+".")
+			cures = append(cures, words.T(x.never, "need", words.Bytes(need), "all", words.Bytes(x.all)), words.T("{sentence}.", "sentence", words.T(reason.Elsewhere)))
+		case x.bound.Cure.Is():
+			cures = append(cures, x.bound.Cure, words.T("Now: {setting}.", "setting", x.bound.Text))
 		}
 	}
-	return strings.Join(cures, " ")
+	return words.And(cures...)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/workfetch"
@@ -13,8 +14,8 @@ import (
 // If a project had no work because of too little disk or memory, the cure names the preference,
 // with its value.
 func TestTooLittleDiskOrMemoryNamesThePreference(t *testing.T) {
-	disk := prefs.Bound{Key: "disk_max_used_gb", Text: "disk_max_used_gb = 2", Cure: "Set disk_max_used_gb higher."}
-	memory := prefs.Bound{Key: "ram_max_used_idle_pct", Text: "ram_max_used_idle_pct = 50", Cure: "Set ram_max_used_idle_pct higher."}
+	disk := prefs.Bound{Key: "disk_max_used_gb", Text: words.Plain("disk_max_used_gb = 2"), Cure: words.Plain("Set disk_max_used_gb higher.")}
+	memory := prefs.Bound{Key: "ram_max_used_idle_pct", Text: words.Plain("ram_max_used_idle_pct = 50"), Cure: words.Plain("Set ram_max_used_idle_pct higher.")}
 	const (
 		forDisk   = "Set disk_max_used_gb higher. Now: disk_max_used_gb = 2."
 		other     = "To keep the computer busy, attach to another project: starling attach"
@@ -31,11 +32,11 @@ func TestTooLittleDiskOrMemoryNamesThePreference(t *testing.T) {
 			p.Backoff, p.BackoffWhy = now.Add(time.Hour), "The last request brought no work ("+said+")"
 		}))
 		s.Disk, s.Memory = disk, memory
-		if r := workfetch.Choose(s)[0]; r.Code != reason.NoWorkBackoff || r.Cure != want {
+		if r := workfetch.Choose(s)[0]; r.Code != reason.NoWorkBackoff || r.Cure.String() != want {
 			t.Errorf("%s: got %+v, want %q", said, r, want)
 		}
-		s.Disk.Cure, s.Memory.Cure = "", ""
-		if r := workfetch.Choose(s)[0]; strings.Contains(r.Cure, "Now:") || !strings.HasPrefix(r.Cure, other) {
+		s.Disk.Cure, s.Memory.Cure = words.Plain(""), words.Plain("")
+		if r := workfetch.Choose(s)[0]; strings.Contains(r.Cure.String(), "Now:") || !strings.HasPrefix(r.Cure.String(), other) {
 			t.Errorf("%s: a cure that does not help: %q", said, r.Cure)
 		}
 		s.Disk, s.Memory, s.AllDisk, s.AllMemory = disk, memory, 500e9, 25e9
@@ -45,7 +46,7 @@ func TestTooLittleDiskOrMemoryNamesThePreference(t *testing.T) {
 // Codes and amounts from a server are translated into our own sentences, with the cure of the
 // first.
 func TestRefusalsByCode(t *testing.T) {
-	disk := prefs.Bound{Key: "disk_max_used_gb", Text: "disk_max_used_gb = 2", Cure: "Set disk_max_used_gb higher."}
+	disk := prefs.Bound{Key: "disk_max_used_gb", Text: words.Plain("disk_max_used_gb = 2"), Cure: words.Plain("Set disk_max_used_gb higher.")}
 	for _, tt := range []struct {
 		name    string
 		refused []reason.Reason
@@ -76,7 +77,7 @@ func TestRefusalsByCode(t *testing.T) {
 				p.Backoff, p.BackoffWhy, p.Refused = now.Add(time.Hour), "The last request brought no work (the server's words)", tt.refused
 			}))
 			s.Disk, s.AllMemory = disk, 25<<30
-			if r := workfetch.Choose(s)[0]; r.Code != reason.NoWorkBackoff || !strings.HasPrefix(r.Text, tt.text) || !strings.HasPrefix(r.Cure, tt.cure) {
+			if r := workfetch.Choose(s)[0]; r.Code != reason.NoWorkBackoff || !strings.HasPrefix(r.Text.String(), tt.text) || !strings.HasPrefix(r.Cure.String(), tt.cure) {
 				t.Errorf("got %+v", r)
 			}
 		})

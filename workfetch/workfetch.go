@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/reason"
@@ -73,14 +74,14 @@ type Stream struct {
 // A Project is the input of work fetch about one project.
 type Project struct {
 	URL        string
-	Share      float64 // resource share
-	Debt       float64 // seconds of a CPU (positive: it is owed)
-	Counts     bool    // the volunteer wants work from it
-	NoWorkWhy  string  // why it does not count, if the volunteer did not ask for that
-	NoWorkCure string  // the remedy for that
-	Suspended  bool    // the volunteer suspended it
-	Uploads    int     // results waiting for their files to be uploaded
-	Uploading  bool    // one is being uploaded just now
+	Share      float64    // resource share
+	Debt       float64    // seconds of a CPU (positive: it is owed)
+	Counts     bool       // the volunteer wants work from it
+	NoWorkWhy  words.Text // why it does not count, if the volunteer did not ask for that
+	NoWorkCure words.Text // the remedy for that
+	Suspended  bool       // the volunteer suspended it
+	Uploads    int        // results waiting for their files to be uploaded
+	Uploading  bool       // one is being uploaded just now
 	// Stuck are results that wait for their files for long or cannot start here. They
 	// are not among the jobs of the Snapshot.
 	Stuck int
@@ -131,7 +132,7 @@ type Decision struct {
 func because(e reason.Explanation) Decision { return Decision{Explanation: e} }
 
 // ask returns the decision to request some seconds of processors.
-func ask(text string, seconds float64) Decision {
+func ask(text words.Text, seconds float64) Decision {
 	return Decision{Explanation: reason.Explanation{Code: reason.Ask, Text: text}, Seconds: seconds}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
@@ -95,7 +96,7 @@ func TestReasons(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := workfetch.Choose(snapshot(tt.jobs, known(tt.change)))
-			if len(got) != 1 || got[0].Code != tt.want || got[0].Text == "" {
+			if len(got) != 1 || got[0].Code != tt.want || !got[0].Text.Is() {
 				t.Errorf("got %+v, want %s", got, tt.want)
 			}
 		})
@@ -108,11 +109,11 @@ func TestTroubleAndPausesAreToldApart(t *testing.T) {
 	down := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) {
 		p.MinRPCTime, p.Trouble = at, reason.Reason{Code: reason.ServerDown, About: "p.example"}
 	})))[0]
-	if down.Text != "p.example refuses connections: the server is down, or a firewall blocks the connection. Next try at 13:00." || down.Cure == "" || !down.Until.Equal(at) {
+	if down.Text.String() != "p.example refuses connections: the server is down, or a firewall blocks the connection. Next try at 13:00." || !down.Cure.Is() || !down.Until.Equal(at) {
 		t.Errorf("got %+v", down)
 	}
 	pause := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) { p.MinRPCTime = at })))[0]
-	if pause.Text != "More work will be requested at 13:00: the project asked for this pause between contacts." || pause.Cure == "" || pause.Seconds != 0 || !pause.Until.Equal(at) {
+	if pause.Text.String() != "More work will be requested at 13:00: the project asked for this pause between contacts." || !pause.Cure.Is() || pause.Seconds != 0 || !pause.Until.Equal(at) {
 		t.Errorf("got %+v", pause)
 	}
 }
@@ -120,7 +121,7 @@ func TestTroubleAndPausesAreToldApart(t *testing.T) {
 // Reasons that are hidden behind the wait for a first task are still reported, above all the
 // permanent ones.
 func TestReasonsThatHideOthers(t *testing.T) {
-	missing := reason.Explanation{Code: reason.GPUMissing, Text: "It needs 1 NVIDIA GPU.", Cure: "Abort it."}
+	missing := reason.Explanation{Code: reason.GPUMissing, Text: words.Plain("It needs 1 NVIDIA GPU."), Cure: words.Plain("Abort it.")}
 	for _, tt := range []struct {
 		name   string
 		change func(*workfetch.Project)
@@ -151,7 +152,7 @@ func TestReasonsThatHideOthers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := workfetch.Choose(snapshot(queue(0, 2), known(tt.change)))[0]
-			if got.Code != tt.want || !strings.Contains(got.Text, tt.text) || !strings.Contains(got.Cure, tt.cure) {
+			if got.Code != tt.want || !strings.Contains(got.Text.String(), tt.text) || !strings.Contains(got.Cure.String(), tt.cure) {
 				t.Errorf("got %+v, want %s with %q, %q", got, tt.want, tt.text, tt.cure)
 			}
 		})
@@ -166,7 +167,7 @@ func TestExcludedGPUsAreNamed(t *testing.T) {
 	}))
 	s.Coprocs = []workfetch.Pool{{Kind: resource.NVIDIA, Count: 1, Factor: 10}}
 	got := workfetch.Choose(s)[0]
-	if got.Code != reason.GPUExcluded || !strings.Contains(got.Text, "exclude_gpu") || !strings.Contains(got.Cure, "exclude_gpu") || got.Of(resource.NVIDIA).Seconds != 0 {
+	if got.Code != reason.GPUExcluded || !strings.Contains(got.Text.String(), "exclude_gpu") || !strings.Contains(got.Cure.String(), "exclude_gpu") || got.Of(resource.NVIDIA).Seconds != 0 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -175,7 +176,7 @@ func TestExcludedGPUsAreNamed(t *testing.T) {
 func TestAShareOfNothingIsNamed(t *testing.T) {
 	s := snapshot(nil, known(nil), known(nil))
 	s.Projects[0].URL, s.Projects[0].Share, s.Projects[1].Share = "http://backup.example/", 0, 100
-	if got := workfetch.Choose(s)[0]; !strings.Contains(got.Text, "resource_share is 0") || got.Cure == "" && got.Code == reason.Overserved {
+	if got := workfetch.Choose(s)[0]; !strings.Contains(got.Text.String(), "resource_share is 0") || !got.Cure.Is() && got.Code == reason.Overserved {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -263,7 +264,7 @@ func TestAForecastIsPlannedWith(t *testing.T) {
 	} {
 		s := snapshot(nil, p)
 		s.Forecast = jobsched.Forecast{Until: now.Add(12 * time.Hour), Closed: tt.closed}
-		if r := workfetch.Choose(s)[0]; r.Code != tt.want || tt.want == reason.Deadlines && !strings.Contains(r.Text, "probably compute for 2 h, by the forecast of [[power]]") {
+		if r := workfetch.Choose(s)[0]; r.Code != tt.want || tt.want == reason.Deadlines && !strings.Contains(r.Text.String(), "probably compute for 2 h, by the forecast of [[power]]") {
 			t.Errorf("%s: got %s: %s", tt.name, r.Code, r.Text)
 		}
 	}

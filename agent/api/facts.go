@@ -17,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/beat"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -51,7 +52,9 @@ func (a *API) Facts(now time.Time) *view.Facts {
 func query[V any](ctx context.Context, a *API, show func(*view.Facts) V) (v V, err error) {
 	err = a.core.See(ctx, func() {
 		a.life.Exec.Watch()
-		v = show(a.Facts(time.Now()))
+		f := a.Facts(time.Now())
+		f.Language = words.LanguageOf(ctx)
+		v = show(f)
 	})
 	return v, err
 }
@@ -160,7 +163,7 @@ func (a *API) PrefsOverride(ctx context.Context) (prefs.Layer, error) {
 // everything else.
 func (a *API) Decision(ctx context.Context) (r decide.Record, err error) {
 	err = a.core.Do(ctx, func() error {
-		r = a.parts.Pass(time.Now()).Record
+		r = a.parts.Pass(time.Now()).In(words.LanguageOf(ctx))
 		return nil
 	})
 	return r, err

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -66,19 +68,20 @@ func offline(dataDir, version string) (*view.Facts, error) {
 	return f, nil
 }
 
-// Offline returns the status according to the files of an agent that is not running. It returns
-// state.ErrInUse if one is.
-func Offline(dataDir, version string) (control.Status, error) {
+// Offline returns the status according to the files of an agent that is not running, in the language
+// of ctx. It returns state.ErrInUse if one is.
+func Offline(ctx context.Context, dataDir, version string) (control.Status, error) {
 	f, err := offline(dataDir, version)
 	if err != nil {
 		return control.Status{}, err
 	}
 	defer f.DB.Close()
+	f.Language = words.LanguageOf(ctx)
 	s := f.Status()
 	for u, acc := range f.Accounts {
 		if _, known := f.DB.Projects.Get(u); !known {
 			s.Projects = append(s.Projects, control.Project{
-				MasterURL: u, Share: acc.ResourceShare, Work: "The project will be contacted when the agent runs.",
+				MasterURL: u, Share: acc.ResourceShare, Work: words.T("The project will be contacted when the agent runs.").In(f.Language),
 			})
 		}
 	}
@@ -104,7 +107,7 @@ func OfflineDecision(dataDir, version string) (decide.Record, error) {
 	defer f.DB.Close()
 	for i := range f.Last.Plan.Results {
 		if r := &f.Last.Plan.Results[i].Decision; r.Run() {
-			*r = jobsched.Decision{Explanation: reason.Explanation{Code: reason.ComputingSuspended, Text: "No agent is running. This task would run now.", Cure: "Start the agent."}}
+			*r = jobsched.Decision{Explanation: reason.Explanation{Code: reason.ComputingSuspended, Text: words.T("No agent is running. This task would run now."), Cure: words.T("Start the agent.")}}
 		}
 	}
 	return f.Last.Record, nil

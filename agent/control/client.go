@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -167,6 +168,7 @@ func (c *Client) call(ctx context.Context, method, name string, q url.Values, in
 		return err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept-Language", string(words.LanguageOf(ctx)))
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if ue, ok := errors.AsType[*url.Error](err); ok {

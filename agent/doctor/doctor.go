@@ -243,7 +243,7 @@ func disk(dir string) Finding {
 		dir = filepath.Dir(dir)
 	}
 	free, ok := hostinfo.DiskFree(dir)
-	f := Finding{Check: "disk", Grade: Good, Text: words.Bytes(free) + " free"}
+	f := Finding{Check: "disk", Grade: Good, Text: words.Bytes(free).String() + " free"}
 	switch {
 	case !ok:
 		f.Grade, f.Text = Note, "cannot determine the free space"

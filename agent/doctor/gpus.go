@@ -40,7 +40,7 @@ func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 		all = append(all, Finding{Check: check, Grade: Good, Text: "none found"})
 	}
 	if n := len(r.CPUs()); n > 0 {
-		all = append(all, Finding{Check: check, Grade: Good, Text: "OpenCL also offers " + words.Count(n, "CPU") + " (" + r.CPUs()[0].Facts.Name + "), which tasks use as such only if you declare it"})
+		all = append(all, Finding{Check: check, Grade: Good, Text: "OpenCL also offers " + words.Count(n, "CPU").String() + " (" + r.CPUs()[0].Facts.Name + "), which tasks use as such only if you declare it"})
 	}
 	return all
 }

@@ -31,7 +31,7 @@ func server(ctx context.Context, way *http.Transport, masterURL string, now func
 	f := Finding{Check: masterURL, Grade: Good, Text: "responds, and names its scheduler"}
 	if _, err := client.MasterPage(ctx, masterURL); err != nil {
 		t := schedulerop.Diagnose(err, masterURL, now())
-		f.Grade, f.Text, f.Fix = Wrong, t.Text(now()), t.Cure(masterURL)
+		f.Grade, f.Text, f.Fix = Wrong, t.Text(now()).String(), t.Cure(masterURL).String()
 	}
 	all := []Finding{f}
 	if theirs := dates.last(); !theirs.IsZero() {

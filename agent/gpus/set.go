@@ -164,7 +164,7 @@ func (s Set) After(before Set, now time.Time) Set {
 		if s.Of(g.Kind) != nil || g.Declared || slices.ContainsFunc(s.Unused, func(u Unused) bool { return u.Kind == string(g.Kind) }) {
 			continue
 		}
-		gone(g.Kind, had+g.String()+" until "+words.Time(now, now)+noLonger)
+		gone(g.Kind, had+g.String()+" until "+words.Time(now, now).String()+noLonger)
 	}
 	return s
 }
@@ -247,7 +247,7 @@ func (s Set) OpenCLIndex(k resource.Kind, number int) int {
 
 // String returns the group in words for people: "2 NVIDIA GPUs (NVIDIA GeForce RTX 3060)".
 func (g Group) String() string {
-	text := words.Count(len(g.Devices), g.Kind.String())
+	text := words.Count(len(g.Devices), g.Kind.String()).String()
 	var names []string
 	for _, d := range g.Devices {
 		if d.Name != "" && !slices.Contains(names, d.Name) {

@@ -45,7 +45,7 @@ func TestObstaclesToImages(t *testing.T) {
 		executor.ErrNoImages:                              {"cannot run on this computer now", "starling doctor"},
 	} {
 		o := ofStart(fmt.Errorf("start r: %w", err))
-		if !strings.Contains(o.Text(time.Now()), want[0]) || !strings.Contains(o.Cure(""), want[1]) {
+		if !strings.Contains(o.Text(time.Now()).String(), want[0]) || !strings.Contains(o.Cure("").String(), want[1]) {
 			t.Errorf("%v: got %q, %q", err, o.Text(time.Now()), o.Cure(""))
 		}
 	}

@@ -16,7 +16,7 @@ func ofStart(err error) reason.Reason {
 		return o
 	}
 	if room, ok := errors.AsType[*executor.RoomError](err); ok {
-		return reason.Reason{Code: reason.ImageTooLarge, About: words.Bytes(room.Need)}
+		return reason.Reason{Code: reason.ImageTooLarge, About: words.Bytes(room.Need).String()}
 	}
 	if errors.Is(err, executor.ErrNoImages) {
 		return reason.Reason{Code: reason.NoImages}

@@ -99,7 +99,7 @@ func TestClosed(t *testing.T) {
 		if ends := strings.TrimSuffix(d.Until.Format("15:04"), "00:00"); ends != tt.ends {
 			t.Errorf("%s: it ends at %s, want %s", tt.name, ends, tt.ends)
 		}
-		if tt.ends != "" && !strings.HasPrefix(d.Cure, "Wait until it is at 280, by its forecast at "+tt.ends) {
+		if tt.ends != "" && !strings.HasPrefix(d.Cure.String(), "Wait until it is at 280, by its forecast at "+tt.ends) {
 			t.Errorf("%s: %s", tt.name, d.Cure)
 		}
 	}

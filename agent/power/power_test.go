@@ -35,7 +35,7 @@ func TestHysteresis(t *testing.T) {
 			s.Take(Reading{Number: n}, nil, now)
 			d, denies := s.Denies(now)
 			if got += map[bool]string{true: "y", false: "n"}[denies]; denies {
-				why, cure = d.Why, d.Cure
+				why, cure = d.Why.String(), d.Cure.String()
 			}
 			if d.OnlyGPUs != tt.power.OnlyGPUs {
 				t.Errorf("%s: %+v", tt.power.Name, d)
@@ -56,14 +56,14 @@ func TestAStaleNumber(t *testing.T) {
 		}
 		s.Take(Reading{Number: 400}, nil, now)
 		s.Take(Reading{}, sentence("Its source is gone."), now.Add(time.Minute))
-		if d, denies := s.Denies(now.Add(2 * time.Minute)); !denies || !strings.HasPrefix(d.Why, "Grid is at 400, ") {
+		if d, denies := s.Denies(now.Add(2 * time.Minute)); !denies || !strings.HasPrefix(d.Why.String(), "Grid is at 400, ") {
 			t.Errorf("after two minutes: %+v", d)
 		}
-		if text, wrong := s.State(now.Add(2 * time.Minute)); !wrong || text != "Grid is at 400, and the limit is 300. It was read at 12:00:00. Its source is gone." {
+		if text, wrong := s.State(now.Add(2 * time.Minute)); !wrong || text.String() != "Grid is at 400, and the limit is 300. It was read at 12:00:00. Its source is gone." {
 			t.Errorf("after two minutes: %q", text)
 		}
 		d, denies := s.Denies(now.Add(3 * time.Minute))
-		if denies != strict || strict && d.Why != "Grid is not known ([[power]] in starling.toml, strict = true). Its source is gone." {
+		if denies != strict || strict && d.Why.String() != "Grid is not known ([[power]] in starling.toml, strict = true). Its source is gone." {
 			t.Errorf("after three minutes: %v, %+v", denies, d)
 		}
 	}

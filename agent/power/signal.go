@@ -9,7 +9,6 @@
 package power
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -66,48 +65,52 @@ func (s *Signal) Known(now time.Time) bool {
 
 // Denies returns why tasks may not run now, and whether that is so.
 func (s *Signal) Denies(now time.Time) (p prefs.Power, denies bool) {
-	gpus := ""
-	if s.OnlyGPUs {
-		gpus = "GPUs are not used: "
-	}
 	p.OnlyGPUs = s.OnlyGPUs
 	switch {
 	case s.Known(now) && s.over:
-		side, back, other := "above", s.Limit-s.Hysteresis, "higher"
+		why, back, set := "{name} is at {now}, above the limit of {limit} ([[power]] in starling.toml).", s.Limit-s.Hysteresis, words.T("or set the limit higher.")
 		if s.Above {
-			side, back, other = "below", s.Limit+s.Hysteresis, "lower"
+			why, back, set = "{name} is at {now}, below the limit of {limit} ([[power]] in starling.toml).", s.Limit+s.Hysteresis, words.T("or set the limit lower.")
 		}
-		p.Why = fmt.Sprintf("%s%s is at %s, %s the limit of %s ([[power]] in starling.toml).", gpus, s.Name, s.amount(s.Number), side, s.amount(s.Limit))
-		p.Cure = fmt.Sprintf("Wait until it is at %s, or set the limit %s.", s.amount(back), other)
+		p.Why = s.ofGPUs(words.T(why, "name", s.Name, "now", s.amount(s.Number), "limit", s.amount(s.Limit)))
+		p.Cure = words.T("Wait until it is at {back}, {set}", "back", s.amount(back), "set", set)
 		if p.Until = s.opens(now); !p.Until.IsZero() {
-			p.Cure = fmt.Sprintf("Wait until it is at %s, by its forecast at %s, or set the limit %s.", s.amount(back), words.Time(p.Until, now), other)
+			p.Cure = words.T("Wait until it is at {back}, by its forecast at {time}, {set}", "back", s.amount(back), "time", words.Time(p.Until, now), "set", set)
 		}
 		return p, true
 	case !s.Known(now) && s.Strict:
-		p.Why = fmt.Sprintf("%s%s is not known ([[power]] in starling.toml, strict = true). %s", gpus, s.Name, s.fault())
-		p.Cure = "Repair its source, or set strict = false."
+		p.Why = words.And(s.ofGPUs(words.T("{name} is not known ([[power]] in starling.toml, strict = true).", "name", s.Name)), s.fault())
+		p.Cure = words.T("Repair its source, or set strict = false.")
 		return p, true
 	}
 	return p, false
 }
 
-// State is the signal as a sentence, and whether something is wrong with it.
-func (s *Signal) State(now time.Time) (text string, wrong bool) {
-	if !s.Known(now) {
-		return fmt.Sprintf("%s is not known. %s", s.Name, s.fault()), s.Fault != ""
+// ofGPUs adds to a reason that it is about GPUs alone, if it is.
+func (s *Signal) ofGPUs(why words.Text) words.Text {
+	if s.OnlyGPUs {
+		return words.T("GPUs are not used: {why}", "why", why)
 	}
-	text = fmt.Sprintf("%s is at %s, and the limit is %s.", s.Name, s.amount(s.Number), s.amount(s.Limit))
+	return why
+}
+
+// State is the signal as a sentence, and whether something is wrong with it.
+func (s *Signal) State(now time.Time) (text words.Text, wrong bool) {
+	if !s.Known(now) {
+		return words.And(words.T("{name} is not known.", "name", s.Name), s.fault()), s.Fault != ""
+	}
+	text = words.T("{name} is at {now}, and the limit is {limit}.", "name", s.Name, "now", s.amount(s.Number), "limit", s.amount(s.Limit))
 	if s.Fault != "" {
-		text += " It was read at " + words.Time(s.Read, now) + ". " + s.Fault
+		text = words.And(text, words.T("It was read at {time}.", "time", words.Time(s.Read, now)), words.Plain(s.Fault))
 	}
 	return text, s.Fault != ""
 }
 
-func (s *Signal) fault() string {
+func (s *Signal) fault() words.Text {
 	if s.Fault == "" {
-		return "It was not read yet."
+		return words.T("It was not read yet.")
 	}
-	return s.Fault
+	return words.Plain(s.Fault)
 }
 
 // amount is a number with its unit.

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/resource"
@@ -60,7 +61,7 @@ func (t *Talk) Cancel(project string) bool {
 // fetchMaster fetches a project's master page.
 func (t *Talk) fetchMaster(p state.Project) {
 	u := p.MasterURL
-	ctx := t.talk(u, view.Conversation{About: "fetching the master page", Since: time.Now()})
+	ctx := t.talk(u, view.Conversation{About: words.T("fetching the master page"), Since: time.Now()})
 	delete(t.asked, u)
 	t.Log.Info("fetching master page", logflag.Key, logflag.SchedOps, "project", u)
 	go func() {
@@ -96,7 +97,7 @@ func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) 
 
 // session starts a scheduler RPC. The sequence number is used up before the
 // request leaves, so that no two requests ever carry the same.
-func (t *Talk) session(p state.Project, reason string, d decide.Decision, now time.Time) {
+func (t *Talk) session(p state.Project, why words.Text, d decide.Decision, now time.Time) {
 	u := p.MasterURL
 	req := t.request(p, d, now)
 	if p.HostID != 0 {
@@ -106,12 +107,12 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 	if !t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) }) {
 		return
 	}
-	ctx := t.talk(u, view.Conversation{About: reason, Since: now, ForWork: req.WantsWork() || req.WantsCoprocWork()})
+	ctx := t.talk(u, view.Conversation{About: why, Since: now, ForWork: req.WantsWork() || req.WantsCoprocWork()})
 	c := t.sessions[u]
 	c.along, c.woken = along(d.Project(u).Fetch), t.wakened(u)
 	t.sessions[u] = c
 	delete(t.asked, u)
-	t.Log.With(coprocSeconds(req)).Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
+	t.Log.With(coprocSeconds(req)).Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", why.String(), "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
 	first := t.Rand.IntN(len(p.SchedulerURLs))
 	go func() {
 		reply, err := t.Sched.Session(ctx, p.SchedulerURLs, first, req)

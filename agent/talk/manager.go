@@ -187,7 +187,7 @@ func managerTrouble(err error, managerURL string, now time.Time) string {
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
 		return "It refuses: " + refused.Error()
 	}
-	return ofManager.Replace(schedulerop.Diagnose(err, managerURL, now).Text(now))
+	return ofManager.Replace(schedulerop.Diagnose(err, managerURL, now).Text(now).String())
 }
 
 // ofManager turns sentences about projects into sentences about an account manager.

@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/internal/beat"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
@@ -95,6 +96,7 @@ func TestAReturnBetweenSamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
+		time.Sleep(time.Until(beat.Next(time.Now(), time.Hour))) // all periods start now
 		sensors, begin := new(typist), time.Now()
 		sensors.input.Store(&begin)
 		c := &core.Core{DB: db, Prefs: prefs.Merge()}

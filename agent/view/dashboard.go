@@ -71,7 +71,7 @@ type Day struct {
 func (f *Facts) Dashboard() Page {
 	s, h := f.Last.Snapshot, f.host()
 	v := Page{
-		Status: f.Status(), Compute: s.Compute, Network: s.Network,
+		Status: f.Status(), Compute: s.Compute.In(f.Language), Network: s.Network.In(f.Language),
 		RunUntil: h.RunMode.Until, NetUntil: h.NetMode.Until,
 		GPUMode: control.ModeName(h.GPUMode.Kind), GPUUntil: h.GPUMode.Until,
 		CPUs: s.CPUs, AllCPUs: s.AllCPUs, Memory: s.Memory, Temperature: f.Conditions.Temperature, Ceiling: f.Prefs.TemperatureCeiling,
@@ -85,7 +85,7 @@ func (f *Facts) Dashboard() Page {
 		Plans:     make(map[string]decide.ProjectPlan), Credit: make(map[string][]Day),
 	}
 	for u, p := range f.DB.Projects.All() {
-		v.Plans[u] = f.Last.Project(u)
+		v.Plans[u] = f.Last.Project(u).In(f.Language)
 		for _, c := range p.Statistics {
 			v.Credit[u] = append(v.Credit[u], Day{Day: c.Day, User: c.UserTotal, Host: c.HostTotal, UserRAC: c.UserExpavg, HostRAC: c.HostExpavg})
 		}

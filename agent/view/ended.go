@@ -37,7 +37,7 @@ func Ended(db *state.DB, r state.Result) state.EndedTask {
 	most := finishedStderr
 	if f := Failure(db, r); f.Is() {
 		e.Outcome, e.By = outcome(r, f.Code)
-		e.Code, e.Text, most = string(f.Code), sentence(f.Text(r.Completed)), endedStderr
+		e.Code, e.Text, most = string(f.Code), sentence(f.Text(r.Completed).String()), endedStderr
 	}
 	switch {
 	case e.By != state.ByUser:

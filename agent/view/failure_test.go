@@ -46,7 +46,7 @@ func TestHowTasksFail(t *testing.T) {
 		r.Name = "w_0"
 		r.Stderr = "<stderr_txt>\na\n\nb\nc\nd\n" + strings.Repeat("e", 1000) + "\n</stderr_txt>\n"
 		f := view.Failure(db, r)
-		if f.Code != tt.want || !strings.Contains(f.Text(now), tt.cause) {
+		if f.Code != tt.want || !strings.Contains(f.Text(now).String(), tt.cause) {
 			t.Errorf("%d %q: got %+v: %q, want %s with %q", tt.status, tt.message, f, f.Text(now), tt.want, tt.cause)
 		}
 		if f.Is() && (!strings.HasPrefix(f.Detail, "b\nc\nd\neee") || len(f.Detail) > 300) {
@@ -66,7 +66,7 @@ func TestTheLastLineIsTheProgramsOwn(t *testing.T) {
 		r := state.Result{Project: "p", ExitStatus: 3, Message: "process exited with code 3 (0x3, -253)", ReadyToReport: true}
 		r.Stderr = "<stderr_txt>\nCannot allocate frobnicator\n" + end + "\n\n</stderr_txt>\n"
 		f := view.Failure(new(state.DB), r)
-		if f.Detail != "Cannot allocate frobnicator" || !strings.Contains(f.Ended(), `"Cannot allocate frobnicator"`) {
+		if f.Detail != "Cannot allocate frobnicator" || !strings.Contains(f.Ended().String(), `"Cannot allocate frobnicator"`) {
 			t.Errorf("got %+v", f)
 		}
 	}
@@ -97,10 +97,10 @@ func TestAProgramIsNoInputFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := view.Failure(db, r)
-		if f.Code != want || !strings.Contains(f.Text(now), file+" (HTTP 404 Not Found)") {
+		if f.Code != want || !strings.Contains(f.Text(now).String(), file+" (HTTP 404 Not Found)") {
 			t.Errorf("%s: got %+v: %q", file, f, f.Text(now))
 		}
-		if reset := strings.Contains(f.Cure("u"), "starling reset"); reset != (want == reason.InputMissing) {
+		if reset := strings.Contains(f.Cure("u").String(), "starling reset"); reset != (want == reason.InputMissing) {
 			t.Errorf("%s: %q", file, f.Cure("u"))
 		}
 	}

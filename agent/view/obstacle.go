@@ -35,7 +35,7 @@ func (f *Facts) transfer(r state.Result) decide.Transfer {
 // is there, or before the first attempt.
 func (f *Facts) problem(file state.File) string {
 	if o := moving(file); o.Is() {
-		return o.Text(f.Now)
+		return f.in(o.Text(f.Now))
 	}
 	return file.Error
 }

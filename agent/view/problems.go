@@ -17,7 +17,7 @@ const failuresInARow = 3
 // Problems returns the problems that the owner of the computer should see, by the rest of a status.
 // With notify, problems that need the owner and do not end without help are marked for a
 // notification. A consequence of a person's own request is not.
-func Problems(s control.Status, now time.Time, notify bool) (all []control.Problem) {
+func Problems(s control.Status, now time.Time, notify bool, l words.Language) (all []control.Problem) {
 	add := func(p control.Problem, needsOwner bool) {
 		p.Key, p.Notify = cmp.Or(p.Key, string(p.Kind)), needsOwner && notify
 		all = append(all, p)
@@ -32,14 +32,14 @@ func Problems(s control.Status, now time.Time, notify bool) (all []control.Probl
 		add(control.Problem{Kind: control.DiskFull, Text: s.Compute, Cure: s.ComputeCure}, true)
 	}
 	if s.ComputeDespite != "" {
-		add(control.Problem{Kind: control.ComputingDespite, Text: "Computing at your request, whatever the preferences say: " + s.ComputeDespite, Cure: "set the mode to auto."}, false)
+		add(control.Problem{Kind: control.ComputingDespite, Text: words.T("Computing at your request, whatever the preferences say: {despite}", "despite", s.ComputeDespite).In(l), Cure: words.T("set the mode to auto.").In(l)}, false)
 	}
 	if s.NetworkDespite != "" {
-		add(control.Problem{Kind: control.NetworkDespite, Text: "The network is used at your request, whatever the preferences say: " + s.NetworkDespite, Cure: "set the mode of the network to auto."}, false)
+		add(control.Problem{Kind: control.NetworkDespite, Text: words.T("The network is used at your request, whatever the preferences say: {despite}", "despite", s.NetworkDespite).In(l), Cure: words.T("set the mode of the network to auto.").In(l)}, false)
 	}
 	wanted := func(p control.Project) bool { return !p.Suspended && !p.NoMoreWork }
 	if len(s.Projects) > 1 && !slices.ContainsFunc(s.Projects, wanted) {
-		add(control.Problem{Kind: control.NoWorkWanted, Text: "No new work is fetched: every project is suspended or set to fetch no more work.", Cure: "allow it for a project."}, false)
+		add(control.Problem{Kind: control.NoWorkWanted, Text: words.T("No new work is fetched: every project is suspended or set to fetch no more work.").In(l), Cure: words.T("allow it for a project.").In(l)}, false)
 	}
 	for _, p := range s.Projects {
 		problem := func(kind control.ProblemKind, text, cure string, needsOwner bool) {
@@ -55,12 +55,12 @@ func Problems(s control.Status, now time.Time, notify bool) (all []control.Probl
 			problem(control.ProjectEnding, p.Ending, "", slices.Contains(s.Complaints, p.Ending))
 		}
 	}
-	if p, late := lateTasks(s, now); late {
+	if p, late := lateTasks(s, now, l); late {
 		add(p, true)
 	}
 	for _, x := range s.Powers {
 		if x.Wrong {
-			add(control.Problem{Kind: control.PowerUnknown, Key: string(control.PowerUnknown) + " " + x.Name, Text: x.Text, Cure: "correct [[power]] in starling.toml, or repair the source."}, !x.Known)
+			add(control.Problem{Kind: control.PowerUnknown, Key: string(control.PowerUnknown) + " " + x.Name, Text: x.Text, Cure: words.T("correct [[power]] in starling.toml, or repair the source.").In(l)}, !x.Known)
 		}
 	}
 	for _, x := range s.NoEffect {
@@ -70,13 +70,13 @@ func Problems(s control.Status, now time.Time, notify bool) (all []control.Probl
 		add(control.Problem{Kind: control.ManagerTrouble, Text: m.Name + ": " + m.Trouble}, false)
 	}
 	if r := s.Newer; r != nil {
-		add(control.Problem{Kind: control.NewerVersion, Key: string(control.NewerVersion) + " " + r.Version, Text: "Starling " + r.Version + " is available; you have " + s.Version + ". See " + r.URL}, true)
+		add(control.Problem{Kind: control.NewerVersion, Key: string(control.NewerVersion) + " " + r.Version, Text: words.T("Starling {new} is available; you have {version}. See {url}", "new", r.Version, "version", s.Version, "url", r.URL).In(l)}, true)
 	}
 	return all
 }
 
 // lateTasks returns the problem of the tasks that are late or will be, if there are any.
-func lateTasks(s control.Status, now time.Time) (p control.Problem, late bool) {
+func lateTasks(s control.Status, now time.Time, l words.Language) (p control.Problem, late bool) {
 	n, worst := 0, control.Task{}
 	for _, t := range s.Tasks {
 		if t.Late > 0 {
@@ -95,17 +95,17 @@ func lateTasks(s control.Status, now time.Time) (p control.Problem, late bool) {
 			project = nameOf(x)
 		}
 	}
-	p = control.Problem{Kind: control.TasksLate, Text: "A task of " + project, Cure: worst.LateCure}
+	p = control.Problem{Kind: control.TasksLate, Cure: worst.LateCure}
+	text := words.T("A task of {project} has missed its deadline.", "project", project)
 	if worst.Deadline.After(now) {
-		p.Text += " will be about " + words.Span(time.Duration(worst.Late*float64(time.Second))) + " late."
-	} else {
-		p.Text += " has missed its deadline."
+		text = words.T("A task of {project} will be about {span} late.", "project", project, "span", words.Span(time.Duration(worst.Late*float64(time.Second))))
 	}
 	if n > 1 {
-		p.Text = words.Count(n, "task") + " are late or will be. " + p.Text
+		text = words.And(words.T("{tasks} are late or will be.", "tasks", words.Count(n, "task")), text)
 	} else {
 		p.Project, p.Task = worst.Project, worst.Name
 	}
+	p.Text = text.In(l)
 	return p, true
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/reason"
 )
 
@@ -56,7 +57,7 @@ func TestProblems(t *testing.T) {
 		{"a newer version", control.Status{Version: "1.0", Newer: &control.Release{Version: "2.0", URL: "https://u.example/"}}, "Starling 2.0 is available; you have 1.0. See https://u.example/", true},
 	} {
 		for _, on := range []bool{true, false} {
-			all := view.Problems(tt.status, now, on)
+			all := view.Problems(tt.status, now, on, words.English)
 			switch {
 			case len(all) == 0 && tt.text == "":
 			case len(all) != 1 || all[0].Text != tt.text || all[0].Key == "" || all[0].Notify != (tt.notify && on):
@@ -65,7 +66,7 @@ func TestProblems(t *testing.T) {
 		}
 	}
 	// A text with a time changes, and the problem is the same.
-	if a, b := view.Problems(missing("tomorrow"), now, true)[0], view.Problems(missing("at 12:00"), now, true)[0]; a.Key != b.Key {
+	if a, b := view.Problems(missing("tomorrow"), now, true, words.English)[0], view.Problems(missing("at 12:00"), now, true, words.English)[0]; a.Key != b.Key {
 		t.Errorf("%q became %q", a.Key, b.Key)
 	}
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -75,7 +74,7 @@ func (f *Facts) Snapshot() decide.Snapshot {
 // which of them a result is under.
 func (f *Facts) limits(s *decide.Snapshot) func(state.Result) []int {
 	index := make(map[string]int)
-	add := func(key, name string, most int) {
+	add := func(key string, name words.Text, most int) {
 		if most > 0 {
 			index[key] = len(s.Limits)
 			s.Limits = append(s.Limits, jobsched.Limit{Name: name, Max: most})
@@ -83,9 +82,9 @@ func (f *Facts) limits(s *decide.Snapshot) func(state.Result) []int {
 	}
 	for _, u := range slices.Sorted(maps.Keys(f.Accounts)) {
 		acc := f.Accounts[u]
-		add(u, "max_concurrent for "+u, acc.MaxConcurrent)
+		add(u, words.T("max_concurrent for {url}", "url", u), acc.MaxConcurrent)
 		for _, app := range acc.Apps {
-			add(state.Key(u, app.Name), "max_concurrent for application "+app.Name+" of "+u, app.MaxConcurrent)
+			add(state.Key(u, app.Name), words.T("max_concurrent for application {app} of {url}", "app", app.Name, "url", u), app.MaxConcurrent)
 		}
 	}
 	return func(r state.Result) (under []int) {
@@ -247,13 +246,13 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 		return p
 	}
 	bound := f.Prefs.DiskBound(total, f.Disk.Free, f.Disk.Used)
-	return prefs.Permission{Code: reason.DiskFull, Cure: bound.Cure, Why: fmt.Sprintf(
-		"The projects' files use %s of disk space, but the preferences allow %s (%s).", words.Bytes(f.Disk.Used), words.Bytes(allowed), bound.Text)}
+	return prefs.Permission{Code: reason.DiskFull, Cure: bound.Cure, Why: words.T("The projects' files use {used} of disk space, but the preferences allow {allowed} ({setting}).",
+		"used", words.Bytes(f.Disk.Used), "allowed", words.Bytes(allowed), "setting", bound.Text)}
 }
 
 // noEffect returns the preferences that are set but have no effect on this computer. Those that
 // depend on its sensors are included once the agent has read these.
-func (f *Facts) noEffect() (all []string) {
+func (f *Facts) noEffect() (all []words.Text) {
 	knows := f.PID != 0 && f.Now.Sub(f.Since) > sensed
 	for _, x := range f.Prefs.Ineffective(f.Conditions) {
 		if knows || x.Constant {
@@ -261,7 +260,7 @@ func (f *Facts) noEffect() (all []string) {
 		}
 	}
 	if f.NoCPUs != "" {
-		all = append(all, "cpus has no effect: "+f.NoCPUs+".")
+		all = append(all, words.T("cpus has no effect: {why}.", "why", f.NoCPUs))
 	}
 	return all
 }
@@ -279,17 +278,17 @@ func (f *Facts) wakeups() map[string]float64 {
 	return all
 }
 
-// presence describes the use of the computer by people, to the minute, or returns "" if nothing
+// presence describes the use of the computer by people, to the minute, or is empty if nothing
 // senses it.
-func (f *Facts) presence() string {
+func (f *Facts) presence() words.Text {
 	c := f.Conditions
 	switch {
 	case !c.IdleKnown:
-		return ""
+		return words.Text{}
 	case c.Idle < time.Minute:
-		return "in use, as reported by " + c.IdleBy
+		return words.T("in use, as reported by {source}", "source", c.IdleBy)
 	}
-	return "idle for " + words.Span(c.Idle.Truncate(time.Minute)) + ", as reported by " + c.IdleBy
+	return words.T("idle for {span}, as reported by {source}", "span", words.Span(c.Idle.Truncate(time.Minute)), "source", c.IdleBy)
 }
 
 // Trouble returns the trouble between this computer and a project, from the durable record.

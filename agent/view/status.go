@@ -1,10 +1,10 @@
 package view
 
 import (
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,9 +37,11 @@ func (f *Facts) Status() control.Status {
 		}
 	}
 	s.Complaints = append(s.Complaints, f.misspelt()...)
-	s.NoEffect = f.noEffect()
+	for _, x := range f.noEffect() {
+		s.NoEffect = append(s.NoEffect, f.in(x))
+	}
 	s.Wakeups = f.wakeups()
-	s.Presence, s.Helpers = f.presence(), f.Conditions.Helpers
+	s.Presence, s.Helpers = f.in(f.presence()), f.Conditions.Helpers
 	s.Manager, s.Achieved, s.Notices = f.manager(), f.achieved(), f.headlines()
 	s.Virtualization, s.VirtualizationFaults = virtualization(f.Host), f.Unusable
 	s.Images, s.ImagesFault = f.Images, f.NoImages
@@ -51,14 +53,14 @@ func (f *Facts) Status() control.Status {
 	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
 		s.CPUs = seen.CPUs
 	}
-	s.Compute, s.Network = seen.Compute.Why, seen.Network.Why
+	s.Compute, s.Network = f.in(seen.Compute.Why), f.in(seen.Network.Why)
 	s.ComputeCode = seen.Compute.Code
-	s.ComputeCure, s.NetworkCure = seen.Compute.Cure, seen.Network.Cure
-	s.ComputeDespite, s.NetworkDespite = seen.Compute.Despite, seen.Network.Despite
+	s.ComputeCure, s.NetworkCure = f.in(seen.Compute.Cure), f.in(seen.Network.Cure)
+	s.ComputeDespite, s.NetworkDespite = f.in(seen.Compute.Despite), f.in(seen.Network.Despite)
 	s.Drain = f.drain()
 	for _, p := range f.Powers {
 		text, wrong := p.State(f.Now)
-		s.Powers = append(s.Powers, control.Power{Name: p.Name, Number: p.Number, Unit: p.Unit, Limit: p.Limit, Known: p.Known(f.Now), Text: text, Wrong: wrong})
+		s.Powers = append(s.Powers, control.Power{Name: p.Name, Number: p.Number, Unit: p.Unit, Limit: p.Limit, Known: p.Known(f.Now), Text: f.in(text), Wrong: wrong})
 	}
 	h := f.host()
 	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(f.Now)), control.ModeName(h.NetMode.At(f.Now))
@@ -82,7 +84,7 @@ func (f *Facts) Status() control.Status {
 			NextTry: w.NextTry,
 		}
 		if o := moving(w.File); o.Is() {
-			x.Trouble, x.TroubleCode, x.TroubleCure, x.TroubleDetail = o.Text(f.Now), o.Code, o.Cure(""), w.Error
+			x.Trouble, x.TroubleCode, x.TroubleCure, x.TroubleDetail = f.in(o.Text(f.Now)), o.Code, f.in(o.Cure("")), w.Error
 		}
 		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes = true, t.Bytes
@@ -91,7 +93,7 @@ func (f *Facts) Status() control.Status {
 		s.Transfers = append(s.Transfers, x)
 	}
 	slices.SortFunc(s.Transfers, func(x, y control.Xfer) int { return strings.Compare(x.Name, y.Name) })
-	s.Problems, s.TrayIcon = Problems(s, f.Now, f.Settings.DesktopNotifications), f.Settings.TrayIcon
+	s.Problems, s.TrayIcon = Problems(s, f.Now, f.Settings.DesktopNotifications, f.Language), f.Settings.TrayIcon
 	return s
 }
 
@@ -124,7 +126,7 @@ func (f *Facts) misspelt() (all []string) {
 		}
 		complain := func(section, name string) {
 			if best := nearest.Word(name, known); name != "" && best != "" && best != name {
-				all = append(all, fmt.Sprintf("The account file of %s: %s: the project has sent no application %q. Did you mean %q?", u, section, name, best))
+				all = append(all, f.in(words.T("The account file of {url}: {section}: the project has sent no application {name}. Did you mean {best}?", "url", u, "section", section, "name", strconv.Quote(name), "best", strconv.Quote(best))))
 			}
 		}
 		for _, a := range f.Accounts[u].Apps {
@@ -149,7 +151,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		Initialized: p.Contact.Initialized, Disconnected: p.Ending.Kind == state.Detaching, Ending: f.ending(p), Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 	}
 	if t := Trouble(p); t.Is() {
-		v.Trouble, v.TroubleCode, v.TroubleCure = t.Text(f.Now), t.Code, t.Cure(u)
+		v.Trouble, v.TroubleCode, v.TroubleCure = f.in(t.Text(f.Now)), t.Code, f.in(t.Cure(u))
 		v.TroubleFull, v.TroubleSince = t.Detail, t.Since
 	}
 	if p.Contact.MinRPCTime.After(f.Now) {
@@ -157,7 +159,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	if x := Failed(p); x.Is() {
 		v.Failing = &control.Failing{
-			Count: p.Fetch.Errors, Task: x.Task, Code: x.Code, Text: x.Failing(p.Fetch.Errors), Cure: x.Cure(u), Stderr: x.Detail, At: x.Since,
+			Count: p.Fetch.Errors, Task: x.Task, Code: x.Code, Text: f.in(x.Failing(p.Fetch.Errors)), Cure: f.in(x.Cure(u)), Stderr: x.Detail, At: x.Since,
 		}
 	}
 	if p.LeftOut != "" {
@@ -185,16 +187,16 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		v.Debt = d
 	}
 	r := f.Last.Project(u).Fetch
-	v.Work, v.WorkCode, v.WorkCure = r.Text, r.Code, r.Cure
+	v.Work, v.WorkCode, v.WorkCure = f.in(r.Text), r.Code, f.in(r.Cure)
 	if r.Code == reason.NoWorkBackoff {
 		for _, x := range p.Fetch.Refused {
-			v.Refused = append(v.Refused, control.Refused{Code: x.Code, App: x.App, Text: x.Or(reason.NotSent).Text(f.Now), Cure: x.Or(reason.NotSent).Cure(u)})
+			v.Refused = append(v.Refused, control.Refused{Code: x.Code, App: x.App, Text: f.in(x.Or(reason.NotSent).Text(f.Now)), Cure: f.in(x.Or(reason.NotSent).Cure(u))})
 		}
 	}
 	v.Asked = f.Asked[u]
 	if c, talks := f.Sessions[u]; talks {
 		v.InContact = true
-		v.Work = fmt.Sprintf("In contact with the project since %s: %s.", words.Time(c.Since, f.Now), c.About)
+		v.Work = f.in(words.T("In contact with the project since {time}: {why}.", "time", words.Time(c.Since, f.Now), "why", c.About))
 	}
 	return v
 }
@@ -223,18 +225,15 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 	if r.State >= protocol.ClientUploading && r.State != protocol.ClientAborted && r.State != protocol.ClientComputeError {
 		t.Fraction = 1
 	}
-	lateness := ""
+	var lateness, lateCure words.Text
 	if _, j, ok := f.Last.Result(r.Project, r.Name); ok {
-		t.Cure = j.Cure
+		t.Cure = f.in(j.Cure)
 		if r.Computing() {
 			t.Remaining, t.Late = j.Remaining.Seconds(), j.Late.Seconds()
-			lateness, t.LateCure = decide.Lateness(r.Name, j.Late, f.deadline(r), f.Now, f.Prefs.CPUBound(f.Host.NCPUs, f.Prefs.InUse(f.Conditions)))
+			lateness, lateCure = decide.Lateness(r.Name, j.Late, f.deadline(r), f.Now, f.Prefs.CPUBound(f.Host.NCPUs, f.Prefs.InUse(f.Conditions)))
 		}
 	}
-	t.Why = f.why(r, t)
-	if lateness != "" {
-		t.Why += " " + lateness
-	}
+	t.Why, t.LateCure = f.in(words.And(f.why(r, t), lateness)), f.in(lateCure)
 	return t
 }
 
@@ -244,11 +243,11 @@ func (f *Facts) resources(key string, r state.Result) string {
 	if u.Coproc == nil {
 		return ""
 	}
-	return u.String()
+	return f.in(u.Text())
 }
 
 // why returns in one sentence why a result has not progressed further.
-func (f *Facts) why(r state.Result, t control.Task) string {
+func (f *Facts) why(r state.Result, t control.Task) words.Text {
 	switch {
 	case r.ReadyToReport:
 		if x := Failure(f.DB, r); x.Is() {
@@ -256,24 +255,24 @@ func (f *Facts) why(r state.Result, t control.Task) string {
 		}
 		return reason.Reason{Code: reason.ReadyToReport}.Text(f.Now)
 	case !r.AbortAt.IsZero():
-		return fmt.Sprintf("At your request, this task will be aborted %s. To keep it: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)
+		return words.T("At your request, this task will be aborted {when}. To keep it: starling task resume {task}", "when", words.When(r.AbortAt, f.Now), "task", r.Name)
 	case r.State == protocol.ClientDownloading, r.State == protocol.ClientUploading:
 		waits := decide.Result{Phase: phase(r), Transfer: f.transfer(r)}
 		if n := f.Last.Snapshot.Network; n.Denied() {
 			waits.Transfer = decide.Transfer{}
-			return waits.Waiting(f.Now).Text + " " + n.Why
+			return words.And(waits.Waiting(f.Now).Text, n.Why)
 		}
 		return waits.Waiting(f.Now).Text
 	case t.Running:
 		if _, j, ok := f.Last.Result(r.Project, r.Name); ok {
 			return j.Text
 		}
-		return "Running."
+		return words.T("Running.")
 	}
 	if _, j, ok := f.Last.Result(r.Project, r.Name); ok && !j.Run() {
 		return j.Text
 	}
-	return "Ready to run."
+	return words.T("Ready to run.")
 }
 
 func (f *Facts) manager() *control.Manager {
@@ -304,12 +303,12 @@ func (f *Facts) ending(p state.Project) string {
 	at := words.When(p.Ending.At, f.Now)
 	switch p.Ending.Kind {
 	case state.AccountMissing:
-		return fmt.Sprintf("The account file %s has been missing since %s. The project will be detached %s unless the file is restored. You can: restore the file, or detach now with: starling detach %s",
-			filepath.Join(settings.AccountsDir, filepath.Base(p.Ending.File)), words.Time(p.Ending.Since, f.Now), at, p.MasterURL)
+		return f.in(words.T("The account file {file} has been missing since {since}. The project will be detached {when} unless the file is restored. You can: restore the file, or detach now with: starling detach {url}",
+			"file", filepath.Join(settings.AccountsDir, filepath.Base(p.Ending.File)), "since", words.Time(p.Ending.Since, f.Now), "when", at, "url", p.MasterURL))
 	case state.Detaching:
-		return fmt.Sprintf("The project is being detached. Its tasks are suspended and will be removed %s. To keep them: starling undo %s", at, p.MasterURL)
+		return f.in(words.T("The project is being detached. Its tasks are suspended and will be removed {when}. To keep them: starling undo {url}", "when", at, "url", p.MasterURL))
 	case state.Resetting:
-		return fmt.Sprintf("The project is being reset. Its tasks are suspended and will be removed %s. To keep them: starling undo %s", at, p.MasterURL)
+		return f.in(words.T("The project is being reset. Its tasks are suspended and will be removed {when}. To keep them: starling undo {url}", "when", at, "url", p.MasterURL))
 	}
 	return ""
 }
@@ -321,10 +320,10 @@ func (f *Facts) drain() *control.Drain {
 	}
 	d := &control.Drain{Scope: f.Drain.Scope, Since: f.Drain.Since}
 	if f.Last.Snapshot.Drain != f.Drain { // no pass was made since
-		d.Left = "its tasks"
+		d.Left = f.in(words.T("its tasks"))
 		return d
 	}
 	left := f.Last.Plan.Drain
-	d.Done, d.Left, d.Tasks, d.Remaining = left.Done(), left.String(), left.Computing+left.Uploading+left.Reporting, left.Left.Seconds()
+	d.Done, d.Left, d.Tasks, d.Remaining = left.Done(), f.in(left.Text()), left.Computing+left.Uploading+left.Reporting, left.Left.Seconds()
 	return d
 }

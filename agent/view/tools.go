@@ -159,7 +159,7 @@ func (f *Facts) Override() (l prefs.Layer) {
 
 func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 	v := ToolsProject{
-		Project: p, Account: f.Accounts[u], Session: f.Sessions[u].About,
+		Project: p, Account: f.Accounts[u], Session: f.Sessions[u].About.String(),
 	}
 	v.Debt = f.Debts[u]
 	if p.Ending.Leaves() {
@@ -183,7 +183,7 @@ func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 			}
 		}
 		if seen, plan, ok := f.Last.Result(r.Project, r.Name); ok {
-			x.Remaining, x.Why = plan.Remaining, plan.Text
+			x.Remaining, x.Why = plan.Remaining, plan.Text.String()
 			x.Waiting = seen.Phase == decide.Runnable && plan.Code != reason.NoCPU && plan.Code != reason.NoGPU && plan.Code != reason.ComputingSuspended
 		}
 		v.Results = append(v.Results, x)

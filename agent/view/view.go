@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -24,7 +25,8 @@ import (
 // views read it while the agent waits, and keep none of it.
 type Facts struct {
 	Now       time.Time
-	Version   string // of the program
+	Language  words.Language // of texts for people
+	Version   string         // of the program
 	DataDir   string
 	Since     time.Time // the agent's start
 	PID       int       // 0: no agent runs, its files are looked at
@@ -82,7 +84,7 @@ type Disk struct {
 
 // A Conversation is one with a project's servers.
 type Conversation struct {
-	About   string // why it is held
+	About   words.Text // why it is held
 	Since   time.Time
 	ForWork bool // work is asked for
 }
@@ -102,6 +104,9 @@ type Process struct {
 	On       []int     // numbers of the coprocessors that it was given
 	Progress *executor.Progress
 }
+
+// in returns a text in the language of the view.
+func (f *Facts) in(t words.Text) string { return t.In(f.Language) }
 
 func (f *Facts) host() state.Host {
 	h, _ := f.DB.Hosts.Get(state.Self)

@@ -248,7 +248,7 @@ func TestUseOfTheComputer(t *testing.T) {
 		{prefs.Conditions{IdleKnown: true, Idle: 4*time.Minute + time.Second, IdleBy: "the helper in the session of anna (Wayland)"}, "idle for 4 min, as reported by the helper in the session of anna (Wayland)"},
 	} {
 		f.Conditions = tt.c
-		if s := f.Status(); s.Presence != tt.want || f.Snapshot().Presence != tt.want {
+		if s := f.Status(); s.Presence != tt.want || f.Snapshot().Presence.String() != tt.want {
 			t.Errorf("got %q, and starling why %q, want %q", s.Presence, f.Snapshot().Presence, tt.want)
 		}
 	}
@@ -262,7 +262,7 @@ func TestPreferencesWithoutEffect(t *testing.T) {
 		t.Errorf("at the start: %q", s.NoEffect)
 	}
 	f.Since = now.Add(-time.Minute)
-	if s := f.Status(); len(s.NoEffect) != 1 || !strings.HasPrefix(s.NoEffect[0], "max_cpu_temperature has no effect") || !slices.Equal(s.NoEffect, f.Snapshot().NoEffect) {
+	if s := f.Status(); len(s.NoEffect) != 1 || !strings.HasPrefix(s.NoEffect[0], "max_cpu_temperature has no effect") || f.Snapshot().NoEffect[0].String() != s.NoEffect[0] {
 		t.Errorf("got %q, and starling why %q", s.NoEffect, f.Snapshot().NoEffect)
 	}
 	f.Conditions.Temperature = 50
@@ -278,7 +278,7 @@ func TestAFullDiskNamesThePreference(t *testing.T) {
 	f.Prefs.DiskMaxUsedGB = 2
 	s := f.Snapshot()
 	want := "The projects' files use 3 GB of disk space, but the preferences allow 2 GB (disk_max_used_gb = 2)."
-	if s.Compute.Cure != "Set disk_max_used_gb higher." || s.Compute.Code != reason.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
+	if s.Compute.Cure.String() != "Set disk_max_used_gb higher." || s.Compute.Code != reason.DiskFull || s.Compute.Why.String() != want || s.Disk.Key != "disk_max_used_gb" {
 		t.Errorf("got %+v, %+v, want %q", s.Compute, s.Disk, want)
 	}
 	f.Disk.Used = 1 << 30

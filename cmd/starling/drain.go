@@ -13,6 +13,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // Actions once everything is finished.
@@ -61,7 +62,7 @@ func drainCmd(o *options) *cobra.Command {
 				if err := o.reached(client.Drain(ctx, "")); err != nil {
 					return err
 				}
-				fmt.Fprintln(cmd.OutOrStdout(), "The drain is canceled. Computing resumes.")
+				phraseln(cmd.OutOrStdout(), "The drain is canceled. Computing resumes.")
 				return nil
 			}
 			finally, err := o.finally(then, client)
@@ -79,7 +80,7 @@ func drainCmd(o *options) *cobra.Command {
 				return err
 			}
 			if noWait {
-				fmt.Fprintln(cmd.OutOrStdout(), "This computer is draining. To see what is left: starling status. To cancel: "+decide.CancelDrain)
+				phraseln(cmd.OutOrStdout(), "This computer is draining. To see what is left: starling status. To cancel: {command}", "command", decide.CancelDrain)
 				return nil
 			}
 			if err := o.drained(cmd, client); err != nil {
@@ -106,7 +107,7 @@ const wakeup = 30 * time.Second
 // finally returns the action for --then. Its error is why that action is impossible, so that the
 // user does not learn it only after hours of waiting.
 func (o *options) finally(then string, client *control.Client) (func(*cobra.Command) error, error) {
-	rest := "It is safe to shut down now. To resume computing: " + decide.CancelDrain
+	rest := phrase("It is safe to shut down now. To resume computing: {command}", "command", decide.CancelDrain)
 	switch then {
 	case "":
 		return func(cmd *cobra.Command) error {
@@ -117,7 +118,7 @@ func (o *options) finally(then string, client *control.Client) (func(*cobra.Comm
 		return func(cmd *cobra.Command) error {
 			err := client.Quit(cmd.Context())
 			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), "The agent is stopping. It is safe to shut down.")
+				phraseln(cmd.OutOrStdout(), "The agent is stopping. It is safe to shut down.")
 			}
 			return err
 		}, nil
@@ -136,7 +137,7 @@ func (o *options) finally(then string, client *control.Client) (func(*cobra.Comm
 		return nil, fmt.Errorf("--then %s needs the command %s, which is not installed; use --then quit", then, command[0])
 	}
 	return func(cmd *cobra.Command) error {
-		fmt.Fprintln(cmd.OutOrStdout(), "Running: "+strings.Join(command, " "))
+		phraseln(cmd.OutOrStdout(), "Running: {command}", "command", strings.Join(command, " "))
 		run := exec.CommandContext(cmd.Context(), command[0], command[1:]...)
 		run.Stdin, run.Stdout, run.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		if err := run.Run(); err != nil {
@@ -168,7 +169,7 @@ func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
 		case s.Drain == nil:
 			return errors.New("the drain was canceled, or the agent was restarted")
 		case s.Drain.Done:
-			fmt.Fprintln(cmd.OutOrStdout(), "Everything is finished and reported.")
+			phraseln(cmd.OutOrStdout(), "Everything is finished and reported.")
 			return nil
 		}
 		if text := waits(s); text != said {
@@ -188,14 +189,14 @@ const drainLook = time.Second
 // waits returns a sentence about the work that a drain waits for, and about anything that delays
 // it.
 func waits(s control.Status) string {
-	text := "Draining: " + s.Drain.Left + "."
+	all := []words.Text{words.T("Draining: {left}.", "left", s.Drain.Left)}
 	if s.Drain.Tasks > 0 && s.Compute != "" {
-		text += " Computing is suspended. " + printable(s.Compute)
+		all = append(all, words.T("Computing is suspended."), words.Plain(printable(s.Compute)))
 	}
 	if s.Network != "" {
-		text += " Network activity is suspended. " + printable(s.Network)
+		all = append(all, words.T("Network activity is suspended."), words.Plain(printable(s.Network)))
 	}
-	return text
+	return local(words.And(all...))
 }
 
 // showDrain prints the progress of a drain, if one is in progress.
@@ -204,9 +205,9 @@ func showDrain(w display, s control.Status) {
 	case d == nil:
 		return
 	case d.Done:
-		fmt.Fprintln(w, w.paint(yellow, "Drained: everything is finished and reported, and no task starts."))
+		fmt.Fprintln(w, w.paint(yellow, phrase("Drained: everything is finished and reported, and no task starts.")))
 	default:
-		fmt.Fprintln(w, w.paint(yellow, "Draining since "+when(d.Since)+": "+d.Left+". No other tasks start."))
+		fmt.Fprintln(w, w.paint(yellow, phrase("Draining since {since}: {left}. No other tasks start.", "since", when(d.Since), "left", d.Left)))
 	}
-	showCure(w, "Resume computing with: "+decide.CancelDrain)
+	showCure(w, phrase("Resume computing with: {command}", "command", decide.CancelDrain))
 }

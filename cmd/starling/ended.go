@@ -38,16 +38,29 @@ func projectOf(k control.HistoryTask) string {
 	return name(control.Project{Name: k.ProjectName, MasterURL: k.Project})
 }
 
-// actors are people's names for those who abort tasks.
-var actors = map[string]string{"user": "you", "project": "the project", "agent": "the agent", "account_manager": "the account manager"}
+// actors are the texts about tasks by who aborted them.
+var actors = map[string]string{
+	"user": "{outcome} by you", "project": "{outcome} by the project", "agent": "{outcome} by the agent", "account_manager": "{outcome} by the account manager",
+}
+
+// outcomes are the outcomes of tasks for people.
+var outcomes = map[string]words.Text{"finished": words.T("finished"), "failed": words.T("failed"), "aborted": words.T("aborted")}
+
+// outcomeOf returns the outcome of a task, and who aborted it.
+func outcomeOf(k control.HistoryTask) string {
+	outcome := words.Or(outcomes[k.Outcome], words.Plain(k.Outcome))
+	if by := actors[k.By]; by != "" {
+		return phrase(by, "outcome", outcome)
+	}
+	return local(outcome)
+}
 
 // howEnded returns how a task ended.
 func howEnded(k control.HistoryTask) string {
-	text := k.Outcome + by(k)
 	if k.Late > 0 {
-		text += ", late"
+		return phrase("{outcome}, late", "outcome", outcomeOf(k))
 	}
-	return text
+	return outcomeOf(k)
 }
 
 // showEnded shows everything about one task.
@@ -62,9 +75,9 @@ func showEnded(w display, k control.HistoryTask, now time.Time) {
 		if t.IsZero() {
 			return none
 		}
-		return words.Time(t, now)
+		return local(words.Time(t, now))
 	}
-	line("project", projectOf(k))
+	line(phrase("project"), projectOf(k))
 	line("URL", k.Project)
 	app := k.App
 	if k.AppVersion > 0 {
@@ -73,59 +86,53 @@ func showEnded(w display, k control.HistoryTask, now time.Time) {
 	if k.PlanClass != "" {
 		app += " (" + k.PlanClass + ")"
 	}
-	line("application", app)
-	line("workunit", k.Workunit)
-	line("outcome", k.Outcome+by(k))
-	line("why", k.Exit)
+	line(phrase("application"), app)
+	line(phrase("workunit"), k.Workunit)
+	line(phrase("outcome"), outcomeOf(k))
+	line(phrase("why"), k.Exit)
 	if k.Outcome != "finished" {
-		line("exit status", fmt.Sprint(k.ExitStatus))
+		line(phrase("exit status"), fmt.Sprint(k.ExitStatus))
 	}
-	line("received", at(k.Received, "not known"))
-	line("started", at(k.Started, "never"))
-	line("finished", at(k.Finished, "not known"))
-	line("reported", at(k.Reported, "no"))
-	deadline := at(k.Deadline, "none")
+	line(phrase("received"), at(k.Received, phrase("not known")))
+	line(phrase("started"), at(k.Started, phrase("never")))
+	line(phrase("finished"), at(k.Finished, phrase("not known")))
+	line(phrase("reported"), at(k.Reported, phrase("no")))
+	deadline := at(k.Deadline, phrase("none"))
 	if k.Late > 0 {
-		deadline += fmt.Sprintf(" (%s late)", span(k.Late))
+		deadline += phrase(" ({span} late)", "span", span(k.Late))
 	}
-	line("deadline", deadline)
-	line("elapsed", span(k.Elapsed))
-	line("CPU time", span(k.CPUTime))
-	line("energy", control.EnergyText(k.Energy))
+	line(phrase("deadline"), deadline)
+	line(phrase("elapsed"), span(k.Elapsed))
+	line(phrase("CPU time"), span(k.CPUTime))
+	line(phrase("energy"), control.EnergyText(k.Energy))
 	if k.PeakMemory > 0 {
-		line("peak memory", words.Bytes(k.PeakMemory))
+		line(phrase("peak memory"), local(words.Bytes(k.PeakMemory)))
 	}
-	earned := "not known; see the task's page on the project's web site"
+	earned := phrase("not known; see the task's page on the project's web site")
 	if k.Credit != nil {
 		earned = fmt.Sprintf("%.2f", *k.Credit)
 	}
-	line("credit", earned)
+	line(phrase("credit"), earned)
 	if k.Stderr != "" {
-		line("stderr", "its last lines:")
+		line("stderr", phrase("its last lines:"))
 		for text := range strings.Lines(k.Stderr) {
 			line("", "| "+strings.TrimRight(text, " \n"))
 		}
 	}
 }
 
-// by returns who aborted a task.
-func by(k control.HistoryTask) string {
-	if a := actors[k.By]; a != "" {
-		return " by " + a
-	}
-	return ""
+// activities are the computer's activities for people.
+var activities = map[string]words.Text{
+	"waiting": words.T("no task to run"), "computing": words.T("computing"), "suspended": words.T("suspended"), "off": words.T("off"),
 }
-
-// activities are people's names for the computer's activities.
-var activities = map[string]string{"waiting": "no task to run"}
 
 // showTimeline shows the table of the computer's activities.
 func showTimeline(w display, spans []control.Span, now time.Time) {
 	t := table{columns: []column{{name: "FROM"}, {name: "TO"}, {name: "DURATION"}, {name: "COMPUTER"}, {name: "WHY", least: 12, end: true}}}
 	for _, s := range spans {
 		what, colour, until := s.State, plain, minutes(s.End, now)
-		if text := activities[what]; text != "" {
-			what = text
+		if text := activities[what]; text.Is() {
+			what = local(text)
 		}
 		switch s.State {
 		case "computing":
@@ -134,7 +141,7 @@ func showTimeline(w display, spans []control.Span, now time.Time) {
 			colour = yellow
 		}
 		if s.Open {
-			until = "now"
+			until = phrase("now")
 		}
 		t.add(colour, minutes(s.Start, now), until, lasted(s.End.Sub(s.Start)), what, s.Why)
 	}
@@ -151,25 +158,25 @@ func lasted(d time.Duration) string {
 
 // minutes returns a time, to the minute.
 func minutes(t, now time.Time) string {
-	return strings.TrimPrefix(strings.TrimPrefix(words.When(t, now), "on "), "at ")
+	return local(words.Minute(t, now))
 }
 
 // achieved returns a sentence about the results of the last days.
 func achieved(a control.Achieved) string {
-	text := fmt.Sprintf("Last %d days: %s finished", a.Days, words.Count(a.Finished, "task"))
+	facts := []words.Text{words.T("{tasks} finished", "tasks", words.Count(a.Finished, "task"))}
 	if a.Failed > 0 {
-		text += fmt.Sprintf(", %d failed", a.Failed)
+		facts = append(facts, words.T("{n} failed", "n", a.Failed))
 	}
 	if a.Aborted > 0 {
-		text += fmt.Sprintf(", %d aborted", a.Aborted)
+		facts = append(facts, words.T("{n} aborted", "n", a.Aborted))
 	}
 	if h := a.CPUTime / 3600; h >= 10 {
-		text += fmt.Sprintf(", %.0f CPU hours", h)
+		facts = append(facts, words.T("{hours} CPU hours", "hours", fmt.Sprintf("%.0f", h)))
 	} else {
-		text += ", " + span(a.CPUTime) + " of CPU time"
+		facts = append(facts, words.T("{span} of CPU time", "span", span(a.CPUTime)))
 	}
 	if used := control.EnergyText(a.Energy); used != "" {
-		text += ", " + used
+		facts = append(facts, words.Plain(used))
 	}
-	return text + "."
+	return phrase("Last {n} days: {facts}.", "n", a.Days, "facts", words.Join(facts, ", "))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/reason"
 )
@@ -23,9 +24,9 @@ type explanation struct {
 	Disk     prefs.Bound        `json:"disk_bound,omitzero"`
 	Compute  prefs.Permission   `json:"compute"` // {}: tasks may run
 	Network  prefs.Permission   `json:"network"`
-	NoEffect []string           `json:"no_effect,omitempty"`
-	Presence string             `json:"presence,omitempty"` // whether the computer is in use, and the source of that
-	Unsaved  float64            `json:"unsaved_seconds"`    // computing that a shutdown now would lose
+	NoEffect []words.Text       `json:"no_effect,omitempty"`
+	Presence words.Text         `json:"presence,omitzero"` // whether the computer is in use, and the source of that
+	Unsaved  float64            `json:"unsaved_seconds"`   // computing that a shutdown now would lose
 	Projects []explainedProject `json:"projects"`
 	Tasks    []explainedTask    `json:"tasks"`
 }
@@ -33,8 +34,8 @@ type explanation struct {
 // A sentence is a reason.Explanation with the names that it has in this form.
 type sentence struct {
 	Code  reason.Code `json:"code"`
-	Text  string      `json:"why"`
-	Cure  string      `json:"cure,omitempty"`
+	Text  words.Text  `json:"why"`
+	Cure  words.Text  `json:"cure,omitzero"`
 	Until time.Time   `json:"until,omitzero"`
 }
 
@@ -97,7 +98,7 @@ func explainedProjectOf(s decide.Snapshot, p decide.Project, plan decide.Project
 	x := explainedProject{
 		URL: p.URL, Share: p.Share, Debt: plan.Debt, Wanted: f.Seconds,
 		Work:     sentence(f.Explanation),
-		Contact:  sentence{reason.Code(plan.Session.Kind), plan.Session.Why, "", plan.Session.Until},
+		Contact:  sentence{reason.Code(plan.Session.Kind), plan.Session.Why, words.Text{}, plan.Session.Until},
 		Failures: p.Contact.Failures + p.Contact.MasterFailures, Refused: p.LeftOut, Detail: p.Trouble.Detail,
 	}
 	if p.Trouble.Is() {
@@ -116,22 +117,22 @@ func explainedProjectOf(s decide.Snapshot, p decide.Project, plan decide.Project
 func explainedTaskOf(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) explainedTask {
 	return explainedTask{
 		Name: res.ID, Project: s.URL(res), Urgent: plan.Urgent, Fraction: res.Fraction, Deadline: res.Deadline,
-		sentence: sentence{plan.Code, plan.Text, strings.Join(cures(s, res, plan), " "), plan.Until},
+		sentence: sentence{plan.Code, plan.Text, words.And(cures(s, res, plan)...), plan.Until},
 		Elapsed:  res.Elapsed.Seconds(), Remaining: plan.Remaining.Seconds(), Late: plan.Late.Seconds(), Unsaved: res.Lost.Seconds(),
 	}
 }
 
 // lateness is decide.Lateness for a task that still computes.
-func lateness(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (text, cure string) {
+func lateness(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (text, cure words.Text) {
 	return decide.Lateness(res.ID, plan.Late, res.Deadline, s.Now, s.CPUBound)
 }
 
 // cures returns the remedies for a task that has not progressed further.
-func cures(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (all []string) {
-	if _, cure := lateness(s, res, plan); cure != "" {
+func cures(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (all []words.Text) {
+	if _, cure := lateness(s, res, plan); cure.Is() {
 		all = append(all, cure)
 	}
-	if plan.Cure != "" {
+	if plan.Cure.Is() {
 		all = append(all, plan.Cure)
 	}
 	return all

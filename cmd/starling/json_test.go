@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/sim"
 )
 
@@ -83,7 +84,7 @@ func checkForm(t *testing.T, at string, form reflect.Type, above []reflect.Type)
 	}
 	above = append(above, form)
 	switch {
-	case form == reflect.TypeFor[time.Time]():
+	case form == reflect.TypeFor[time.Time](), form == reflect.TypeFor[words.Text]():
 		return
 	case form == reflect.TypeFor[time.Duration]():
 		t.Errorf("%s is a number of nanoseconds", at)

@@ -18,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/cli"
 	"github.com/starling-grid/starling/internal/version"
+	"github.com/starling-grid/starling/internal/words"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
@@ -64,7 +65,12 @@ func commands(o *options) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return o.find(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if !o.json {
+				cmd.SetContext(words.With(cmd.Context(), spoken()))
+			}
+			return o.find(cmd)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if code != "" {
 				return o.pair(cmd, code)

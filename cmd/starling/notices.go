@@ -100,7 +100,7 @@ func day(t, now time.Time) string {
 	if t = t.Local(); t.Format(time.DateOnly) != now.Local().Format(time.DateOnly) {
 		return t.Format(time.DateOnly)
 	}
-	return words.Time(t, now)
+	return local(words.Time(t, now))
 }
 
 // wrap breaks a line between words, so that each is of so many characters at most if its

@@ -50,7 +50,7 @@ func (o *options) status(ctx context.Context) (control.Status, error) {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return s, err
 	}
-	s, err = api.Offline(o.data, version.Version)
+	s, err = api.Offline(ctx, o.data, version.Version)
 	if errors.Is(err, state.ErrInUse) {
 		return s, fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)
 	}

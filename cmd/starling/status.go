@@ -21,17 +21,17 @@ func statusCmd(o *options) *cobra.Command {
 	return viewCmd(o, "status", "Show what the agent is doing, and why it is not doing more", func(w display, s control.Status) {
 		showComplaints(w, s.Complaints)
 		for _, x := range s.NoEffect {
-			fmt.Fprintln(w, w.paint(yellow, "Preferences: "+x))
+			fmt.Fprintln(w, w.paint(yellow, phrase("Preferences: {text}", "text", x)))
 		}
 		showPresence(w, s.Presence)
 		if r := s.Newer; r != nil {
-			fmt.Fprintf(w, "Starling %s is available; you have %s. See %s\n", r.Version, s.Version, r.URL)
+			phraseln(w, "Starling {new} is available; you have {version}. See {url}", "new", r.Version, "version", s.Version, "url", r.URL)
 		}
 		if m := s.Manager; m != nil && m.Trouble != "" {
-			fmt.Fprintln(w, w.paint(yellow, "Account manager: "+printable(m.Trouble)))
+			fmt.Fprintln(w, w.paint(yellow, phrase("Account manager: {text}", "text", printable(m.Trouble))))
 		}
 		if len(s.Projects) == 0 {
-			fmt.Fprintln(w, "No projects are attached. Choose one with: starling attach")
+			phraseln(w, "No projects are attached. Choose one with: starling attach")
 		}
 		for _, p := range s.Projects {
 			showProject(w, p, s.Notices)
@@ -39,20 +39,20 @@ func statusCmd(o *options) *cobra.Command {
 		showIdle(w, s.Projects)
 		showDrain(w, s)
 		if s.Compute != "" {
-			fmt.Fprintf(w, "Computing is suspended. %s\n", s.Compute)
+			fmt.Fprintln(w, phrase("Computing is suspended."), s.Compute)
 			showCure(w, s.ComputeCure)
 		}
 		if s.Network != "" {
-			fmt.Fprintf(w, "Network activity is suspended. %s\n", s.Network)
+			fmt.Fprintln(w, phrase("Network activity is suspended."), s.Network)
 			showCure(w, s.NetworkCure)
 		}
 		for _, p := range s.Powers {
 			if p.Wrong {
-				fmt.Fprintln(w, w.paint(yellow, "Power: "+printable(p.Text)))
+				fmt.Fprintln(w, w.paint(yellow, phrase("Power: {text}", "text", printable(p.Text))))
 			}
 		}
-		showDespite(w, "Computing", s.ComputeDespite, "")
-		showDespite(w, "The network is used", s.NetworkDespite, " --network")
+		showDespite(w, computesDespite, s.ComputeDespite, "")
+		showDespite(w, networkDespite, s.NetworkDespite, " --network")
 		showTroubles(w, s.Transfers)
 		running := 0
 		for _, t := range s.Tasks {
@@ -61,7 +61,12 @@ func statusCmd(o *options) *cobra.Command {
 			}
 		}
 		showLate(w, s.Tasks)
-		fmt.Fprintf(w, "%s, %d running on %s, %s.\n", words.Count(len(s.Tasks), "task"), running, strings.Join(append([]string{words.Count(s.CPUs, "CPU")}, s.Coprocs...), " and "), words.Count(len(s.Transfers), "transfer"))
+		processors := words.Count(s.CPUs, "CPU")
+		for _, c := range s.Coprocs {
+			processors = words.T("{some} and {others}", "some", processors, "others", c)
+		}
+		phraseln(w, "{tasks}, {n} running on {processors}, {transfers}.",
+			"tasks", words.Count(len(s.Tasks), "task"), "n", running, "processors", processors, "transfers", words.Count(len(s.Transfers), "transfer"))
 		for _, g := range s.GPUs {
 			fmt.Fprintln(w, g.String()+".")
 		}
@@ -80,14 +85,14 @@ func statusCmd(o *options) *cobra.Command {
 // showPresence prints whether the computer is in use.
 func showPresence(w io.Writer, presence string) {
 	if presence != "" {
-		fmt.Fprintln(w, "Your use of this computer: "+printable(presence)+".")
+		phraseln(w, "Your use of this computer: {presence}.", "presence", printable(presence))
 	}
 }
 
 // showComplaints prints the faults of the files that people edit.
 func showComplaints(w display, complaints []string) {
 	for _, c := range complaints {
-		fmt.Fprintln(w, w.paint(yellow, "Settings: "+printable(c)))
+		fmt.Fprintln(w, w.paint(yellow, phrase("Settings: {text}", "text", printable(c))))
 	}
 }
 
@@ -99,7 +104,7 @@ func showIdle(w display, projects []control.Project) {
 		}
 	}
 	if len(projects) > 1 {
-		fmt.Fprintln(w, w.paint(yellow, "No new work is fetched: every project is suspended or set to fetch no more work. You can: starling resume PROJECT, starling allowmorework PROJECT"))
+		fmt.Fprintln(w, w.paint(yellow, phrase("No new work is fetched: every project is suspended or set to fetch no more work. You can: starling resume PROJECT, starling allowmorework PROJECT")))
 	}
 }
 
@@ -110,7 +115,11 @@ func showTroubles(w display, transfers []control.Xfer) {
 		text := x.Trouble
 		switch {
 		case x.Active && x.Silent > 0:
-			text = fmt.Sprintf("The %s of %s has moved no data for %s.", direction(x), x.Name, span(x.Silent))
+			silent := "The download of {file} has moved no data for {span}."
+			if x.Upload {
+				silent = "The upload of {file} has moved no data for {span}."
+			}
+			text = phrase(silent, "file", x.Name, "span", span(x.Silent))
 		case x.Active:
 			continue
 		}
@@ -119,9 +128,13 @@ func showTroubles(w display, transfers []control.Xfer) {
 		}
 		said[text] = true
 		if x.Trouble == text {
-			text = fmt.Sprintf("The %s of %s has to wait. %s", direction(x), x.Name, text)
+			waits := "The download of {file} has to wait. {why}"
+			if x.Upload {
+				waits = "The upload of {file} has to wait. {why}"
+			}
+			text = phrase(waits, "file", x.Name, "why", text)
 		}
-		fmt.Fprintln(w, w.paint(yellow, "Transfers: "+printable(text)))
+		fmt.Fprintln(w, w.paint(yellow, phrase("Transfers: {text}", "text", printable(text))))
 		if cure := x.TroubleCure; cure != "" && !x.Active {
 			showCure(w, cure)
 		}
@@ -139,10 +152,10 @@ func showLate(w display, tasks []control.Task) {
 	slices.SortStableFunc(late, func(a, b control.Task) int { return cmp.Compare(b.Late, a.Late) })
 	for _, t := range late[:min(len(late), mostLate)] {
 		text, _ := decide.Lateness(t.Name, time.Duration(t.Late*float64(time.Second)), t.Deadline, time.Now(), prefs.Bound{})
-		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("Task %s: %s You can: %s", printable(t.Name), text, printable(t.LateCure))))
+		fmt.Fprintln(w, w.paint(yellow, phrase("Task {task}: {late} You can: {cure}", "task", printable(t.Name), "late", text, "cure", printable(t.LateCure))))
 	}
 	if n := len(late) - mostLate; n > 0 {
-		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("%s more will be late; to list them: starling tasks", words.Count(n, "task"))))
+		fmt.Fprintln(w, w.paint(yellow, phrase("{tasks} more will be late; to list them: starling tasks", "tasks", words.Count(n, "task"))))
 	}
 }
 
@@ -151,9 +164,9 @@ const mostLate = 3
 // shutdown returns a sentence about the loss by a shutdown now.
 func shutdown(unsaved time.Duration) string {
 	if unsaved < time.Second {
-		return "It is safe to shut down now: no work would be lost."
+		return phrase("It is safe to shut down now: no work would be lost.")
 	}
-	return "It is safe to shut down now: at most " + words.Span(unsaved) + " of computing would be lost, what tasks did since their last checkpoints."
+	return phrase("It is safe to shut down now: at most {span} of computing would be lost, what tasks did since their last checkpoints.", "span", words.Span(unsaved))
 }
 
 // showProgress draws progress bars: of running tasks and of files being transferred.
@@ -161,7 +174,7 @@ func showProgress(w display, s control.Status) {
 	t := table{columns: []column{{name: "", least: 12}, {}, {name: "", least: 8}}}
 	for _, k := range s.Tasks {
 		if k.Running {
-			t.add(green, k.Name, bar(k.Fraction, 30), span(k.Remaining)+" remaining")
+			t.add(green, k.Name, bar(k.Fraction, 30), phrase("{span} remaining", "span", span(k.Remaining)))
 		}
 	}
 	for _, x := range s.Transfers {
@@ -177,14 +190,14 @@ func showProgress(w display, s control.Status) {
 func showProject(w display, p control.Project, notices []control.Notice) {
 	fmt.Fprintln(w, w.paint(bold, name(p)))
 	line := func(label, format string, args ...any) {
-		fmt.Fprintf(w, "  %-13s %s\n", label, fmt.Sprintf(format, args...))
+		fmt.Fprintf(w, "  %-13s %s\n", phrase(label), fmt.Sprintf(format, args...))
 	}
 	line("URL", "%s", p.MasterURL)
 	if p.Manager != "" {
 		line("manager", "%s", p.Manager)
 	}
 	if p.UserName != "" {
-		line("account", "%s, credit %.2f (this computer %.2f)", p.UserName, p.UserCredit, p.HostCredit)
+		line("account", "%s", phrase("{user}, credit {all} (this computer {here})", "user", p.UserName, "all", fmt.Sprintf("%.2f", p.UserCredit), "here", fmt.Sprintf("%.2f", p.HostCredit)))
 	}
 	if p.Own != nil {
 		line("your own", "%s (app_info.xml)", printable(strings.Join(p.Own, ", ")))
@@ -201,9 +214,9 @@ func showProject(w display, p control.Project, notices []control.Notice) {
 	}
 	switch {
 	case p.Debt >= 60:
-		line("owed", "%s of CPU time, for its resource share of %v", span(p.Debt), p.Share)
+		line("owed", "%s", phrase("{span} of CPU time, for its resource share of {share}", "span", span(p.Debt), "share", p.Share))
 	case p.Debt <= -60:
-		line("ahead", "%s of CPU time, for its resource share of %v", span(-p.Debt), p.Share)
+		line("ahead", "%s", phrase("{span} of CPU time, for its resource share of {share}", "span", span(-p.Debt), "share", p.Share))
 	}
 	if !p.LastContact.IsZero() {
 		line("last contact", "%s", when(p.LastContact))
@@ -212,11 +225,11 @@ func showProject(w display, p control.Project, notices []control.Notice) {
 		line("ending", "%s", p.Ending)
 	}
 	if p.Trouble != "" {
-		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("  %-13s %s", "problem", printable(p.Trouble)+since(p.TroubleSince))))
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("  %-13s %s", phrase("problem"), printable(p.Trouble)+since(p.TroubleSince))))
 		line("you can", "%s", p.TroubleCure)
 	}
 	if x := p.Failing; x != nil {
-		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("  %-13s %s", "tasks fail", printable(x.Text))))
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("  %-13s %s", phrase("tasks fail"), printable(x.Text))))
 		for text := range strings.Lines(x.Stderr) {
 			line("", "| %s", printable(strings.TrimSpace(text)))
 		}
@@ -252,7 +265,7 @@ func projectsCmd(o *options) *cobra.Command {
 		t.show(w)
 		for _, p := range s.Projects {
 			if p.Own != nil {
-				fmt.Fprintf(w, "%s: tasks are computed with your own programs (app_info.xml): %s\n", name(p), printable(strings.Join(p.Own, ", ")))
+				phraseln(w, "{project}: tasks are computed with your own programs (app_info.xml): {programs}", "project", name(p), "programs", printable(strings.Join(p.Own, ", ")))
 			}
 		}
 	})
@@ -262,21 +275,21 @@ func transfersCmd(o *options) *cobra.Command {
 	return viewCmd(o, "transfers", "List file transfers", func(w display, s control.Status) {
 		t := table{columns: []column{{name: "FILE", least: 16}, {name: "DIRECTION"}, {name: "BYTES"}, {name: "SIZE"}, {name: "STATE", least: 12, end: true}}}
 		for _, x := range s.Transfers {
-			st, colour := "waiting", plain
+			st, colour := phrase("waiting"), plain
 			switch {
 			case x.Active:
-				st, colour = "active", green
+				st, colour = phrase("active"), green
 				if w.live {
 					st = bar(part(x), 20)
 				}
 				switch {
 				case x.Silent > 0:
-					st, colour = "no data for "+span(x.Silent), yellow
+					st, colour = phrase("no data for {span}", "span", span(x.Silent)), yellow
 				case x.Remaining >= 60:
-					st += fmt.Sprintf(", %s remaining at the speed that you allow (max_bytes_sec_%s)", span(x.Remaining), upOrDown(x))
+					st = phrase("{state}, {span} remaining at the speed that you allow ({key})", "state", st, "span", span(x.Remaining), "key", "max_bytes_sec_"+upOrDown(x))
 				}
 			case x.Trouble != "":
-				st, colour = x.Trouble+" Next try: "+when(x.NextTry), yellow
+				st, colour = phrase("{trouble} Next try: {time}", "trouble", x.Trouble, "time", when(x.NextTry)), yellow
 			}
 			t.add(colour, x.Name, direction(x), strconv.FormatInt(x.Bytes, 10), strconv.FormatInt(x.Size, 10), st)
 		}
@@ -291,7 +304,7 @@ func showCures(w display, transfers []control.Xfer) {
 	for _, x := range transfers {
 		if cure := x.TroubleCure; cure != "" && !said[cure] {
 			said[cure] = true
-			fmt.Fprintf(w, "%s You can: %s\n", printable(x.Trouble), printable(cure))
+			fmt.Fprintln(w, printable(x.Trouble), phrase("You can: {cure}", "cure", printable(cure)))
 		}
 	}
 }
@@ -305,9 +318,9 @@ func upOrDown(x control.Xfer) string {
 
 func direction(x control.Xfer) string {
 	if x.Upload {
-		return "upload"
+		return phrase("upload")
 	}
-	return "download"
+	return phrase("download")
 }
 
 // part returns the moved fraction of a file, or 0 if its size is unknown.
@@ -330,7 +343,7 @@ func since(t time.Time) string {
 	if t.IsZero() || time.Since(t) < time.Minute {
 		return ""
 	}
-	return " (since " + words.Time(t, time.Now()) + ")"
+	return phrase(" (since {time})", "time", words.Time(t, time.Now()))
 }
 
 func when(t time.Time) string {
@@ -338,7 +351,7 @@ func when(t time.Time) string {
 	case t.IsZero():
 		return "-"
 	}
-	return words.Time(t, time.Now())
+	return local(words.Time(t, time.Now()))
 }
 
 // span returns a duration in words. It may be negative, for a project that owes.

@@ -16,11 +16,10 @@ func stored(s control.Storage) string {
 	if s.Files == 0 {
 		return "-"
 	}
-	text := words.Count(s.Files, "file") + ", " + words.Bytes(s.Bytes)
 	if s.Limit > 0 {
-		text += " of at most " + words.Bytes(s.Limit)
+		return phrase("{files}, {bytes} of at most {limit}", "files", words.Count(s.Files, "file"), "bytes", words.Bytes(s.Bytes), "limit", words.Bytes(s.Limit))
 	}
-	return text
+	return phrase("{files}, {bytes}", "files", words.Count(s.Files, "file"), "bytes", words.Bytes(s.Bytes))
 }
 
 // explainStored shows which projects are to be left and why, and which of their stored files are
@@ -34,13 +33,13 @@ func explainStored(w io.Writer, projects []control.Project, about string) {
 			fmt.Fprintf(w, "%s: %s\n", name(p), printable(p.Ending))
 		}
 		if p.Storage.Files > 0 {
-			fmt.Fprintf(w, "%s stores %s here.\n", name(p), stored(p.Storage))
+			phraseln(w, "{project} stores {files} here.", "project", name(p), "files", stored(p.Storage))
 		}
 		for _, problem := range p.Storage.Problems {
-			fmt.Fprintf(w, "%s: not stored or uploaded: %s.\n", name(p), printable(problem))
+			phraseln(w, "{project}: not stored or uploaded: {problem}.", "project", name(p), "problem", printable(problem))
 		}
 		for _, f := range slices.Backward(p.Storage.Removed) {
-			fmt.Fprintf(w, "%s: stored file %s (%s) was removed %s: %s.\n", name(p), printable(f.Name), words.Bytes(f.Bytes), words.When(f.At, time.Now()), printable(f.Why))
+			phraseln(w, "{project}: stored file {file} ({bytes}) was removed {when}: {why}.", "project", name(p), "file", printable(f.Name), "bytes", words.Bytes(f.Bytes), "when", words.When(f.At, time.Now()), "why", printable(f.Why))
 		}
 	}
 }

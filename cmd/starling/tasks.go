@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // shared is the number of tasks from which a common reason is shown below the table rather than
@@ -61,7 +62,7 @@ func showTasks(w display, s control.Status) {
 	}
 	t.show(w)
 	for i, n := range notes {
-		fmt.Fprintf(w, "[%d] %d tasks: %s\n", i+1, n.tasks, printable(n.why))
+		fmt.Fprintf(w, "[%d] %s\n", i+1, phrase("{tasks}: {why}", "tasks", words.Count(n.tasks, "task"), "why", printable(n.why)))
 	}
 }
 
@@ -69,21 +70,21 @@ func showTasks(w display, s control.Status) {
 func stateOf(k control.Task) string {
 	switch {
 	case k.Ready && k.Failed:
-		return "failed"
+		return phrase("failed")
 	case k.Ready:
-		return "ready to report"
+		return phrase("ready to report")
 	case !k.AbortAt.IsZero():
-		return "to be aborted"
+		return phrase("to be aborted")
 	case k.Running:
-		return "running"
+		return phrase("running")
 	case k.Suspended:
-		return "suspended"
+		return phrase("suspended")
 	case k.State != "downloaded":
-		return k.State
+		return phrase(k.State)
 	case k.Elapsed > 0:
-		return "waiting to run"
+		return phrase("waiting to run")
 	}
-	return "ready to start"
+	return phrase("ready to start")
 }
 
 // A note is a reason that many tasks share.

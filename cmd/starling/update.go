@@ -64,20 +64,20 @@ func lookAt(ctx context.Context, client *control.Client, u string) (s control.St
 func outcome(before, after control.Status, p control.Project) (text string, failed bool) {
 	switch {
 	case p.Asked && after.Network != "":
-		return fmt.Sprintf("%s will be contacted once the network may be used. %s", name(p), after.Network), false
+		return phrase("{project} will be contacted once the network may be used. {why}", "project", name(p), "why", after.Network), false
 	case p.Asked:
-		return fmt.Sprintf("%s will be contacted soon.", name(p)), false
+		return phrase("{project} will be contacted soon.", "project", name(p)), false
 	case p.InContact:
-		return fmt.Sprintf("%s has not replied yet; the agent keeps waiting.", name(p)), false
+		return phrase("{project} has not replied yet; the agent keeps waiting.", "project", name(p)), false
 	case p.TroubleCode != "":
 		next := ""
 		if !p.NextContact.IsZero() {
-			next = " Next try " + words.When(p.NextContact, time.Now()) + "."
+			next = " " + phrase("Next try {when}.", "when", words.When(p.NextContact, time.Now()))
 		}
-		return printable(p.Trouble) + next + "\nYou can: " + p.TroubleCure, true
+		return printable(p.Trouble) + next + "\n" + phrase("You can: {cure}", "cure", p.TroubleCure), true
 	}
 	reported, received := exchanged(before, after, p.MasterURL)
-	text = fmt.Sprintf("Contacted %s: %s reported, %s received.", printable(name(p)), words.Count(reported, "task"), words.Count(received, "task"))
+	text = phrase("Contacted {project}: {reported} reported, {received} received.", "project", printable(name(p)), "reported", words.Count(reported, "task"), "received", words.Count(received, "task"))
 	if received == 0 && p.Work != "" {
 		text += " " + printable(p.Work)
 	}

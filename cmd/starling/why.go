@@ -36,7 +36,11 @@ func whyCmd(o *options) *cobra.Command {
 
 		ValidArgsFunction: o.both,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := o.client().Decision(cmd.Context())
+			ctx := cmd.Context()
+			if save != "" { // perhaps for others
+				ctx = words.With(ctx, words.English)
+			}
+			r, err := o.client().Decision(ctx)
 			if errors.Is(err, control.ErrNotRunning) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is computed; "+o.start())
 				r, err = api.OfflineDecision(o.data, version.Version)
@@ -88,7 +92,7 @@ func whyCmd(o *options) *cobra.Command {
 // saveRecord writes a decision for others to see. It leaves out the output of tasks' applications
 // and the original errors, which may name people. No decision depends on them.
 func saveRecord(path string, r decide.Record) error {
-	r.Snapshot.Presence = ""
+	r.Snapshot.Presence = words.Text{}
 	for i := range r.Snapshot.Projects {
 		p := &r.Snapshot.Projects[i]
 		p.Failed.Detail, p.Trouble.Detail = "", ""
@@ -148,21 +152,19 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		found = true
 		plan := r.Plan.Results[i]
 		late, _ := lateness(s, res, plan)
-		if late != "" {
-			late = " " + late
-		}
+		text := words.And(plan.Text, late)
 		name := res.ID
 		if about == "" && len(s.Projects) > 1 { // only their projects distinguish equal names
 			name += "\t" + s.URL(res)
 		}
-		fmt.Fprintf(t, "%s\t%s%s%s\n", name, printable(plan.Text), changes(plan.Text, plan.Until, s.Now), late)
+		fmt.Fprintf(t, "%s\t%s%s\n", name, printable(local(text)), changes(text, plan.Until, s.Now))
 		if about != "" {
 			for _, cure := range cures(s, res, plan) {
-				fmt.Fprintf(t, "\tYou can: %s\n", cure)
+				fmt.Fprintf(t, "\t%s\n", phrase("You can: {cure}", "cure", cure))
 			}
-			fmt.Fprintf(t, "\tdecision %s; project %s\n", plan.Code, s.Projects[res.Project].URL)
-			fmt.Fprintf(t, "\t%.1f%% done after %s, about %s remaining, deadline %s\n",
-				100*res.Fraction, words.Span(res.Elapsed), words.Span(plan.Remaining), when(res.Deadline))
+			fmt.Fprintf(t, "\t%s\n", phrase("decision {code}; project {url}", "code", plan.Code, "url", s.Projects[res.Project].URL))
+			fmt.Fprintf(t, "\t%s\n", phrase("{percent}% done after {elapsed}, about {remaining} remaining, deadline {deadline}",
+				"percent", fmt.Sprintf("%.1f", 100*res.Fraction), "elapsed", words.Span(res.Elapsed), "remaining", words.Span(plan.Remaining), "deadline", when(res.Deadline)))
 			if text := restart(res); text != "" {
 				fmt.Fprintf(t, "\t%s\n", text)
 			}
@@ -184,46 +186,52 @@ func restart(res decide.Result) string {
 	case res.Lost < time.Second:
 		return ""
 	case res.Lost >= res.Elapsed:
-		return "If it is interrupted now, it starts over: its program has not made a checkpoint."
+		return phrase("If it is interrupted now, it starts over: its program has not made a checkpoint.")
 	}
-	return "If it is interrupted now, it loses the work since its last checkpoint, " + words.Span(res.Lost) + "."
+	return phrase("If it is interrupted now, it loses the work since its last checkpoint, {span}.", "span", words.Span(res.Lost))
 }
 
 // showCure shows the remedy, if there is one.
 func showCure(w io.Writer, cure string) {
 	if cure != "" {
-		fmt.Fprintln(w, "You can: "+printable(cure))
+		phraseln(w, "You can: {cure}", "cure", printable(cure))
 	}
 }
 
 // showDespite shows the reason that a mode overrules, if there is one.
-func showDespite(w io.Writer, what, despite, flag string) {
+func showDespite(w io.Writer, english, despite, flag string) {
 	if despite != "" {
-		fmt.Fprintf(w, "%s at your request, whatever the preferences say: %s\nYou can: Return to the preferences with: starling mode auto%s\n", what, printable(despite), flag)
+		phraseln(w, english, "despite", printable(despite))
+		showCure(w, phrase("Return to the preferences with: {command}", "command", "starling mode auto"+flag))
 	}
 }
 
+const (
+	computesDespite = "Computing at your request, whatever the preferences say: {despite}"
+	networkDespite  = "The network is used at your request, whatever the preferences say: {despite}"
+)
+
 func explainHost(w io.Writer, s decide.Snapshot) {
 	for _, x := range s.NoEffect {
-		fmt.Fprintln(w, "Preferences: "+x)
+		phraseln(w, "Preferences: {text}", "text", local(x))
 	}
-	showPresence(w, s.Presence)
+	showPresence(w, local(s.Presence))
 	switch {
 	case s.Compute.Denied():
-		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Why, s.Compute.Until, s.Now))
-		showCure(w, s.Compute.Cure)
+		fmt.Fprintf(w, "%s %s%s\n", phrase("Computing is suspended."), local(s.Compute.Why), changes(s.Compute.Why, s.Compute.Until, s.Now))
+		showCure(w, local(s.Compute.Cure))
 	default:
-		fmt.Fprintf(w, "Tasks may run on %d of %s%s, with %s of memory%s.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), s.CPUBound.Aside(), words.Bytes(s.Memory), s.Bound.Aside())
+		phraseln(w, "Tasks may run on {n} of {cpus}{bound}, with {bytes} of memory{limit}.", "n", s.CPUs, "cpus", words.Count(s.AllCPUs, "CPU"), "bound", s.CPUBound.Aside(), "bytes", words.Bytes(s.Memory), "limit", s.Bound.Aside())
 		if s.Disk.Key != "" {
-			fmt.Fprintf(w, "What limits disk space: %s.\n", s.Disk.Text)
+			phraseln(w, "What limits disk space: {setting}.", "setting", s.Disk.Text)
 		}
-		showDespite(w, "Computing", s.Compute.Despite, "")
+		showDespite(w, computesDespite, local(s.Compute.Despite), "")
 	}
 	if s.Network.Denied() {
-		fmt.Fprintf(w, "Network activity is suspended. %s%s\n", s.Network.Why, changes(s.Network.Why, s.Network.Until, s.Now))
-		showCure(w, s.Network.Cure)
+		fmt.Fprintf(w, "%s %s%s\n", phrase("Network activity is suspended."), local(s.Network.Why), changes(s.Network.Why, s.Network.Until, s.Now))
+		showCure(w, local(s.Network.Cure))
 	}
-	showDespite(w, "The network is used", s.Network.Despite, " --network")
+	showDespite(w, networkDespite, local(s.Network.Despite), " --network")
 	lost := time.Duration(0)
 	for _, r := range s.Results {
 		lost += r.Lost
@@ -232,43 +240,47 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 		fmt.Fprintln(w, shutdown(lost))
 	}
 	if len(s.Projects) == 0 {
-		fmt.Fprintln(w, "No projects are attached. Choose one with: starling attach")
+		phraseln(w, "No projects are attached. Choose one with: starling attach")
 	}
 }
 
 func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decide.ProjectPlan, numbers bool) {
+	line := func(label, text string) { fmt.Fprintf(w, "  %-8s %s\n", phrase(label), text) }
 	fmt.Fprintf(w, "%s\n", p.URL)
 	if p.Trouble.Is() && plan.Fetch.Code != p.Trouble.Code {
-		fmt.Fprintf(w, "  problem  %s\n  you can  %s\n", printable(p.Trouble.Text(s.Now)), p.Trouble.Cure(p.URL))
+		line("problem", printable(local(p.Trouble.Text(s.Now))))
+		line("you can", local(p.Trouble.Cure(p.URL)))
 	}
 	if p.Failed.Is() {
 		if plan.Fetch.Code != reason.TasksFail {
-			fmt.Fprintf(w, "  failing  %s\n  you can  %s\n", printable(p.Failed.Failing(p.Failures)), p.Failed.Cure(p.URL))
+			line("failing", printable(local(p.Failed.Failing(p.Failures))))
+			line("you can", local(p.Failed.Cure(p.URL)))
 		}
-		for line := range strings.Lines(p.Failed.Detail) {
-			fmt.Fprintf(w, "  stderr   %s\n", printable(strings.TrimSpace(line)))
+		for text := range strings.Lines(p.Failed.Detail) {
+			line("stderr", printable(strings.TrimSpace(text)))
 		}
 	}
-	fmt.Fprintf(w, "  work     %s%s\n", printable(plan.Fetch.Text), changes(plan.Fetch.Text, plan.Fetch.Until, s.Now))
-	if plan.Fetch.Cure != "" {
-		fmt.Fprintf(w, "  you can  %s\n", plan.Fetch.Cure)
+	line("work", printable(local(plan.Fetch.Text))+changes(plan.Fetch.Text, plan.Fetch.Until, s.Now))
+	if plan.Fetch.Cure.Is() {
+		line("you can", local(plan.Fetch.Cure))
 	}
 	if p.LeftOut != "" {
-		fmt.Fprintf(w, "  refused  %s\n", p.LeftOut)
+		line("refused", p.LeftOut)
 	}
 	if plan.Session.Kind != decide.None {
-		fmt.Fprintf(w, "  contact  now: %s\n", plan.Session.Why)
-	} else if plan.Session.Why != plan.Fetch.Text && (plan.Fetch.Until.IsZero() || !plan.Session.Until.Equal(plan.Fetch.Until)) {
-		fmt.Fprintf(w, "  contact  %s%s\n", plan.Session.Why, changes(plan.Session.Why, plan.Session.Until, s.Now))
+		line("contact", phrase("now: {why}", "why", plan.Session.Why))
+	} else if plan.Session.Why.String() != plan.Fetch.Text.String() && (plan.Fetch.Until.IsZero() || !plan.Session.Until.Equal(plan.Fetch.Until)) {
+		line("contact", local(plan.Session.Why)+changes(plan.Session.Why, plan.Session.Until, s.Now))
 	}
 	if numbers {
-		fmt.Fprintf(w, "  decision %s\n  owed     %s of CPU time, share %v\n", plan.Fetch.Code, span(plan.Debt), p.Share)
-		fmt.Fprintf(w, "  failures %s in a row\n", words.Count(p.Contact.Failures+p.Contact.MasterFailures, "contact"))
+		line("decision", string(plan.Fetch.Code))
+		line("owed", phrase("{span} of CPU time, share {share}", "span", span(plan.Debt), "share", p.Share))
+		line("failures", phrase("{contacts} in a row", "contacts", words.Count(p.Contact.Failures+p.Contact.MasterFailures, "contact")))
 		if p.Trouble.Detail != "" {
-			fmt.Fprintf(w, "  error    %s\n", printable(p.Trouble.Detail))
+			line("error", printable(p.Trouble.Detail))
 		}
 		if p.Backoff.After(s.Now) {
-			fmt.Fprintf(w, "  waiting  no work requests before %s\n", words.Time(p.Backoff, s.Now))
+			line("waiting", phrase("no work requests before {time}", "time", words.Time(p.Backoff, s.Now)))
 		}
 	}
 }
@@ -277,11 +289,11 @@ func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decid
 var clockTime = regexp.MustCompile(`\d:\d\d`)
 
 // changes adds the end of a reason to its sentence, if it is known and not in the sentence itself.
-func changes(sentence string, at, now time.Time) string {
-	if !at.After(now) || clockTime.MatchString(sentence) {
+func changes(sentence words.Text, at, now time.Time) string {
+	if !at.After(now) || clockTime.MatchString(sentence.String()) {
 		return ""
 	}
-	return fmt.Sprintf(" (until %s)", words.Time(at, now))
+	return phrase(" (until {time})", "time", words.Time(at, now))
 }
 
 // loadRecords reads what why --save or a decision log wrote: one pass a line.

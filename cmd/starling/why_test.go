@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -17,7 +18,7 @@ func TestWhyNamesPreferences(t *testing.T) {
 	p := prefs.Default()
 	s := decide.Snapshot{
 		Now: now, CPUs: 2, AllCPUs: 2, Memory: 1 << 30, Bound: p.MemoryBound(2<<30, true), Disk: p.DiskBound(100<<30, 50<<30, 0),
-		NoEffect: []string{"max_cpu_temperature has no effect: no sensor."},
+		NoEffect: []words.Text{words.Plain("max_cpu_temperature has no effect: no sensor.")},
 		Projects: []decide.Project{{URL: "https://a.example/", Share: 100, Known: true}},
 		Results:  []decide.Result{{ID: "w_0", Phase: decide.Runnable, Received: now, Deadline: now.Add(100 * time.Hour), Stated: time.Hour}},
 	}

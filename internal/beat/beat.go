@@ -9,7 +9,11 @@ var start = time.Now()
 
 // Next returns the first instant after now that ends a period.
 func Next(now time.Time, period time.Duration) time.Time {
-	return now.Add(period - now.Sub(start)%period)
+	since := now.Sub(start) % period
+	if since < 0 { // a test's clock
+		since += period
+	}
+	return now.Add(period - since)
 }
 
 // A Ticker ticks at the end of each period, together with all other tickers of the same period.

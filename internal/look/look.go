@@ -36,11 +36,11 @@ func serve(w http.ResponseWriter, r *http.Request, kind, content string) {
 func Count(n any) string {
 	switch n := n.(type) {
 	case int:
-		return words.Number(int64(n))
+		return words.Number(int64(n)).String()
 	case int64:
-		return words.Number(n)
+		return words.Number(n).String()
 	case float64:
-		return words.Number(int64(math.Round(n)))
+		return words.Number(int64(math.Round(n))).String()
 	}
 	return fmt.Sprint(n)
 }

@@ -42,10 +42,10 @@ func TestTimes(t *testing.T) {
 		{now.Add(25 * time.Hour), "2026-03-03 00:30", "on 2026-03-03 00:30"},
 		{now.Add(-365 * 24 * time.Hour), "2025-03-01 23:30", "on 2025-03-01 23:30"},
 	} {
-		if got := Time(tt.t, now); got != tt.noun {
+		if got := Time(tt.t, now).String(); got != tt.noun {
 			t.Errorf("Time of %v: got %q, want %q", tt.t, got, tt.noun)
 		}
-		if got := When(tt.t, now); got != tt.adverb {
+		if got := When(tt.t, now).String(); got != tt.adverb {
 			t.Errorf("When of %v: got %q, want %q", tt.t, got, tt.adverb)
 		}
 	}
@@ -53,7 +53,7 @@ func TestTimes(t *testing.T) {
 
 func TestCount(t *testing.T) {
 	for n, want := range []string{"0 tasks", "1 task", "2 tasks"} {
-		if got := Count(n, "task"); got != want {
+		if got := Count(n, "task").String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestBytes(t *testing.T) {
 		0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1 KB", 1536: "1.5 KB", 1_048_524: "1023.9 KB", 1_048_525: "1 MB",
 		2 << 30: "2 GB", 1_319_413_953_331: "1.2 TB", math.MaxInt64: "8 EB",
 	} {
-		if got := Bytes(n); got != want {
+		if got := Bytes(n).String(); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}

@@ -35,26 +35,41 @@ func Span(d time.Duration) string {
 
 // Time returns a time as a noun, for "until …", "since …" and "not before …". Today's times have no
 // date, and have seconds if they are less than an hour away. Other times have a date.
-func Time(t, now time.Time) string {
-	t = t.In(now.Location())
+func Time(t, now time.Time) Text {
 	if Days(t, now) == 0 && t.Sub(now).Abs() < time.Hour {
-		return t.Format("15:04:05")
+		return Plain(t.In(now.Location()).Format("15:04:05"))
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(When(t, now), "on "), "at ")
+	return Minute(t, now)
 }
 
-// When is a moment as an adverb: "at 15:04", "tomorrow at 05:27", "on 2026-03-05 05:27".
-func When(t, now time.Time) string {
+// Minute is Time without seconds.
+func Minute(t, now time.Time) Text {
 	t = t.In(now.Location())
 	switch Days(t, now) {
 	case 0:
-		return "at " + t.Format("15:04")
-	case 1:
-		return "tomorrow at " + t.Format("15:04")
-	case -1:
-		return "yesterday at " + t.Format("15:04")
+		return Plain(t.Format("15:04"))
+	case 1, -1:
+		return When(t, now)
 	}
-	return "on " + t.Format("2006-01-02 15:04")
+	return T("{year}-{month}-{day} {clock}", date(t)...)
+}
+
+// When is a moment as an adverb: "at 15:04", "tomorrow at 05:27", "on 2026-03-05 05:27".
+func When(t, now time.Time) Text {
+	t = t.In(now.Location())
+	switch Days(t, now) {
+	case 0:
+		return T("at {clock}", date(t)...)
+	case 1:
+		return T("tomorrow at {clock}", date(t)...)
+	case -1:
+		return T("yesterday at {clock}", date(t)...)
+	}
+	return T("on {year}-{month}-{day} {clock}", date(t)...)
+}
+
+func date(t time.Time) []any {
+	return []any{"year", t.Format("2006"), "month", t.Format("01"), "day", t.Format("02"), "clock", t.Format("15:04")}
 }
 
 // Days returns the number of calendar days from now to t in the time zone of now. It is negative if
@@ -65,25 +80,20 @@ func Days(t, now time.Time) int {
 }
 
 // Count is a number with its noun, whose plural has an s: "1 task", "2 tasks".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func Count(n int, noun string) Text { return Plural(n, "{n} "+noun, "{n} "+noun+"s") }
 
 // Number is a number as people read it: "1,204".
-func Number(n int64) string {
+func Number(n int64) Text {
 	if n > -1000 && n < 1000 {
-		return strconv.FormatInt(n, 10)
+		return Plain(strconv.FormatInt(n, 10))
 	}
 	last := n % 1000
-	return fmt.Sprintf("%s,%03d", Number(n/1000), max(last, -last))
+	return T("{thousands},{rest}", "thousands", Number(n/1000), "rest", fmt.Sprintf("%03d", max(last, -last)))
 }
 
 // Bytes is a size as people read it, with at most one decimal: "0 bytes", "1.5 MB", "2 GB". As in
 // BOINC's programs and preferences, a KB has 1,024 bytes, an MB 1,024 KB, and so on.
-func Bytes[N int64 | float64](n N) string {
+func Bytes[N int64 | float64](n N) Text {
 	if n < 1<<10 {
 		return Count(int(n), "byte")
 	}
@@ -91,5 +101,15 @@ func Bytes[N int64 | float64](n N) string {
 	for v >= 1023.95 && len(units) > 1 { // rounded, it is 1 of the next unit
 		v, units = v/1024, units[1:]
 	}
-	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") + " " + units[0]
+	return T("{amount} {unit}", "amount", Decimal(v, 1), "unit", units[0])
+}
+
+// Decimal is a number with at most so many decimals: "1.5", "2".
+func Decimal(v float64, decimals int) Text {
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
+	whole, part, _ := strings.Cut(s, ".")
+	if part = strings.TrimRight(part, "0"); part == "" {
+		return Plain(whole)
+	}
+	return T("{whole}.{part}", "whole", whole, "part", part)
 }

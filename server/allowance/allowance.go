@@ -64,7 +64,7 @@ func Hours(seconds float64) string {
 	if h := seconds / Hour; h < 100 {
 		return fmt.Sprint(math.Round(100*h) / 100)
 	}
-	return words.Number(int64(math.Round(seconds / Hour)))
+	return words.Number(int64(math.Round(seconds / Hour))).String()
 }
 
 // inWindow returns the days that count at now. They are in order.

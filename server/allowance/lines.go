@@ -20,10 +20,10 @@ func Lines(t wire.Token) []Line {
 		}
 		return Line{name, write(l.Used), allowed}
 	}
-	number := func(x float64) string { return words.Number(int64(x)) }
+	number := func(x float64) string { return words.Number(int64(x)).String() }
 	return []Line{
 		line("Unfinished jobs", t.Unfinished, number),
-		line("Stored files", t.Bytes, words.Bytes[float64]),
+		line("Stored files", t.Bytes, func(x float64) string { return words.Bytes(x).String() }),
 		line(fmt.Sprintf("CPU hours of finished jobs, last %d days", store.TokenDays), t.CPUHours, func(h float64) string { return Hours(h * Hour) }),
 	}
 }

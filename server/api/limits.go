@@ -54,7 +54,7 @@ func hasTime(tx *store.View, token store.Token, now time.Time) error {
 	if !u.Over() {
 		return nil
 	}
-	return faultf(http.StatusTooManyRequests, "submit again "+words.When(u.Until, now)+", when some of it is older, "+raise,
+	return faultf(http.StatusTooManyRequests, "submit again "+words.When(u.Until, now).String()+", when some of it is older, "+raise,
 		"the finished jobs of this token have used %s CPU hours in the last %d days, and it may use %s",
 		allowance.Hours(u.CPUTime), store.TokenDays, allowance.Hours(float64(token.MaxCPUTime)))
 }

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -208,5 +209,5 @@ func (f Forecast) Text() string {
 	case f.Basis == Pace:
 		return "done in about " + words.Span(f.Left) + " at its pace so far"
 	}
-	return "done in about " + words.Span(f.Left) + ", if " + words.Count(f.Computers, "computer") + " active lately compute nothing else"
+	return fmt.Sprintf("done in about %s, if %s active lately compute nothing else", words.Span(f.Left), words.Count(f.Computers, "computer"))
 }

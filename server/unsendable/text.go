@@ -17,7 +17,7 @@ func (f *Finding) text(now time.Time) string {
 	}
 	const active = "no computer active in the last 7 days "
 	amounts := func(unit string) string {
-		n, m := words.Bytes(f.Need), words.Bytes(f.Most)
+		n, m := words.Bytes(f.Need).String(), words.Bytes(f.Most).String()
 		if n == m {
 			n, m = fmt.Sprintf("%.0f bytes", f.Need), fmt.Sprintf("%.0f bytes", f.Most)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/internal/testbrowser"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -61,7 +62,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, err
 	case r.URL.Path == "/v1/status":
-		s.Problems = view.Problems(s, started, true)
+		s.Problems = view.Problems(s, started, true, words.English)
 		_ = json.NewEncoder(rec).Encode(s)
 	case r.URL.Path == "/v1/history":
 		h := control.History{Tasks: []control.HistoryTask{{Name: "w_7_0", Project: lhc, ProjectName: "LHC <b>", Outcome: "failed", Exit: "The application crashed.", Finished: started, CPUTime: 7200}}}

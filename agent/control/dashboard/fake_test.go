@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/testbrowser"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -79,7 +80,7 @@ func (a *fake) Dashboard(ctx context.Context) (view.Page, error) {
 	v := a.page
 	v.Status.Tasks = slices.Clone(v.Status.Tasks)
 	v.Status.Projects = slices.Clone(v.Status.Projects)
-	v.Status.Problems = view.Problems(v.Status, time.Now(), true)
+	v.Status.Problems = view.Problems(v.Status, time.Now(), true, words.English)
 	return v, nil
 }
 
@@ -90,7 +91,7 @@ func (a *fake) Task(_ context.Context, project, name string) (view.Task, error) 
 		if t.Project == project && t.Name == name {
 			return view.Task{
 				Task: t, Workunit: strings.TrimSuffix(name, "_0"), Version: "1.04 (avx2) for x86_64-pc-linux-gnu",
-				Reason: jobsched.Decision{Explanation: reason.Explanation{Code: reason.NoCPU, Text: t.Why}}, CPUs: 1, Memory: 412 << 20, MemoryBound: 2 << 30, Disk: 18 << 20, DiskBound: 1 << 30, PeakMemory: 530 << 20,
+				Reason: jobsched.Decision{Explanation: reason.Explanation{Code: reason.NoCPU, Text: words.Plain(t.Why)}}, CPUs: 1, Memory: 412 << 20, MemoryBound: 2 << 30, Disk: 18 << 20, DiskBound: 1 << 30, PeakMemory: 530 << 20,
 				Checkpoint: max(0, t.Elapsed-t.Unsaved), Received: started.Add(-50 * time.Hour), Started: started.Add(-4 * time.Hour),
 				Files:  []view.TaskFile{{Name: name + "_in", Size: 4 << 20, Here: true}, {Name: name + "_0", Output: true}},
 				Stderr: "12:00:01 reading the input\n12:00:04 <b>template</b> 17 of 4000\n",

@@ -132,13 +132,13 @@ func TestOverview(t *testing.T) {
 func TestOverviewAtRest(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(0)}
-	a.page.Compute.Why, a.page.Status.Compute, a.page.Status.ComputeCode = "The computer is in use.", "The computer is in use.", "user_active"
+	a.page.Compute.Why, a.page.Status.Compute, a.page.Status.ComputeCode = words.Plain("The computer is in use."), "The computer is in use.", "user_active"
 	a.page.Credit = nil
 	b, _ := open(t, a)
 	b.See("why it is suspended", `document.getElementById('now-title').textContent === 'Suspended: computer in use'`)
 	b.See("what it waits for", `document.querySelector('.none').textContent === 'Waiting for the first tasks from Einstein@Home, LHC@home or `+wcgName+`.'`)
 	b.See("no chart without credit", `document.getElementById('credit-chart').hidden`)
-	a.change(func(p *view.Page) { p.Compute.Why, p.Status.Compute, p.Status.ComputeCode = "", "", "" })
+	a.change(func(p *view.Page) { p.Compute.Why, p.Status.Compute, p.Status.ComputeCode = words.Plain(""), "", "" })
 	b.See("that it has nothing to do", `document.getElementById('now-title').textContent === 'Nothing to compute'`)
 }
 
@@ -393,7 +393,7 @@ func TestComputerTab(t *testing.T) {
 	b.See("its sensor is not missed", `document.getElementById('no-sensor').hidden`)
 	b.See("its values can be read", `document.querySelectorAll('#chart-average details tbody tr').length === 21`)
 	for _, n := range []int64{0, 1, 1023, 1024, 1_048_524, 1_048_525, 3 << 29, 5 << 40} {
-		if got := testbrowser.Value[string](b, fmt.Sprintf(`import('/words.js').then(m => m.bytes(%d))`, n)); got != words.Bytes(n) {
+		if got := testbrowser.Value[string](b, fmt.Sprintf(`import('/words.js').then(m => m.bytes(%d))`, n)); got != words.Bytes(n).String() {
 			t.Errorf("%d bytes: the page writes %q, the command line %q", n, got, words.Bytes(n))
 		}
 	}

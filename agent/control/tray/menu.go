@@ -74,7 +74,7 @@ func (m *menu) made(d control.Desktop, err error) []entry {
 	case d.Compute != "":
 		state.label = d.Compute
 	case d.Running > 0:
-		state.label = "Computing " + words.Count(d.Running, "task")
+		state.label = words.T("Computing {tasks}", "tasks", words.Count(d.Running, "task")).String()
 	}
 	all := []entry{state, {id: firstLine}}
 	switch d.RunMode {

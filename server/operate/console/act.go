@@ -112,12 +112,12 @@ func cancel(what func(id int64) operate.CancelSpec) func(context.Context, *Conso
 		if spec.DryRun {
 			would = "would be "
 		}
-		said := []string{words.Count(done.Workunits, "workunit") + " " + would + verb + "."}
+		said := []string{words.Count(done.Workunits, "workunit").String() + " " + would + verb + "."}
 		if done.Finished > 0 {
 			said = append(said, fmt.Sprintf("%d already had an outcome.", done.Finished))
 		}
 		if done.InProgress > 0 {
-			said = append(said, "Computers are told to abort "+words.Count(done.InProgress, "task")+".")
+			said = append(said, "Computers are told to abort "+words.Count(done.InProgress, "task").String()+".")
 		}
 		for _, why := range slices.Sorted(maps.Keys(done.Refused)) {
 			said = append(said, fmt.Sprintf("%d refused: %s.", done.Refused[why], why))
@@ -130,7 +130,7 @@ func cancel(what func(id int64) operate.CancelSpec) func(context.Context, *Conso
 }
 
 func retried(done operate.Retried, err error) (string, error) {
-	said := []string{words.Count(done.Workunits, "workunit") + " retried."}
+	said := []string{words.Count(done.Workunits, "workunit").String() + " retried."}
 	for _, why := range slices.Sorted(maps.Keys(done.Refused)) {
 		said = append(said, fmt.Sprintf("%d refused: %s.", done.Refused[why], why))
 	}
@@ -256,9 +256,9 @@ func withdraw(ctx context.Context, c *Console, f form) (string, error) {
 		text := operate.VersionName(spec.App, w.AppVersion) + " is no longer sent."
 		switch {
 		case w.TakenBack > 0:
-			text += " " + words.Count(w.TakenBack, "task") + " taken back."
+			text += " " + words.Count(w.TakenBack, "task").String() + " taken back."
 		case w.InProgress > 0:
-			text += " " + words.Count(w.InProgress, "task") + " in progress with it: outcomes will count."
+			text += " " + words.Count(w.InProgress, "task").String() + " in progress with it: outcomes will count."
 		}
 		if w.Last {
 			text += " No version of " + spec.App + " is left for " + w.Platform.Name + "."
@@ -278,5 +278,5 @@ func remove(ctx context.Context, c *Console, f form) (string, error) {
 	for _, r := range list {
 		n += len(r.Files)
 	}
-	return "The version is removed; " + words.Count(n, "file") + " deleted.", err
+	return "The version is removed; " + words.Count(n, "file").String() + " deleted.", err
 }

@@ -181,7 +181,7 @@ var actions = []action{
 				return "", errors.New("the account cannot be restored once it is deleted: confirm it")
 			}
 			n, err := operate.Delete(ctx, c.project, f.id, time.Now())
-			return "The account is deleted; " + words.Count(n, "task") + " given up.", err
+			return "The account is deleted; " + words.Count(n, "task").String() + " given up.", err
 		},
 	},
 	{

@@ -30,12 +30,12 @@ func headOf(b view.Batch) batchHead {
 	}
 	h.Figures = []figure{
 		end,
-		{"Given up", words.Number(b.Error), ""},
-		{"In progress", words.Number(b.Results[store.InProgress.String()]), words.Number(b.Results[store.Unsent.String()]) + " results are not sent yet"},
+		{"Given up", words.Number(b.Error).String(), ""},
+		{"In progress", words.Number(b.Results[store.InProgress.String()]).String(), words.Number(b.Results[store.Unsent.String()]).String() + " results are not sent yet"},
 		{"Credit granted", look.Count(b.Credit), fmt.Sprintf("%s outcomes assimilated", words.Number(b.Assimilate))},
 	}
 	if b.Unfinished > 0 && b.Estimate.Computers > 0 {
-		h.Figures = append(h.Figures, figure{"Computers", words.Number(int64(b.Estimate.Computers)), "active lately and able to compute it"})
+		h.Figures = append(h.Figures, figure{"Computers", words.Number(int64(b.Estimate.Computers)).String(), "active lately and able to compute it"})
 	}
 	return h
 }

@@ -95,25 +95,25 @@ type figure struct{ Name, Number, Note string }
 
 func figures(st counts.Status, f flow) []figure {
 	unsent, running := st.Results.ByServerState[store.Unsent.String()], st.Results.ByServerState[store.InProgress.String()]
-	send := figure{Name: "To send", Number: words.Number(unsent)}
+	send := figure{Name: "To send", Number: words.Number(unsent).String()}
 	if rate := f.lately(sent, 0); rate > 0 && unsent > 0 {
 		send.Note = fmt.Sprintf("%s of work at the rate of the last 24 hours", words.Span(time.Duration(float64(unsent)/float64(rate)*24*float64(time.Hour)).Round(time.Hour)))
 	}
 	var by []string
 	for _, a := range st.ByApp {
 		if a.InProgress > 0 && len(by) < 3 {
-			by = append(by, words.Number(a.InProgress)+" "+a.FullName)
+			by = append(by, words.Number(a.InProgress).String()+" "+a.FullName)
 		}
 	}
-	check := figure{Name: "To validate", Number: words.Number(st.Workunits.NeedValidate)}
+	check := figure{Name: "To validate", Number: words.Number(st.Workunits.NeedValidate).String()}
 	if st.Workunits.NeedValidate > 0 {
 		check.Note = "The oldest has waited " + words.Span(time.Duration(st.OldestAge["need_validate"])*time.Second)
 	}
-	good := figure{Name: "Valid in the last 24 hours", Number: words.Number(st.Results.ValidToday)}
+	good := figure{Name: "Valid in the last 24 hours", Number: words.Number(st.Results.ValidToday).String()}
 	if !f.Cut {
-		good.Note = words.Number(int64(f.lately(valid, 1))) + " the day before"
+		good.Note = words.Number(int64(f.lately(valid, 1))).String() + " the day before"
 	}
-	return []figure{send, {"In progress", words.Number(running), strings.Join(by, ", ")}, check, good}
+	return []figure{send, {"In progress", words.Number(running).String(), strings.Join(by, ", ")}, check, good}
 }
 
 func share(percent float64) string {

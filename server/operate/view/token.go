@@ -66,10 +66,10 @@ func findTokens(tx *store.View, _ Query, now time.Time) (List, error) {
 		}
 		cpu := of(allowance.Hours(use.CPUTime), t.MaxCPUTime > 0, allowance.Hours(float64(t.MaxCPUTime)))
 		if use.Over() {
-			cpu += ", waits until " + words.Time(use.Until, now)
+			cpu += ", waits until " + words.Time(use.Until, now).String()
 		}
 		list.Rows = append(list.Rows, []any{
-			v.Name, apps, of(fmt.Sprint(v.Unfinished), t.Quota > 0, fmt.Sprint(t.Quota)), of(words.Bytes(v.Bytes), t.MaxBytes > 0, words.Bytes(t.MaxBytes)),
+			v.Name, apps, of(fmt.Sprint(v.Unfinished), t.Quota > 0, fmt.Sprint(t.Quota)), of(words.Bytes(v.Bytes).String(), t.MaxBytes > 0, words.Bytes(t.MaxBytes).String()),
 			cpu, fmt.Sprint(t.Weight), v.CreateTime, v.UsedTime, v.RevokedTime,
 		})
 	}

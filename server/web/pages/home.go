@@ -67,7 +67,7 @@ func progressOf(st counts.Status) (p progress) {
 		case n == 1:
 			p.Sentences = append(p.Sentences, "1 "+one)
 		case n > 1:
-			p.Sentences = append(p.Sentences, words.Number(n)+" "+many)
+			p.Sentences = append(p.Sentences, words.Number(n).String()+" "+many)
 		}
 	}
 	say(st.Results.ValidToday, "result was validated in the last 24 hours.", "results were validated in the last 24 hours.")

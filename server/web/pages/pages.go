@@ -145,7 +145,7 @@ func device(c store.Coproc) string {
 		name = fmt.Sprintf("%d × %s", c.Count, name)
 	}
 	if c.Memory > 0 {
-		name += " (" + words.Bytes(c.Memory) + ")"
+		name += " (" + words.Bytes(c.Memory).String() + ")"
 	}
 	return name
 }
@@ -160,7 +160,7 @@ func number(v float64) string {
 	if v < 1000 {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
-	return words.Number(int64(math.Round(v)))
+	return words.Number(int64(math.Round(v))).String()
 }
 
 // ago formats a day relative to now, for readers of news.

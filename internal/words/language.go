@@ -1,0 +1,171 @@
+package words
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+)
+
+// A Language is one in which Starling can write, by its BCP 47 tag.
+type Language string
+
+// English is the language of the program, of logs and of JSON.
+const English Language = "en"
+
+// catalogs has a folder for each language, with files of English texts and their translations. A
+// translation is a string, or an object of strings by plural category (CLDR: "one", "other" …).
+//
+//go:embed catalog
+var catalogs embed.FS
+
+// languages are all languages, English first.
+var languages = func() []Language {
+	all := []Language{English}
+	folders, err := catalogs.ReadDir("catalog")
+	if err != nil {
+		panic(err) // it is part of the binary
+	}
+	for _, f := range folders {
+		all = append(all, Language(f.Name()))
+	}
+	return all
+}()
+
+// A translation is one text, by plural category. The category "other" is always there.
+type translation map[string]string
+
+// UnmarshalJSON reads a string or an object of strings.
+func (t *translation) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) == nil {
+		*t = translation{"other": s}
+		return nil
+	}
+	return json.Unmarshal(b, (*map[string]string)(t))
+}
+
+// loaded has the translations that were used so far, by language.
+var loaded = func() map[Language]func() map[string]translation {
+	all := make(map[Language]func() map[string]translation)
+	for _, l := range languages {
+		all[l] = sync.OnceValue(l.load)
+	}
+	return all
+}()
+
+// load reads the files of a language.
+func (l Language) load() map[string]translation {
+	all := make(map[string]translation)
+	files, _ := fs.Glob(catalogs, path.Join("catalog", string(l), "*.json"))
+	for _, name := range files {
+		b, err := catalogs.ReadFile(name)
+		if err == nil {
+			err = json.Unmarshal(b, &all)
+		}
+		if err != nil {
+			panic(name + ": " + err.Error()) // it is part of the binary
+		}
+	}
+	return all
+}
+
+// translation returns the template for an English one, or "". n selects the plural.
+func (l Language) translation(english string, n int) string {
+	of := loaded[l]
+	if of == nil {
+		return ""
+	}
+	t := of()[english]
+	if len(t) < 2 {
+		return t["other"]
+	}
+	form := plural.Cardinal.MatchPlural(language.Make(string(l)), n, 0, 0, 0, 0)
+	if s := t[forms[form]]; s != "" {
+		return s
+	}
+	return t["other"]
+}
+
+var forms = map[plural.Form]string{plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many"}
+
+// Catalog returns a file of a language as JSON, without its extension. It is nil if the language has
+// no such file.
+func (l Language) Catalog(name string) []byte {
+	b, err := catalogs.ReadFile(path.Join("catalog", string(l), name+".json"))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+var matcher = language.NewMatcher(func() (tags []language.Tag) {
+	for _, l := range languages {
+		tags = append(tags, language.Make(string(l)))
+	}
+	return tags
+}())
+
+// Preferred returns the language for a header Accept-Language. It is English if Starling cannot write
+// in those that the header names.
+func Preferred(accept string) Language {
+	tags, _, err := language.ParseAcceptLanguage(accept)
+	if err != nil {
+		return English
+	}
+	_, i, _ := matcher.Match(tags...)
+	return languages[i]
+}
+
+// OfTerminal returns the language that the environment of a command asks for, by the rules of POSIX.
+// get is os.Getenv.
+func OfTerminal(get func(string) string) Language {
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		locale := get(name)
+		if locale == "" {
+			continue
+		}
+		tag, _, _ := strings.Cut(locale, ".")
+		tag, _, _ = strings.Cut(tag, "@")
+		if tag == "C" || tag == "POSIX" {
+			return English
+		}
+		return Preferred(tag)
+	}
+	return English
+}
+
+type languageKey struct{}
+
+// With returns a context of a request that is answered in a language.
+func With(ctx context.Context, l Language) context.Context {
+	return context.WithValue(ctx, languageKey{}, l)
+}
+
+// LanguageOf returns the language of a request, English by default.
+func LanguageOf(ctx context.Context) Language {
+	l, ok := ctx.Value(languageKey{}).(Language)
+	if !ok {
+		return English
+	}
+	return l
+}
+
+// Negotiated returns a handler whose requests are answered in the language of their header
+// Accept-Language.
+func Negotiated(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Add("Vary", "Accept-Language")
+		if accept := r.Header.Get("Accept-Language"); accept != "" {
+			r = r.WithContext(With(r.Context(), Preferred(accept)))
+		}
+		h.ServeHTTP(w, r)
+	})
+}
