@@ -16,6 +16,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -162,6 +163,14 @@ func Media(scheme string) Action {
 				{Name: "prefers-reduced-motion", Value: "reduce"}, // clicks miss elements that are still scrolling
 			},
 		})
+		return err
+	})
+}
+
+// Language sets the language that the browser asks for.
+func Language(tag string) Action {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": tag}})
 		return err
 	})
 }

@@ -116,7 +116,7 @@ func (s *Server) admit(port string, next http.Handler) http.Handler {
 		case strings.HasPrefix(r.URL.Path, "/api/"):
 			refuse(w, http.StatusUnauthorized, errors.New("this browser is no longer authorized; run: starling dashboard"))
 		default:
-			s.ask(w, http.StatusUnauthorized, "")
+			door(w, r, "")
 		}
 	})
 }
@@ -134,7 +134,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request, port string) {
 		if token != "" || ticket != "" {
 			said = "This address is not valid any longer, or not for this agent."
 		}
-		s.ask(w, http.StatusUnauthorized, said)
+		door(w, r, said)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // not Secure: browsers differ on that over HTTP to loopback
@@ -143,12 +143,12 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request, port string) {
 	})
 	// A page rather than a redirect: after a link from elsewhere browsers would not
 	// send the strict cookie along a redirect.
-	page(w, http.StatusOK, `<meta http-equiv="refresh" content="0;url=/">`, `<p><a href="/">Open the dashboard</a></p>`)
+	page(w, r, http.StatusOK, `<meta http-equiv="refresh" content="0;url=/">`, `<p><a href="/">Open the dashboard</a></p>`)
 }
 
-// ask asks for the token. said must be text without markup.
-func (s *Server) ask(w http.ResponseWriter, status int, said string) {
-	page(w, status, "", `<h1>Starling</h1>
+// door sends the page that asks for the token. said must be text without markup.
+func door(w http.ResponseWriter, r *http.Request, said string) {
+	page(w, r, http.StatusUnauthorized, "", `<h1>Starling</h1>
 <p>This page controls the agent, so you need to log in. On this computer, run</p>
 <pre>starling dashboard</pre>
 <p>and open the address that it prints, or paste the address here.</p>
@@ -160,10 +160,8 @@ func (s *Server) ask(w http.ResponseWriter, status int, said string) {
 </form>`)
 }
 
-func page(w http.ResponseWriter, status int, head, body string) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+func page(w http.ResponseWriter, r *http.Request, status int, head, body string) {
+	writePage(w, r, status, fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Starling</title><link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/base.css"><link rel="stylesheet" href="/style.css">%s
-<main class="door">%s</main></html>`, head, body)
+<main class="door">%s</main></html>`, head, body))
 }

@@ -20,6 +20,7 @@
 //	attention.js             problems that need attention
 //	menu.js, icons.js        menus and icons
 //	dom.js, words.js, ask.js small functions
+//	language.js              the texts in the browser's language (language.go)
 package dashboard
 
 import (
@@ -135,6 +136,7 @@ func (s *Server) handler(port string) http.Handler {
 
 	own := http.NewServeMux() // requires the token
 	own.Handle("GET /", pages(assets))
+	own.HandleFunc("GET /catalog.json", s.catalog)
 	own.HandleFunc("GET /api/events", s.events)
 	own.HandleFunc("GET /api/prefs", s.prefs)
 	own.HandleFunc("POST /api/prefs", s.setPrefs)
@@ -164,9 +166,13 @@ func (s *Server) handler(port string) http.Handler {
 // The page itself has the list of tabs.
 func pages(assets fs.FS) http.Handler {
 	files := http.FileServerFS(assets)
+	index, err := fs.ReadFile(assets, "index.html")
+	if err != nil {
+		panic(err) // the file is part of the binary
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path.Ext(r.URL.Path) == "" && !strings.HasPrefix(r.URL.Path, "/api/") {
-			http.ServeFileFS(w, r, assets, "index.html")
+			writePage(w, r, http.StatusOK, string(index))
 			return
 		}
 		files.ServeHTTP(w, r)

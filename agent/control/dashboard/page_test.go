@@ -23,8 +23,8 @@ func open(t *testing.T, a *fake) (b testbrowser.Browser, base string) {
 	return openUntil(t, t.Context(), a)
 }
 
-// openUntil does so for an agent that ends with served.
-func openUntil(t *testing.T, served context.Context, a *fake) (b testbrowser.Browser, base string) {
+// openUntil does so for an agent that ends with served, after some actions.
+func openUntil(t *testing.T, served context.Context, a *fake, before ...testbrowser.Action) (b testbrowser.Browser, base string) {
 	t.Helper()
 	s, login := serveUntil(t, served, a)
 	s.Known = []Known{
@@ -34,6 +34,7 @@ func openUntil(t *testing.T, served context.Context, a *fake) (b testbrowser.Bro
 	}
 	s.Confinement = Confinement{System: "linux", Sandbox: true, Network: true}
 	b = testbrowser.New(t, "/api/task", "/api/attach/config")
+	b.Do("prepare", before...)
 	b.Do("open the page", testbrowser.Media("light"), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(login.String()))
 	b.See("the page is live", `document.getElementById('link')?.textContent === 'live' && document.getElementById('now-title').textContent !== '…'`)
 	return b, "http://127.0.0.1:" + login.Port()

@@ -1,6 +1,7 @@
 // The page listens to the agent and shows its data.
 
 import { $, text, show } from './dom.js';
+import { tr } from './language.js';
 import { when, far } from './words.js';
 import { say } from './ask.js';
 import { listen } from './live.js';
@@ -10,18 +11,19 @@ import { startModes } from './modes.js';
 import * as tabs from './tabs.js';
 
 let seen; // when the last view came
-setTimeout(() => { if ($('loading')) text($('loading').lastElementChild, 'Connecting…'); }, 2000);
+setTimeout(() => { if ($('loading')) text($('loading').lastElementChild, tr('Connecting…')); }, 2000);
 let firstLines = true;
 
 // Without the agent the page is out of date and cannot be used.
 function connected(yes) {
-  text($('link'), yes ? 'live' : 'offline');
+  text($('link'), yes ? tr('live') : tr('offline'));
   document.body.classList.toggle('stale', !yes);
   for (const e of document.querySelectorAll('main > section, #drawer')) if (e.id !== 'gone') e.inert = !yes;
   show($('gone'), !yes);
   if (yes) return;
-  text($('gone-text'), `It may have been stopped. To start it, run: sudo starling service start, or starling run.${seen ? ` What you see below is from ${when(seen)}.` : ''}`);
-  document.title = 'No answer · Starling';
+  const start = tr('It may have been stopped. To start it, run: sudo starling service start, or starling run.');
+  text($('gone-text'), seen ? `${start} ${tr('What you see below is from {time}.', { time: when(seen) })}` : start);
+  document.title = `${tr('No answer')} · Starling`;
 }
 
 let over; // tasks with nothing left to compute when last looked at, by key
@@ -29,7 +31,7 @@ let over; // tasks with nothing left to compute when last looked at, by key
 // finished announces newly finished tasks. A task may take less than a second.
 function finished(m) {
   const now = new Map(m.tasks.filter((t) => t.status === 'finished' || t.status === 'uploading').map((t) => [t.key, t.name]));
-  for (const [key, name] of now) if (over && !over.has(key)) say(`${name} is finished.`);
+  for (const [key, name] of now) if (over && !over.has(key)) say(tr('{task} is finished.', { task: name }));
   over = now;
 }
 
@@ -48,7 +50,7 @@ listen({
     tabs.update(m);
     const s = m.status;
     text($('host'), m.host.name ?? '');
-    text($('about'), `Starling ${s.version} · running for ${far((Date.now() - Date.parse(s.since)) / 1000)}`);
+    text($('about'), tr('Starling {version} · running for {time}', { version: s.version, time: far((Date.now() - Date.parse(s.since)) / 1000) }));
   },
   messages(lines) { tabs.messages(lines, firstLines); firstLines = false; },
 });

@@ -1,5 +1,6 @@
 // Which tasks are in the table, and in which order: filtered, sorted and grouped.
 
+import { tr } from './language.js';
 import { states, stateRank } from './model.js';
 import { columns, byProject, byState } from './columns.js';
 
@@ -9,7 +10,7 @@ export function matches(t, words) {
 }
 
 // kinds are the filters: all tasks, those of a state, and those that will be late.
-export const kinds = { all: 'All', ...states, late: 'Will be late' };
+export const kinds = { all: tr('All'), ...states, late: tr('Will be late') };
 const is = (t, kind) => kind === 'all' || (kind === 'late' ? t.late_seconds > 0 : t.status === kind);
 
 // tally counts the tasks of each kind.

@@ -1,6 +1,7 @@
 // Requests to the agent, questions to the person, and messages about the outcome.
 
 import { $, text } from './dom.js';
+import { tr } from './language.js';
 
 // say shows a success, and complain a failure.
 let quiet;
@@ -22,9 +23,9 @@ export function complain(t) {
 export async function call(path, body) {
   const r = await fetch(path, body === undefined ? {} : {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
-  }).catch(() => { throw new Error('The agent does not respond. Is it still running?'); });
+  }).catch(() => { throw new Error(tr('The agent does not respond. Is it still running?')); });
   const v = await r.json().catch(() => ({}));
-  if (!r.ok) throw Object.assign(new Error(v.error || `The agent returned an error (HTTP ${r.status}).`), { code: v.code });
+  if (!r.ok) throw Object.assign(new Error(v.error || tr('The agent returned an error (HTTP {code}).', { code: r.status })), { code: v.code });
   return v;
 }
 

@@ -1,7 +1,7 @@
 // Attaching a project: which one, what it needs, and by which account.
 
 import { make, text, show } from './dom.js';
-import { count } from './words.js';
+import { tr, plural } from './language.js';
 import { call, say } from './ask.js';
 
 let dialog, model;
@@ -29,33 +29,33 @@ const field = (id, label, attributes) => {
 };
 
 function build() {
-  const title = make('h2', { id: 'attach-title' }, 'Attach project');
+  const title = make('h2', { id: 'attach-title' }, tr('Attach project'));
   const fault = make('p', { id: 'attach-fault', role: 'alert', class: 'bad' });
-  const url = field('attach-url', 'Another project, or an account manager, by its URL', { type: 'url', placeholder: 'https://', autocomplete: 'url', spellcheck: 'false' });
+  const url = field('attach-url', tr('Another project, or an account manager, by its URL'), { type: 'url', placeholder: 'https://', autocomplete: 'url', spellcheck: 'false' });
   const cards = make('ul', { id: 'attach-known', class: 'cards' });
-  const choose = make('form', { id: 'attach-choose', novalidate: true }, cards, url.box, make('div', { class: 'actions' }, make('button', { class: 'primary' }, 'Continue'), cancel()));
+  const choose = make('form', { id: 'attach-choose', novalidate: true }, cards, url.box, make('div', { class: 'actions' }, make('button', { class: 'primary' }, tr('Continue')), cancel()));
   const needs = make('p', { id: 'attach-needs', class: 'small' });
-  const kinds = { have: 'I have an account', create: 'Create an account', key: 'I have an account key' };
+  const kinds = { have: tr('I have an account'), create: tr('Create an account'), key: tr('I have an account key') };
   const owner = make('legend', {});
   const kind = make('fieldset', {}, owner, ...Object.entries(kinds).map(([value, label]) =>
     make('label', { class: 'line' }, make('input', { type: 'radio', name: 'kind', value, id: `attach-${value}` }), ` ${label}`)));
-  const email = field('attach-email', 'E-mail address', { autocomplete: 'username', spellcheck: 'false' });
-  const password = field('attach-password', 'Password', { type: 'password', autocomplete: 'current-password' });
-  const name = field('attach-name', 'Public name', { autocomplete: 'nickname', spellcheck: 'false' });
-  const key = field('attach-key', 'Account key', { type: 'password', autocomplete: 'off', spellcheck: 'false' });
-  const terms = make('pre', { id: 'attach-terms', tabindex: 0, 'aria-label': 'Terms of use' });
+  const email = field('attach-email', tr('E-mail address'), { autocomplete: 'username', spellcheck: 'false' });
+  const password = field('attach-password', tr('Password'), { type: 'password', autocomplete: 'current-password' });
+  const name = field('attach-name', tr('Public name'), { autocomplete: 'nickname', spellcheck: 'false' });
+  const key = field('attach-key', tr('Account key'), { type: 'password', autocomplete: 'off', spellcheck: 'false' });
+  const terms = make('pre', { id: 'attach-terms', tabindex: 0, 'aria-label': tr('Terms of use') });
   const accept = make('input', { type: 'checkbox', id: 'attach-accept' });
-  const termsBox = make('div', {}, terms, make('label', { class: 'line' }, accept, ' I accept the terms of use'));
-  const create = make('button', { type: 'button', id: 'attach-create-now', onclick: () => { kindIs('create'); fault.textContent = ''; name.input.focus(); } }, 'Create one');
-  const send = make('button', { class: 'primary', type: 'submit' }, 'Attach');
-  const back = make('button', { type: 'button', onclick: () => d.step('choose') }, 'Back');
-  const boxes = make('div', { class: 'links' }), computers = make('fieldset', { id: 'attach-on', hidden: true }, make('legend', {}, 'On these computers'), boxes, make('p', { class: 'small' }, 'The password goes to the project only, not to other computers.'));
+  const termsBox = make('div', {}, terms, make('label', { class: 'line' }, accept, ` ${tr('I accept the terms of use')}`));
+  const create = make('button', { type: 'button', id: 'attach-create-now', onclick: () => { kindIs('create'); fault.textContent = ''; name.input.focus(); } }, tr('Create one'));
+  const send = make('button', { class: 'primary', type: 'submit' }, tr('Attach'));
+  const back = make('button', { type: 'button', onclick: () => d.step('choose') }, tr('Back'));
+  const boxes = make('div', { class: 'links' }), computers = make('fieldset', { id: 'attach-on', hidden: true }, make('legend', {}, tr('On these computers')), boxes, make('p', { class: 'small' }, tr('The password goes to the project only, not to other computers.')));
   const account = make('form', { id: 'attach-account', novalidate: true }, needs, kind, email.box, password.box, name.box, key.box, termsBox, computers);
   const d = make('dialog', { id: 'attach', class: 'broad', 'aria-labelledby': 'attach-title' }, title, choose, account, fault);
   account.append(make('div', { class: 'actions' }, send, create, back, cancel()));
   let config;
 
-  function cancel() { return make('button', { type: 'button', onclick: () => d.close() }, 'Cancel'); }
+  function cancel() { return make('button', { type: 'button', onclick: () => d.close() }, tr('Cancel')); }
 
   const chosen = () => kind.querySelector('input:checked')?.value;
   function kindIs(value) {
@@ -67,14 +67,14 @@ function build() {
     show(termsBox, value === 'create' && !!config.terms);
     show(create, false);
     password.input.autocomplete = value === 'create' ? 'new-password' : 'current-password';
-    text(send, config.account_manager ? 'Join' : value === 'create' ? 'Create account and attach' : 'Attach');
+    text(send, config.account_manager ? tr('Join') : value === 'create' ? tr('Create account and attach') : tr('Attach'));
   }
 
   d.step = (step) => {
     show(choose, step === 'choose');
     show(account, step === 'account');
     text(fault, '');
-    if (step === 'choose') text(title, 'Attach project');
+    if (step === 'choose') text(title, tr('Attach project'));
   };
   let names = new Map(); // the titles of computers by address
   d.on = (on) => {
@@ -85,7 +85,7 @@ function build() {
   d.offer = (known) => {
     const there = new Set(model?.projects.map((p) => p.master_url));
     cards.replaceChildren(...known.map((k) => make('li', {}, make('button', { type: 'button', class: 'choice', disabled: there.has(k.url), onclick: () => { url.input.value = k.url; ask(); } },
-      make('strong', {}, k.name), make('span', { class: 'state' }, there.has(k.url) ? 'attached' : k.area), make('span', { class: 'small' }, k.about)))));
+      make('strong', {}, k.name), make('span', { class: 'state' }, there.has(k.url) ? tr('attached') : k.area), make('span', { class: 'small' }, k.about)))));
   };
 
   // ask fetches the project's requirements.
@@ -94,17 +94,18 @@ function build() {
     choose.inert = true;
     try {
       config = await call('/api/attach/config', { url: url.input.value.trim() });
-      if (config.account_manager && names.size) throw new Error('An account manager is joined on each computer, not on several at once.');
+      if (config.account_manager && names.size) throw new Error(tr('An account manager is joined on each computer, not on several at once.'));
       d.step('account');
       const by = config.account_manager;
-      text(title, `${by ? 'Join' : 'Attach'} ${config.name || config.url}`);
-      text(needs, `${config.url}. ${by ? 'This account manager will choose the projects of this computer.' : suits(config)}`);
-      text(owner, `Your account with the ${by ? 'account manager' : 'project'}`);
+      const called = config.name || config.url;
+      text(title, by ? tr('Join {name}', { name: called }) : tr('Attach {name}', { name: called }));
+      text(needs, `${config.url}. ${by ? tr('This account manager will choose the projects of this computer.') : suits(config)}`);
+      text(owner, by ? tr('Your account with the account manager') : tr('Your account with the project'));
       for (const value of ['create', 'key']) show(document.getElementById(`attach-${value}`).parentElement, !by);
       text(terms, config.terms ?? '');
       accept.checked = false;
       if (config.closed) show(document.getElementById('attach-create').parentElement, false);
-      email.box.firstChild.textContent = by ? 'Name or e-mail address' : config.uses_username ? 'User name' : 'E-mail address';
+      email.box.firstChild.textContent = by ? tr('Name or e-mail address') : config.uses_username ? tr('User name') : tr('E-mail address');
       kindIs('have');
       email.input.focus();
     } catch (err) {
@@ -124,8 +125,8 @@ function build() {
     e.preventDefault();
     const making = chosen() === 'create';
     const addresses = computers.hidden ? undefined : [...boxes.querySelectorAll('input:checked')].map((b) => b.value);
-    const wrong = addresses && !addresses.length ? 'Choose at least one computer.' : making && password.input.value.length < config.min_password ? `Choose a password of at least ${config.min_password} characters.`
-      : making && config.terms && !accept.checked ? 'To create an account, accept the terms of use.' : '';
+    const wrong = addresses && !addresses.length ? tr('Choose at least one computer.') : making && password.input.value.length < config.min_password ? tr('Choose a password of at least {n} characters.', { n: config.min_password })
+      : making && config.terms && !accept.checked ? tr('To create an account, accept the terms of use.') : '';
     text(fault, wrong);
     if (wrong) return;
     send.disabled = true;
@@ -135,16 +136,16 @@ function build() {
         : { url: config.url, email: email.input.value.trim(), password: password.input.value, create: making, name: name.input.value.trim(), accept: accept.checked, account_manager: config.account_manager };
       const failed = addresses ? (await call('/api/computers/attach', { ...request, addresses })).failed : (await call('/api/attach', request), {});
       const bad = Object.entries(failed);
-      if (addresses && bad.length < addresses.length) say(`${count(addresses.length - bad.length, 'computer')} attached.`);
+      if (addresses && bad.length < addresses.length) say(plural(addresses.length - bad.length, '{n} computer attached.', '{n} computers attached.'));
       text(fault, bad.map(([a, why]) => `${names.get(a)}: ${why}`).join('\n'));
       if (!bad.length) {
         for (const f of [url, password, key]) f.input.value = '';
         d.close();
-        if (!addresses) say(config.account_manager ? 'Joined. The account manager chooses the projects.' : 'Attached. Contacting the project now.');
+        if (!addresses) say(config.account_manager ? tr('Joined. The account manager chooses the projects.') : tr('Attached. Contacting the project now.'));
       }
     } catch (err) {
       const none = err.code === 'no_account' && !config.closed && !config.account_manager;
-      text(fault, none ? `${err.message} Create one?` : err.message);
+      text(fault, none ? `${err.message} ${tr('Create one?')}` : err.message);
       show(create, none);
       if (err.code === 'bad_password') password.input.select();
     }
@@ -162,6 +163,7 @@ function suits(config) {
   if (!config.platforms.length) return '';
   const own = (model?.platforms ?? []).filter((p) => config.platforms.includes(p));
   const gpu = config.plan_classes.some((c) => /cuda|nvidia|opencl|ati|intel_gpu|gpu/.test(c));
-  const here = own.length ? `It has applications for this computer (${own[0]}).` : `It has no applications for this computer (${model?.platforms[0] ?? 'unknown'}), so no work will come. It supports: ${[...new Set(config.platforms)].join(', ')}.`;
-  return `${here}${gpu ? ' Some of its applications need a GPU.' : ''}`;
+  const here = own.length ? tr('It has applications for this computer ({platform}).', { platform: own[0] })
+    : tr('It has no applications for this computer ({platform}), so no work will come. It supports: {platforms}.', { platform: model?.platforms[0] ?? tr('unknown'), platforms: [...new Set(config.platforms)].join(', ') });
+  return gpu ? `${here} ${tr('Some of its applications need a GPU.')}` : here;
 }

@@ -2,10 +2,11 @@
 // The line below it has one span in words.
 
 import { make, text, show } from './dom.js';
+import { tr } from './language.js';
 import { percent, span } from './words.js';
 import { dayName, kindOf, timesOf, whyOf, preferenceOf } from './spans.js';
 
-const kinds = { computing: 'Computing', waiting: 'No task to run', suspended: 'Suspended', off: 'Off' };
+const kinds = { computing: tr('Computing'), waiting: tr('No task to run'), suspended: tr('Suspended'), off: tr('Off') };
 
 // midnights are the starts of the last days and of tomorrow, oldest first, in local time:
 // a day in which the clock is changed has 23 hours or 25.
@@ -38,10 +39,10 @@ export function newBands() {
   const rows = make('div', { class: 'days' }), hours = make('div', { class: 'hours', 'aria-hidden': 'true' });
   for (let hour = 0; hour <= 24; hour += 3) {
     const e = make('span', {}, `${String(hour).padStart(2, '0')}:00`);
-    e.style.left = percent(hour / 24, 1).replace(' ', '');
+    e.style.left = `${(100 * hour) / 24}%`;
     hours.append(e);
   }
-  const when = make('b'), what = make('span'), why = make('span', { class: 'soft' }), change = make('a', {}, 'Change');
+  const when = make('b'), what = make('span'), why = make('span', { class: 'soft' }), change = make('a', {}, tr('Change'));
   const line = make('p', { class: 'chosen', id: 'chosen-span', 'aria-live': 'polite' }, when, what, why, change);
   const drawing = make('div', { class: 'bands', tabindex: 0, role: 'group', 'aria-describedby': 'chosen-span' }, rows);
   const legend = make('ul', { class: 'legend' });
@@ -52,7 +53,7 @@ export function newBands() {
   function say(s) {
     for (const e of drawing.querySelectorAll('.span')) e.classList.toggle('marked', e.span === s);
     text(when, `${dayName(s.start)}, ${timesOf(s)}`);
-    text(what, `${kindOf(s)} for ${span(Math.max(0, Date.parse(s.end) - Date.parse(s.start)) / 1000)}`);
+    text(what, tr('{state} for {time}', { state: kindOf(s), time: span(Math.max(0, Date.parse(s.end) - Date.parse(s.start)) / 1000) }));
     text(why, whyOf(s));
     const to = preferenceOf(s);
     show(change, !!to);
@@ -99,9 +100,10 @@ export function newBands() {
       }
       rows.append(make('span', {}, dayName(start)), band, make('span', { class: 'num' }, computed ? span(Math.round(computed / 60e3) * 60) : '–'));
     }
-    rows.append(make('span'), hours, make('span', { class: 'num', 'aria-hidden': 'true' }, 'Computing'));
+    rows.append(make('span'), hours, make('span', { class: 'num', 'aria-hidden': 'true' }, kinds.computing));
     const parts = shares(sums);
-    drawing.setAttribute('aria-label', `What the computer did in the last ${days} days. ${Object.keys(kinds).map((kind) => `${kinds[kind]} ${percent(parts[kind])}`).join(', ')}. Arrow keys move from one time to the next.`);
+    const sum = Object.keys(kinds).map((kind) => `${kinds[kind]} ${percent(parts[kind])}`).join(', ');
+    drawing.setAttribute('aria-label', tr('What the computer did in the last {n} days. {sum}. Arrow keys move from one time to the next.', { n: days, sum }));
     legend.replaceChildren(...Object.keys(kinds).map((kind) => make('li', {}, make('i', { class: `swatch ${kind}` }), kinds[kind], ' ', make('b', {}, percent(parts[kind])))));
     chosen = (chosen && all.find((s) => s.start === chosen.start)) ?? all.find((s) => s.state === 'suspended') ?? all[0];
     show(line, !!chosen);

@@ -1,7 +1,8 @@
 // Charts with axes and values, drawn as SVG: lines over days, and bars that compare.
 
 import { make, svg } from './dom.js';
-import { number, percent, when } from './words.js';
+import { tr, inside } from './language.js';
+import { number, percent, when, clock, day } from './words.js';
 
 const width = 640, height = 240, left = 64, right = 12, top = 12, bottom = 28;
 
@@ -17,13 +18,17 @@ export function ticks(most, wanted = 4) {
   }
 }
 
-const day = (t) => new Date(t).toISOString().slice(5, 10);
+const iso = (t) => new Date(t).toISOString().slice(0, 10);
 
-const perDay = { heading: 'Day', short: day, long: (t) => new Date(t).toISOString().slice(0, 10) };
+function short(t) {
+  const [, month, day] = iso(t).split('-');
+  return tr('{month}-{day}', { month, day });
+}
+
+const perDay = { heading: tr('Day'), short, long: (t) => day(iso(t)) };
 
 // perMinute makes lines write times of day instead of days.
-export const perMinute = { heading: 'Time', short: (t) => two(new Date(t)), long: (t) => when(t) };
-const two = (d) => [d.getHours(), d.getMinutes()].map((n) => String(n).padStart(2, '0')).join(':');
+export const perMinute = { heading: tr('Time'), short: clock, long: when };
 
 // lines draws series over days: [{name, points: [[time, value], …]}]. It adds a legend with the
 // last values, and a table of all values for people who cannot see the drawing. how is the format
@@ -65,7 +70,7 @@ function values(times, series, how) {
     make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, how.heading), ...series.map((s) => make('th', { scope: 'col', class: 'num' }, s.name)))),
     make('tbody', {}, ...times.toReversed().map((t) => make('tr', {}, make('th', { scope: 'row' }, how.long(t)),
       ...series.map((s) => make('td', { class: 'num' }, cell(s, t) === undefined ? '–' : number(cell(s, t))))))));
-  return make('details', {}, make('summary', {}, 'Show data'), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Data: ${series.length === 1 ? series[0].name : 'all'}` }, table));
+  return make('details', {}, make('summary', {}, tr('Show data')), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': series.length === 1 ? tr('Data: {name}', { name: series[0].name }) : tr('Data: all') }, table));
 }
 
 // bars compares fractions: [{name, parts: [a, b]}]. names are the names of the parts.
@@ -73,7 +78,7 @@ export function bars(title, names, items) {
   const row = 44, axis = 22, all = items.length * row + axis, start = 200;
   const most = ticks(100 * Math.max(0.01, ...items.flatMap((i) => i.parts))).map((v) => v / 100);
   const x = (v) => start + ((width - start - 60) * v) / most.at(-1);
-  const label = `${title}. ${items.map((i) => `${i.name}: ${i.parts.map((v, k) => `${names[k].toLowerCase()} ${percent(v)}`).join(', ')}`).join('; ')}.`;
+  const label = `${title}. ${items.map((i) => `${i.name}: ${i.parts.map((v, k) => `${inside(names[k])} ${percent(v)}`).join(', ')}`).join('; ')}.`;
   const e = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${all}`, role: 'img', 'aria-label': label });
   for (const v of most) e.append(svg('path', { class: 'grid', d: `M${x(v)} 0V${all - axis}` }), svg('text', { x: x(v), y: all - 6, class: 'middle' }, percent(v)));
   items.forEach((item, i) => {

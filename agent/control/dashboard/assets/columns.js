@@ -2,6 +2,7 @@
 // heading of its group says already: that is how.group. With how.two it has two lines.
 
 import { make, text } from './dom.js';
+import { tr } from './language.js';
 import { span, percent, relative, moment } from './words.js';
 import { states, stateRank } from './model.js';
 import { taskLink } from './attention.js';
@@ -18,7 +19,7 @@ const dot = (t) => `dot ${t.status}`;
 // with fits(how) is no one's choice.
 export const columns = [
   {
-    id: 'name', label: 'Task', sort: (t) => t.title.toLowerCase(), fits: () => true, narrow: true, beside: true,
+    id: 'name', label: tr('Task'), sort: (t) => t.title.toLowerCase(), fits: () => true, narrow: true, beside: true,
     make(td, t, how) {
       const a = make('a', { href: taskLink(t), title: t.name });
       td.append(a);
@@ -30,9 +31,9 @@ export const columns = [
       if (how.two) text(td.lastChild, byState(how) || !how.tight ? t.name : `${states[t.status]} · ${t.name}`);
     },
   },
-  { id: 'id', label: 'ID', sort: (t) => t.rank, fits: (how) => !how.two, ...plain((t) => t.name) },
+  { id: 'id', label: tr('ID'), sort: (t) => t.rank, fits: (how) => !how.two, ...plain((t) => t.name) },
   {
-    id: 'state', label: 'State', sort: (t) => stateRank[t.status], fits: (how) => !byState(how),
+    id: 'state', label: tr('State'), sort: (t) => stateRank[t.status], fits: (how) => !byState(how),
     make: (td) => td.append(make('span'), make('span')),
     fill(td, t) {
       td.firstChild.className = dot(t);
@@ -40,19 +41,19 @@ export const columns = [
     },
   },
   {
-    id: 'progress', label: 'Progress', sort: (t) => t.fraction_done, shown: true, narrow: true, beside: true,
-    make: (td, t) => td.append(make('progress', { max: 1, 'aria-label': `Progress of ${t.name}` }), make('span')),
+    id: 'progress', label: tr('Progress'), sort: (t) => t.fraction_done, shown: true, narrow: true, beside: true,
+    make: (td, t) => td.append(make('progress', { max: 1, 'aria-label': tr('Progress of {task}', { task: t.name }) }), make('span')),
     fill(td, t) {
       const none = !t.fraction_done && !t.elapsed_seconds;
       td.firstChild.hidden = none;
       if (td.firstChild.value !== t.fraction_done) td.firstChild.value = t.fraction_done;
-      text(td.lastChild, none ? 'Not started' : percent(t.fraction_done));
+      text(td.lastChild, none ? tr('Not started') : percent(t.fraction_done));
     },
   },
-  { id: 'elapsed', label: 'Elapsed', sort: (t) => t.elapsed_seconds, shown: true, number: true, ...plain((t) => (t.elapsed_seconds ? span(t.elapsed_seconds) : '–')) },
-  { id: 'remaining', label: 'Remaining', sort: (t) => t.remaining_seconds, shown: true, beside: true, number: true, ...plain((t) => (t.remaining_seconds && t.fraction_done < 1 ? span(t.remaining_seconds) : '–')) },
+  { id: 'elapsed', label: tr('Elapsed'), sort: (t) => t.elapsed_seconds, shown: true, number: true, ...plain((t) => (t.elapsed_seconds ? span(t.elapsed_seconds) : '–')) },
+  { id: 'remaining', label: tr('Remaining'), sort: (t) => t.remaining_seconds, shown: true, beside: true, number: true, ...plain((t) => (t.remaining_seconds && t.fraction_done < 1 ? span(t.remaining_seconds) : '–')) },
   {
-    id: 'deadline', label: 'Deadline', sort: (t) => t.due, shown: true, narrow: true, beside: true, number: true,
+    id: 'deadline', label: tr('Deadline'), sort: (t) => t.due, shown: true, narrow: true, beside: true, number: true,
     fill(td, t) {
       const over = t.due < Date.now();
       text(td, t.report_deadline ? relative(t.due) : '–');
@@ -61,9 +62,9 @@ export const columns = [
       td.classList.toggle('late', !over && t.late_seconds > 0);
     },
   },
-  { id: 'late', label: 'Late by', sort: (t) => -(t.late_seconds ?? 0), shown: false, number: true, ...plain((t) => (t.late_seconds ? span(t.late_seconds) : '–')) },
-  { id: 'cpu', label: 'CPU time', sort: (t) => t.cpu_seconds, shown: false, number: true, ...plain((t) => (t.cpu_seconds ? span(t.cpu_seconds) : '–')) },
-  { id: 'unsaved', label: 'Unsaved', sort: (t) => -(t.unsaved_seconds ?? 0), shown: false, number: true, ...plain((t) => (t.unsaved_seconds >= 1 ? span(t.unsaved_seconds) : '–')) },
-  { id: 'slot', label: 'Slot', sort: (t) => (t.slot < 0 ? Infinity : t.slot), shown: false, number: true, ...plain((t) => (t.slot < 0 ? '–' : String(t.slot))) },
-  { id: 'why', label: 'Reason', sort: (t) => t.why, shown: false, ...plain((t) => t.why) },
+  { id: 'late', label: tr('Late by'), sort: (t) => -(t.late_seconds ?? 0), shown: false, number: true, ...plain((t) => (t.late_seconds ? span(t.late_seconds) : '–')) },
+  { id: 'cpu', label: tr('CPU time'), sort: (t) => t.cpu_seconds, shown: false, number: true, ...plain((t) => (t.cpu_seconds ? span(t.cpu_seconds) : '–')) },
+  { id: 'unsaved', label: tr('Unsaved'), sort: (t) => -(t.unsaved_seconds ?? 0), shown: false, number: true, ...plain((t) => (t.unsaved_seconds >= 1 ? span(t.unsaved_seconds) : '–')) },
+  { id: 'slot', label: tr('Slot'), sort: (t) => (t.slot < 0 ? Infinity : t.slot), shown: false, number: true, ...plain((t) => (t.slot < 0 ? '–' : String(t.slot))) },
+  { id: 'why', label: tr('Reason'), sort: (t) => t.why, shown: false, ...plain((t) => t.why) },
 ];

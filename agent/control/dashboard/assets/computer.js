@@ -1,7 +1,8 @@
 // The tab of the computer: its hardware and contribution, its disk, its transfers, and charts.
 
 import { make, text, show, keep, facts } from './dom.js';
-import { bytes, number, percent, count } from './words.js';
+import { tr, count } from './language.js';
+import { bytes, number, percent } from './words.js';
 import { lines, bars, perMinute } from './chart.js';
 import { buildTransfers } from './transfers.js';
 import { nameOf } from './model.js';
@@ -13,37 +14,37 @@ export function build(section) {
   diskText = make('p', { class: 'small', id: 'disk-text' });
   disk = make('tbody', { id: 'disk-list' });
   diskBox = make('div', { class: 'scroll card' }, make('table', { class: 'plain wide' },
-    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Project'), make('th', { scope: 'col', class: 'num' }, 'Disk'), make('th', { scope: 'col' }, 'Share of disk'))), disk));
+    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, tr('Project')), make('th', { scope: 'col', class: 'num' }, tr('Disk')), make('th', { scope: 'col' }, tr('Share of disk')))), disk));
   transfers = buildTransfers();
   charts = [['shares', shares], ['credit', credit], ['average', average], ['temperature', temperature]].map(([id, draw]) => ({ box: make('div', { id: `chart-${id}`, class: 'card' }), draw }));
-  empty = make('p', { class: 'empty' }, 'Charts appear here once a project has granted credit.');
-  cold = make('p', { class: 'empty', id: 'no-sensor' }, "No sensor of this computer reports the CPU's or a GPU's temperature, so there is no chart of it.");
+  empty = make('p', { class: 'empty' }, tr('Charts appear here once a project has granted credit.'));
+  cold = make('p', { class: 'empty', id: 'no-sensor' }, tr('No sensor of this computer reports the CPU’s or a GPU’s temperature, so there is no chart of it.'));
   section.append(
-    make('div', { class: 'halves' }, make('div', {}, make('h2', {}, 'This computer'), make('div', { class: 'card filled' }, about)), make('div', {}, make('h2', {}, 'Disk'), diskText, diskBox)),
-    make('h2', {}, 'Charts'), empty, make('div', { class: 'charts' }, ...charts.map((c) => c.box)), cold, transfers);
+    make('div', { class: 'halves' }, make('div', {}, make('h2', {}, tr('This computer')), make('div', { class: 'card filled' }, about)), make('div', {}, make('h2', {}, tr('Disk')), diskText, diskBox)),
+    make('h2', {}, tr('Charts')), empty, make('div', { class: 'charts' }, ...charts.map((c) => c.box)), cold, transfers);
 }
 
-const sensed = { yes: 'yes', no: 'no' };
+const sensed = { yes: tr('yes'), no: tr('no') };
 
 export function update(m) {
   const h = m.host, t = m.status.times;
   facts(about, [
-    ['Name', h.name], ['System', h.system], ['Processor', h.model],
-    ['CPUs', `${m.cpus} of ${m.all_cpus} may be used`],
-    ['Coprocessors', (m.status.coprocs ?? []).join(', ')],
-    ['GPU sensors', (m.status.gpus ?? []).map(gpuText).join('; ')],
-    ['Speed', h.fpops && `${number(h.fpops / 1e9)} GFLOPS a CPU`],
-    ['Memory', [h.memory && bytes(h.memory), m.memory && `tasks may use ${bytes(m.memory)}`].filter(Boolean).join(', ')],
-    ['CPU temperature', m.cpu_temperature ? `${Math.round(m.cpu_temperature)} °C` : 'not known'],
-    ['On battery', sensed[m.on_batteries]], ['Metered network', sensed[m.network_metered]],
-    ['Agent running', `${percent(t.on)} of the time`], ['Computing allowed', `${percent(t.active)} of that`], ['Connected', `${percent(t.connected)} of that`],
-    ['Tasks', count(m.tasks.length, 'task')], ['Enforced by', m.status.bounded],
+    [tr('Name'), h.name], [tr('System'), h.system], [tr('Processor'), h.model],
+    [tr('CPUs'), tr('{n} of {all} may be used', { n: m.cpus, all: m.all_cpus })],
+    [tr('Coprocessors'), (m.status.coprocs ?? []).join(', ')],
+    [tr('GPU sensors'), (m.status.gpus ?? []).map(gpuText).join('; ')],
+    [tr('Speed'), h.fpops && tr('{speed} GFLOPS a CPU', { speed: number(h.fpops / 1e9) })],
+    [tr('Memory'), [h.memory && bytes(h.memory), m.memory && tr('tasks may use {size}', { size: bytes(m.memory) })].filter(Boolean).join(', ')],
+    [tr('CPU temperature'), m.cpu_temperature ? `${Math.round(m.cpu_temperature)} °C` : tr('not known')],
+    [tr('On battery'), sensed[m.on_batteries]], [tr('Metered network'), sensed[m.network_metered]],
+    [tr('Agent running'), tr('{part} of the time', { part: percent(t.on) })], [tr('Computing allowed'), tr('{part} of that', { part: percent(t.active) })], [tr('Connected'), tr('{part} of that', { part: percent(t.connected) })],
+    [tr('Tasks'), count(m.tasks.length, 'task')], [tr('Enforced by'), m.status.bounded],
   ]);
   const d = m.disk;
-  text(diskText, d.used < 0 ? 'Disk use has not been measured yet.' : `Starling uses ${bytes(d.used)} of at most ${bytes(d.allowed)}; ${d.free >= 0 ? bytes(d.free) : 'an unknown amount'} of ${bytes(d.total)} is free.`);
+  text(diskText, d.used < 0 ? tr('Disk use has not been measured yet.') : tr('Starling uses {used} of at most {most}; {free} of {all} is free.', { used: bytes(d.used), most: bytes(d.allowed), free: d.free >= 0 ? bytes(d.free) : tr('an unknown amount'), all: bytes(d.total) }));
   const rows = m.projects.map((p) => ({ key: p.master_url, name: nameOf(p), size: d.projects[p.master_url] ?? 0 })).sort((a, b) => b.size - a.size);
   const rest = d.used - rows.reduce((s, r) => s + r.size, 0);
-  if (rest > 0) rows.push({ key: '', name: 'Running tasks and the agent itself', size: rest });
+  if (rest > 0) rows.push({ key: '', name: tr('Running tasks and the agent itself'), size: rest });
   show(diskBox, d.used > 0);
   keep(disk, rows.map((r) => ({ ...r, part: d.used > 0 ? r.size / d.used : 0 })), (r) => r.key, diskRow);
   transfers.update(m.transfers);
@@ -64,13 +65,13 @@ export function update(m) {
 function gpuText(g) {
   const facts = [];
   if (g.celsius) facts.push(`${Math.round(g.celsius)} °C`);
-  if (g.busy !== undefined) facts.push(`${percent(g.busy)} busy`);
-  if (g.memory_bytes) facts.push(`${bytes(g.memory_used_bytes ?? 0)} of ${bytes(g.memory_bytes)} of memory in use`);
-  return `${g.name || g.type} (device ${g.device_num}): ${facts.join(', ')}`;
+  if (g.busy !== undefined) facts.push(tr('{part} busy', { part: percent(g.busy) }));
+  if (g.memory_bytes) facts.push(tr('{used} of {all} of memory in use', { used: bytes(g.memory_used_bytes ?? 0), all: bytes(g.memory_bytes) }));
+  return tr('{gpu} (device {n}): {facts}', { gpu: g.name || g.type, n: g.device_num, facts: facts.join(', ') });
 }
 
 function diskRow() {
-  const name = make('th', { scope: 'row' }), size = make('td', { class: 'num' }), part = make('progress', { max: 1, 'aria-label': 'Part of the disk use' });
+  const name = make('th', { scope: 'row' }), size = make('td', { class: 'num' }), part = make('progress', { max: 1, 'aria-label': tr('Part of the disk use') });
   const e = make('tr', {}, name, size, make('td', { class: 'part' }, part));
   e.update = (r) => {
     text(name, r.name);
@@ -86,7 +87,7 @@ function shares(m) {
   const some = m.projects.filter((p) => p.share || p.got);
   if (!some.some((p) => p.got)) return undefined;
   const round = (v) => Math.round(1000 * v) / 1000;
-  return { bars: ['Share / actual', ['Share', 'Actual'], some.map((p) => ({ name: nameOf(p), parts: [round(p.share), round(p.got)] }))] };
+  return { bars: [tr('Share / actual'), [tr('Share'), tr('Actual')], some.map((p) => ({ name: nameOf(p), parts: [round(p.share), round(p.got)] }))] };
 }
 
 const series = (m, of) => m.projects.filter((p) => m.credit[p.master_url]?.length)
@@ -95,23 +96,23 @@ const series = (m, of) => m.projects.filter((p) => m.credit[p.master_url]?.lengt
 // credit shows the credit that this computer was granted on each day, as the difference of two totals.
 function credit(m) {
   const all = series(m, (days) => days.slice(1).map((d, i) => [Date.parse(d.day), Math.max(0, d.host - days[i].host)]));
-  return all.length ? { lines: ['Credit per day of this computer', all] } : totals(m);
+  return all.length ? { lines: [tr('Credit per day of this computer'), all] } : totals(m);
 }
 
 // totals shows the total credit while there is only one day.
 function totals(m) {
   const all = series(m, (days) => days.map((d) => [Date.parse(d.day), d.host]));
-  return all.length ? { lines: ['Credit of this computer', all] } : undefined;
+  return all.length ? { lines: [tr('Credit of this computer'), all] } : undefined;
 }
 
 function average(m) {
   const all = series(m, (days) => days.map((d) => [Date.parse(d.day), d.user_rac]));
-  return all.length ? { lines: ['Average credit per day, by project', all] } : undefined;
+  return all.length ? { lines: [tr('Average credit per day, by project'), all] } : undefined;
 }
 
 // temperature shows the values that are compared with max_cpu_temperature and max_gpu_temperature.
 function temperature(m) {
-  const series = [['CPU, °C', m.cpu_temperatures], ['Hottest GPU, °C', m.gpu_temperatures]].filter(([, all]) => all?.length)
+  const series = [[tr('CPU, °C'), m.cpu_temperatures], [tr('Hottest GPU, °C'), m.gpu_temperatures]].filter(([, all]) => all?.length)
     .map(([name, all]) => ({ name, points: all.map((x) => [Date.parse(x.start), x.celsius]) }));
-  return series.length ? { lines: ['Temperature, the highest of each 5 minutes', series, perMinute] } : undefined;
+  return series.length ? { lines: [tr('Temperature, the highest of each 5 minutes'), series, perMinute] } : undefined;
 }

@@ -4,7 +4,8 @@
 
 import { make, text, show, swap, keep } from './dom.js';
 import { icon } from './icons.js';
-import { count } from './words.js';
+import { tr, plural, count } from './language.js';
+import { list as listed, whole, youCan } from './words.js';
 import { newMenu } from './menu.js';
 import { act, call, complain, say, sure } from './ask.js';
 import { attention } from './attention.js';
@@ -26,13 +27,13 @@ let total, list, pauseAll, resumeAll, another;
 export function build(section) {
   const everywhere = () => [...known.keys()];
   total = make('span', { class: 'count', id: 'computers-count' });
-  pauseAll = make('button', { id: 'pause-all', onclick: () => mode(everywhere(), 'never') }, 'Pause all');
-  resumeAll = make('button', { id: 'resume-all', onclick: () => mode(everywhere(), 'auto') }, 'Resume all');
+  pauseAll = make('button', { id: 'pause-all', onclick: () => mode(everywhere(), 'never') }, tr('Pause all'));
+  resumeAll = make('button', { id: 'resume-all', onclick: () => mode(everywhere(), 'auto') }, tr('Resume all'));
   list = make('ul', { id: 'computers-list', class: 'computers' });
-  another = make('button', { class: 'dashed', id: 'add-first', onclick: add }, icon('add'), 'Add a computer');
-  section.append(make('div', { class: 'bar' }, make('h2', {}, 'Computers ', total),
-    make('div', { class: 'tools' }, pauseAll, resumeAll, make('button', { id: 'attach-many', onclick: () => attach(everywhere()) }, 'Attach a project…'),
-      make('button', { class: 'primary', id: 'add-computer', onclick: add }, icon('add'), 'Add a computer'))),
+  another = make('button', { class: 'dashed', id: 'add-first', onclick: add }, icon('add'), tr('Add a computer'));
+  section.append(make('div', { class: 'bar' }, make('h2', {}, tr('Computers'), ' ', total),
+    make('div', { class: 'tools' }, pauseAll, resumeAll, make('button', { id: 'attach-many', onclick: () => attach(everywhere()) }, tr('Attach a project…')),
+      make('button', { class: 'primary', id: 'add-computer', onclick: add }, icon('add'), tr('Add a computer')))),
   make('div', { class: 'grown' }, list, another));
 }
 
@@ -46,17 +47,18 @@ function add() {
 
 const attach = (addresses) => openAttach(undefined, addresses.map((address) => ({ address, title: titleOf(known.get(address)) })));
 
-// report shows on how many computers an action succeeded, and returns the errors.
+// report shows on how many computers an action succeeded, by done(n), and returns the errors.
 function report(failed, addresses, done) {
   const bad = Object.entries(failed);
-  if (bad.length < addresses.length) say(`${count(addresses.length - bad.length, 'computer')} ${done}.`);
+  if (bad.length < addresses.length) say(done(addresses.length - bad.length));
   return bad.map(([a, why]) => `${titleOf(known.get(a) ?? { address: a })}: ${why}`).join('\n');
 }
 
 async function mode(addresses, what) {
   try {
     const v = await call('/api/computers/mode', { addresses, mode: what });
-    const failed = report(v.failed, addresses, what === 'never' ? 'paused' : 'resumed');
+    const done = (n) => (what === 'never' ? plural(n, '{n} computer paused.', '{n} computers paused.') : plural(n, '{n} computer resumed.', '{n} computers resumed.'));
+    const failed = report(v.failed, addresses, done);
     if (failed) complain(failed);
     for (const a of addresses) ask(a, round);
   } catch (e) {
@@ -64,7 +66,7 @@ async function mode(addresses, what) {
   }
 }
 
-const titleOf = (c) => c.answer?.status.host || c.address || 'This computer';
+const titleOf = (c) => c.answer?.status.host || c.address || tr('This computer');
 
 // look gets the list of computers, and starts to ask those that are new.
 async function look() {
@@ -127,17 +129,15 @@ function draw() {
 
 // sentence returns a computer's state: a class for its mark, and what it does.
 function sentence(c) {
-  if (c.away) return ['', 'It does not answer. It may be switched off.'];
-  if (!c.answer && !c.error) return ['', 'Connecting…'];
+  if (c.away) return ['', tr('It does not answer. It may be switched off.')];
+  if (!c.answer && !c.error) return ['', tr('Connecting…')];
   const [worst, ...others] = problems(c);
-  if (worst) return ['need', `${worst.text}${worst.cure ? ` You can: ${worst.cure}` : ''}${others.length ? ` And ${others.length} more.` : ''}`];
+  if (worst) return ['need', [worst.text, youCan(worst.cure), others.length && tr('And {n} more.', { n: others.length })].filter(Boolean).join(' ')];
   const { running, status: s } = c.answer;
-  if (s.run_mode === 'never') return ['', 'Paused by you'];
-  if (s.compute) return ['', `Suspended. ${whyOf({ why: s.compute })}`];
-  return running ? ['running', `Computing for ${names(c.answer.for)}`] : ['', 'Nothing to compute'];
+  if (s.run_mode === 'never') return ['', tr('Paused by you')];
+  if (s.compute) return ['', `${tr('Suspended.')} ${whyOf({ why: s.compute })}`];
+  return running ? ['running', tr('Computing for {projects}', { projects: listed(c.answer.for) })] : ['', tr('Nothing to compute')];
 }
-
-const names = (all) => new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(all);
 
 function card(c) {
   const current = () => known.get(c.address) ?? c;
@@ -146,36 +146,39 @@ function card(c) {
   const mark = make('span'), what = make('span'), said = make('p', { class: 'sentence' }, mark, icon('warning'), what);
   const number = make('span'), unit = make('span', { class: 'unit' }), running = make('dd', {}, number, ' ', unit), completed = make('dd'), days = make('dt');
   const button = (label, onclick, ...parts) => make('button', { onclick }, ...parts, label);
-  const pause = button('Pause', () => mode([c.address], 'never'), icon('pause')), resume = button('Resume', () => mode([c.address], 'auto'), icon('resume'));
-  const past = button('History', () => go(local ? '/history' : `/computers?computer=${encodeURIComponent(c.address)}`));
-  const again = button('Try again', () => ask(c.address, round));
+  const pause = button(tr('Pause'), () => mode([c.address], 'never'), icon('pause')), resume = button(tr('Resume'), () => mode([c.address], 'auto'), icon('resume'));
+  const past = button(tr('History'), () => go(local ? '/history' : `/computers?computer=${encodeURIComponent(c.address)}`));
+  const again = button(tr('Try again'), () => ask(c.address, round));
   past.classList.add('plain');
-  const remove = button('Remove…', async () => {
-    if (await sure(`Remove ${titleOf(current())}?`, 'This page no longer shows or controls it. Its agent keeps running. To revoke its permission there: starling remote revoke NAME.', 'Remove') && await act('/api/computers/forget', { address: c.address }, 'Removed.')) look();
+  const remove = button(tr('Remove…'), async () => {
+    if (await sure(tr('Remove {computer}?', { computer: titleOf(current()) }), tr('This page no longer shows or controls it. Its agent keeps running. To revoke its permission there: starling remote revoke NAME.'), tr('Remove')) && await act('/api/computers/forget', { address: c.address }, tr('Removed.'))) look();
   });
   remove.classList.add('danger');
-  const menu = newMenu({ square: 'More' }, [icon('more')], make('div', {}, local ? make('a', { href: '/computer' }, 'Details') : make('p', { class: 'small' }, c.address),
-    button('Attach a project…', () => attach([c.address])), local ? null : remove));
+  const menu = newMenu({ square: tr('More') }, [icon('more')], make('div', {}, local ? make('a', { href: '/computer' }, tr('Details')) : make('p', { class: 'small' }, c.address),
+    button(tr('Attach a project…'), () => attach([c.address])), local ? null : remove));
   const e = make('li', { class: 'card pc' }, make('header', {}, make('h3', {}, name), about, menu), said,
-    make('dl', {}, make('div', {}, make('dt', {}, 'Running'), running), make('div', {}, days, completed)), make('div', { class: 'actions' }, pause, resume, past, again));
+    make('dl', {}, make('div', {}, make('dt', {}, tr('Running')), running), make('div', {}, days, completed)), make('div', { class: 'actions' }, pause, resume, past, again));
   e.update = (c) => {
     const [kind, words] = sentence(c), s = c.error ? undefined : c.answer?.status;
     text(name, titleOf(c));
-    text(about, [local && 'This computer', s && count(s.cpus, 'CPU'), ...s?.coprocs ?? []].filter(Boolean).join(', '));
+    text(about, [local && tr('This computer'), s && count(s.cpus, 'CPU'), ...s?.coprocs ?? []].filter(Boolean).join(', '));
     said.classList.toggle('wants', kind === 'need');
     mark.className = `dot ${kind}`;
     text(what, words);
     what.title = c.error ?? '';
     e.classList.toggle('away', !!c.away);
-    text(number, s ? c.answer.running.toLocaleString() : '–');
-    text(unit, s ? (c.answer.running === 1 ? 'task' : 'tasks') : '');
-    text(days, `Completed in ${count(s?.achieved?.days ?? 7, 'day')}`);
-    text(completed, s ? (s.achieved?.finished ?? 0).toLocaleString() : '–');
+    text(number, s ? whole(c.answer.running) : '–');
+    text(unit, s ? plural(c.answer.running, 'task', 'tasks') : '');
+    text(days, plural(s?.achieved?.days ?? 7, 'Completed in {n} day', 'Completed in {n} days'));
+    text(completed, s ? whole(s.achieved?.finished ?? 0) : '–');
     swap(resume, pause, s?.run_mode === 'never');
     for (const b of [pause, resume, past]) if (!s) show(b, false);
     show(past, !!s);
     show(again, !!c.error);
-    for (const [b, verb] of [[pause, 'Pause'], [resume, 'Resume'], [past, 'History of'], [again, 'Try again:'], [remove, 'Remove'], [menu.firstElementChild, 'More for']]) b.setAttribute('aria-label', `${verb} ${titleOf(c)}`);
+    const computer = { computer: titleOf(c) };
+    const labels = [[pause, tr('Pause {computer}', computer)], [resume, tr('Resume {computer}', computer)], [past, tr('History of {computer}', computer)],
+      [again, tr('Try again: {computer}', computer)], [remove, tr('Remove {computer}', computer)], [menu.firstElementChild, tr('More for {computer}', computer)]];
+    for (const [b, label] of labels) b.setAttribute('aria-label', label);
   };
   return e;
 }

@@ -2,6 +2,7 @@
 // days. It asks once, when it is opened.
 
 import { make, text, show } from './dom.js';
+import { tr } from './language.js';
 import { span, when } from './words.js';
 import { call } from './ask.js';
 import { openDrawer } from './drawer.js';
@@ -13,16 +14,16 @@ const days = 7, shown = 100;
 
 // showElsewhere opens the drawer for the computer at an address.
 export function showElsewhere(address, title, closed) {
-  const { body, fresh } = openDrawer(`computer ${address}`, `History of ${title}`, closed);
+  const { body, fresh } = openDrawer(`computer ${address}`, tr('History of {computer}', { computer: title }), closed);
   if (!fresh) return;
-  const fault = make('p', { class: 'bad', role: 'status' }, 'Asking…');
+  const fault = make('p', { class: 'bad', role: 'status' }, tr('Asking…'));
   const said = make('p', { class: 'small' }), list = make('ul', { class: 'rows', id: 'elsewhere-tasks' }), spans = newList();
   spans.id = 'elsewhere-spans';
-  const found = make('div', { hidden: true }, make('h3', {}, 'Ended tasks'), said, list, make('h3', {}, `Last ${days} days`), spans);
+  const found = make('div', { hidden: true }, make('h3', {}, tr('Ended tasks')), said, list, make('h3', {}, tr('Last {n} days', { n: days })), spans);
   body.append(fault, found);
   load(address).then(([h, t]) => {
     text(fault, '');
-    text(said, h.next ? `The last ${shown}. All of them, there: starling history` : h.tasks.length ? '' : 'No tasks have ended yet.');
+    text(said, h.next ? tr('The last {n}. All of them, there: starling history', { n: shown }) : h.tasks.length ? '' : tr('No tasks have ended yet.'));
     list.append(...h.tasks.map(line));
     spans.set(t);
     show(found, true);
@@ -46,6 +47,6 @@ async function timeline(address) {
 }
 
 function line(t) {
-  const about = [projectOf(t), t.finished && when(t.finished), t.cpu_seconds && `${span(t.cpu_seconds)} of CPU time`, t.exit].filter(Boolean).join('. ');
+  const about = [projectOf(t), t.finished && when(t.finished), t.cpu_seconds && tr('{time} of CPU time', { time: span(t.cpu_seconds) }), t.exit].filter(Boolean).join('. ');
   return make('li', {}, make('span', { class: shade(t) }, outcome(t)), ' ', t.name, ' ', make('span', { class: 'small' }, about));
 }

@@ -4,7 +4,8 @@
 
 import { make, text, show } from './dom.js';
 import { icon } from './icons.js';
-import { span, relative, date, moment } from './words.js';
+import { tr } from './language.js';
+import { span, relative, date, moment, whole } from './words.js';
 import { call } from './ask.js';
 import { newTable } from './virtual.js';
 import { close } from './drawer.js';
@@ -22,22 +23,22 @@ export function build(s) {
   section = s;
   number = make('span', { class: 'count', id: 'history-count' });
   fault = make('span');
-  faultBox = make('p', { class: 'bad', role: 'status', hidden: true }, 'The history could not be loaded. ', fault, ' ', make('button', { onclick: () => { asked = 0; load(); } }, 'Try again'));
+  faultBox = make('p', { class: 'bad', role: 'status', hidden: true }, tr('The history could not be loaded.'), ' ', fault, ' ', make('button', { onclick: () => { asked = 0; load(); } }, tr('Try again')));
   bands = newBands();
   list = newList();
   list.className = 'unseen';
-  timeEmpty = make('p', { class: 'empty', hidden: true }, 'The timeline starts today.');
+  timeEmpty = make('p', { class: 'empty', hidden: true }, tr('The timeline starts today.'));
   empty = make('p', { class: 'empty', hidden: true, id: 'history-empty' });
-  box = make('input', { id: 'history-search', type: 'search', placeholder: 'Search', 'aria-label': 'Search completed tasks', autocomplete: 'off', oninput: look });
-  table = newTable({ id: 'history-table', label: 'Completed tasks', key: keyOf, create, fill });
+  box = make('input', { id: 'history-search', type: 'search', placeholder: tr('Search'), 'aria-label': tr('Search completed tasks'), autocomplete: 'off', oninput: look });
+  table = newTable({ id: 'history-table', label: tr('Completed tasks'), key: keyOf, create, fill });
   table.element.classList.add('two');
   table.head.append(...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)));
   table.element.addEventListener('scroll', older, { passive: true });
   section.append(
-    make('div', { class: 'bar' }, make('h2', {}, `Last ${days} days`), bands.legend), faultBox, timeEmpty, bands.element, list,
+    make('div', { class: 'bar' }, make('h2', {}, tr('Last {n} days', { n: days })), bands.legend), faultBox, timeEmpty, bands.element, list,
     make('div', { class: 'card' },
-      make('header', {}, make('h2', {}, 'Completed tasks ', number), make('div', { class: 'tools' }, make('label', { class: 'search' }, icon('search'), box),
-        make('a', { class: 'button', href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, 'Export CSV'))),
+      make('header', {}, make('h2', {}, tr('Completed tasks'), ' ', number), make('div', { class: 'tools' }, make('label', { class: 'search' }, icon('search'), box),
+        make('a', { class: 'button', href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, tr('Export CSV')))),
       empty, table.element));
 }
 
@@ -47,7 +48,7 @@ function say(why) {
   show(faultBox, why !== '');
 }
 
-const heads = [['Task', 'c-name'], ['Outcome', 'c-outcome'], ['Reason', 'c-why'], ['Finished', 'c-deadline num'], ['Elapsed', 'c-elapsed num'], ['CPU time', 'c-cpu num']];
+const heads = [[tr('Task'), 'c-name'], [tr('Outcome'), 'c-outcome'], [tr('Reason'), 'c-why'], [tr('Finished'), 'c-deadline num'], [tr('Elapsed'), 'c-elapsed num'], [tr('CPU time'), 'c-cpu num']];
 
 function create(t) {
   const cells = heads.map(([, c]) => make('td', { class: c }));
@@ -73,8 +74,8 @@ function fill(row, t) {
 }
 
 function draw() {
-  text(number, next ? `${tasks.length.toLocaleString()}+` : tasks.length.toLocaleString());
-  text(empty, next ? 'Searching…' : search ? `No completed task matches “${search}”.` : `No tasks have ended yet.${firstOne()}`);
+  text(number, next ? `${whole(tasks.length)}+` : whole(tasks.length));
+  text(empty, next ? tr('Searching…') : search ? tr('No completed task matches “{search}”.', { search }) : `${tr('No tasks have ended yet.')}${firstOne()}`);
   show(empty, !tasks.length);
   show(table.element, tasks.length > 0);
   table.set(tasks);
@@ -84,7 +85,7 @@ function draw() {
 // firstOne returns the time that the first task still takes, if one runs.
 function firstOne() {
   const left = Math.min(...(model?.running ?? []).map((t) => t.remaining_seconds).filter((s) => s > 0));
-  return left < Infinity ? ` The first one takes about ${span(left)}.` : '';
+  return left < Infinity ? ` ${tr('The first one takes about {time}.', { time: span(left) })}` : '';
 }
 
 const query = (q) => new URLSearchParams(Object.entries(q).filter(([, v]) => v));

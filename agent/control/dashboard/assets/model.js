@@ -1,11 +1,13 @@
 // The data in the shape that the page needs. live.js provides the documents.
 
+import { tr } from './language.js';
+
 const natural = new Intl.Collator('en', { numeric: true }).compare;
 
 // The states of a task, in the order of the table.
 export const states = {
-  running: 'Running', paused: 'Paused', waiting: 'Waiting', downloading: 'Downloading', uploading: 'Uploading',
-  suspended: 'Suspended', aborting: 'Aborting', finished: 'Finished', failed: 'Failed',
+  running: tr('Running'), paused: tr('Paused'), waiting: tr('Waiting'), downloading: tr('Downloading'), uploading: tr('Uploading'),
+  suspended: tr('Suspended'), aborting: tr('Aborting'), finished: tr('Finished'), failed: tr('Failed'),
 };
 export const stateRank = Object.fromEntries(Object.keys(states).map((s, i) => [s, i]));
 
@@ -63,12 +65,12 @@ export const nameOf = (p) => p.name || p.master_url;
 
 // projectState returns a project's state in a word or two, and whether it is good.
 export function projectState(p) {
-  if (p.detaching) return ['detaching', false];
-  if (p.ending) return ['resetting', false];
-  if (p.initialized && !p.host_id) return ['refused', false];
-  if (p.suspended) return ['suspended', false];
-  if (p.no_more_work) return ['no more work', false];
-  if (p.trouble) return ['problem', false];
-  if (p.failing) return ['failing', false];
-  return [p.initialized ? 'attached' : 'new', true];
+  if (p.detaching) return [tr('detaching'), false];
+  if (p.ending) return [tr('resetting'), false];
+  if (p.initialized && !p.host_id) return [tr('refused'), false];
+  if (p.suspended) return [tr('suspended'), false];
+  if (p.no_more_work) return [tr('no more work'), false];
+  if (p.trouble) return [tr('problem'), false];
+  if (p.failing) return [tr('failing'), false];
+  return [p.initialized ? tr('attached') : tr('new'), true];
 }

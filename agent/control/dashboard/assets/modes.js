@@ -2,13 +2,15 @@
 // modes of computing, of GPUs and of the network, each with a duration.
 
 import { $, make, text, show, swap } from './dom.js';
+import { tr, plural, inside } from './language.js';
 import { when } from './words.js';
 import { act } from './ask.js';
 import { newMenu } from './menu.js';
 import { icon } from './icons.js';
 
-const modes = { always: 'Always', auto: 'Auto', never: 'Never' };
-const terms = { 0: 'Until I change it', 15: '15 minutes', 60: '1 hour', 240: '4 hours', 480: '8 hours', 1440: '1 day' };
+const modes = { always: tr('Always'), auto: tr('Auto'), never: tr('Never') };
+const minutes = (n) => plural(n, '{n} minute', '{n} minutes'), hours = (n) => plural(n, '{n} hour', '{n} hours');
+const terms = { 0: tr('Until I change it'), 15: minutes(15), 60: hours(1), 240: hours(4), 480: hours(8), 1440: plural(1, '{n} day', '{n} days') };
 
 function mode(id, what, activity) {
   const now = make('b'), until = make('span');
@@ -18,15 +20,16 @@ function mode(id, what, activity) {
     onchange: (e) => {
       if (e.target === term) return;
       const minutes = Number(term.value);
-      const long = minutes && e.target.value !== 'auto' ? ` for ${terms[minutes]}` : '';
-      act('/api/mode', { activity, mode: e.target.value, minutes }, `${what}: ${modes[e.target.value].toLowerCase()}${long}.`);
+      const values = { what, mode: inside(modes[e.target.value]), time: terms[minutes] };
+      const said = minutes && e.target.value !== 'auto' ? tr('{what}: {mode} for {time}.', values) : tr('{what}: {mode}.', values);
+      act('/api/mode', { activity, mode: e.target.value, minutes }, said);
     },
-  }, make('fieldset', {}, make('legend', { class: 'unseen' }, what), ...choices), make('label', {}, 'For how long ', term));
+  }, make('fieldset', {}, make('legend', { class: 'unseen' }, what), ...choices), make('label', {}, tr('For how long'), ' ', term));
   const e = newMenu({ id }, [make('span', {}, what), now, until], form);
   e.update = (mode, end) => {
     for (const i of form.querySelectorAll('input')) if (i.checked !== (i.value === mode)) i.checked = i.value === mode;
     text(now, modes[mode] ?? '');
-    text(until, mode !== 'auto' && end ? `until ${when(end)}` : '');
+    text(until, mode !== 'auto' && end ? tr('until {time}', { time: when(end) }) : '');
   };
   return e;
 }
@@ -36,6 +39,7 @@ const phone = matchMedia('(max-width: 40rem)');
 // startModes puts the buttons into the row of the overview, or on a phone into the page's head and its
 // menu More. It returns a function that shows a model.
 export function startModes() {
+  const paused = (n) => plural(n, 'Paused for {n} hour.', 'Paused for {n} hours.');
   const suspend = (minutes, said) => act('/api/mode', { activity: '', mode: 'never', minutes }, said);
   const morning = () => {
     const d = new Date();
@@ -44,14 +48,14 @@ export function startModes() {
     return Math.round((d - Date.now()) / 60e3);
   };
   let unpause;
-  const pause = make('button', { id: 'pause', onclick: () => suspend(60, 'Paused for 1 hour.') }, icon('pause'), 'Pause for 1 h');
-  const resume = make('button', { id: 'resume', class: 'primary', hidden: true, onclick: () => unpause() }, 'Resume');
-  const others = newMenu({ id: 'pause-for' }, [make('span', { class: 'unseen' }, 'Pause for longer')], make('div', {},
-    make('button', { onclick: () => suspend(240, 'Paused for 4 hours.') }, 'For 4 hours'),
-    make('button', { onclick: () => suspend(morning(), 'Paused until tomorrow, 08:00.') }, 'Until tomorrow, 08:00'),
-    make('button', { onclick: () => suspend(0, 'Paused until you resume.') }, 'Until I resume'),
-    make('button', { id: 'drain', onclick: () => act('/api/drain', { scope: 'running' }, 'Running tasks finish. No others start.') }, 'When running tasks are finished')));
-  const run = mode('mode-run', 'Computing', ''), gpu = mode('mode-gpu', 'GPUs', 'gpu'), net = mode('mode-net', 'Network', 'network');
+  const pause = make('button', { id: 'pause', onclick: () => suspend(60, paused(1)) }, icon('pause'), tr('Pause for 1 h'));
+  const resume = make('button', { id: 'resume', class: 'primary', hidden: true, onclick: () => unpause() }, tr('Resume'));
+  const others = newMenu({ id: 'pause-for' }, [make('span', { class: 'unseen' }, tr('Pause for longer'))], make('div', {},
+    make('button', { onclick: () => suspend(240, paused(4)) }, plural(4, 'For {n} hour', 'For {n} hours')),
+    make('button', { onclick: () => suspend(morning(), tr('Paused until tomorrow, 08:00.')) }, tr('Until tomorrow, 08:00')),
+    make('button', { onclick: () => suspend(0, tr('Paused until you resume.')) }, tr('Until I resume')),
+    make('button', { id: 'drain', onclick: () => act('/api/drain', { scope: 'running' }, tr('Running tasks finish. No others start.')) }, tr('When running tasks are finished'))));
+  const run = mode('mode-run', tr('Computing'), ''), gpu = mode('mode-gpu', tr('GPUs'), 'gpu'), net = mode('mode-net', tr('Network'), 'network');
   const pausing = make('div', { class: 'tools', id: 'pausing' }, pause, resume, others);
   const place = () => {
     if (phone.matches) document.querySelector('.top h1').after(pausing);
@@ -63,7 +67,7 @@ export function startModes() {
   return (m) => {
     show(pausing, m.projects.length > 0);
     const never = m.status.run_mode === 'never', paused = never || !!m.status.drain;
-    unpause = () => (never ? act('/api/mode', { activity: '', mode: 'auto', minutes: 0 }, 'Resumed.') : act('/api/drain', { scope: '' }, 'Resumed.'));
+    unpause = () => (never ? act('/api/mode', { activity: '', mode: 'auto', minutes: 0 }, tr('Resumed.')) : act('/api/drain', { scope: '' }, tr('Resumed.')));
     swap(resume, pause, paused);
     show(others, !paused);
     run.update(m.status.run_mode, m.run_until);

@@ -1,6 +1,7 @@
 // The tab of notices: what projects announced, as text and never as markup.
 
 import { make, text, show, keep, outside } from './dom.js';
+import { tr } from './language.js';
 import { when } from './words.js';
 import { call, complain } from './ask.js';
 import { projectLink } from './attention.js';
@@ -9,9 +10,9 @@ let number, empty, list, shown, all = [];
 
 export function build(section) {
   number = make('span', { class: 'count', id: 'notices-count' });
-  empty = make('p', { class: 'empty' }, 'No news and no notices from projects in the last 30 days.');
+  empty = make('p', { class: 'empty' }, tr('No news and no notices from projects in the last 30 days.'));
   list = make('div', { id: 'notices-list' });
-  section.append(make('div', { class: 'bar' }, make('h2', {}, 'Notices ', number)), empty, list);
+  section.append(make('div', { class: 'bar' }, make('h2', {}, tr('Notices'), ' ', number)), empty, list);
 }
 
 // The stream has only the headlines. The texts are fetched when the headlines change.
@@ -33,7 +34,7 @@ export async function update(m) {
   keep(list, all, (n) => String(n.seqno), notice);
 }
 
-export const titleOf = (n) => n.title || `Notice from ${projectOf(n)}`;
+export const titleOf = (n) => n.title || tr('Notice from {project}', { project: projectOf(n) });
 const projectOf = (n) => n.project_name || n.project;
 
 function notice(n) {
@@ -41,7 +42,7 @@ function notice(n) {
     make('h3', {}, titleOf(n)),
     make('p', { class: 'small' }, make('a', { href: projectLink({ master_url: n.project }) }, projectOf(n)), ' · ', make('time', { datetime: n.time }, when(n.time))),
     make('p', { class: 'whole' }, n.text ?? ''));
-  const link = outside(n.link, 'Read it on the project’s site', n.link);
+  const link = outside(n.link, tr('Read it on the project’s site'), n.link);
   if (link) e.append(make('p', {}, link));
   return e;
 }

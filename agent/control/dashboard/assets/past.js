@@ -1,11 +1,12 @@
 // A task that has ended, in words, and its drawer.
 
 import { make, text, show, facts } from './dom.js';
+import { tr } from './language.js';
 import { span, when, bytes, far, moment, energy } from './words.js';
 import { openDrawer } from './drawer.js';
 
-const outcomes = { finished: 'Finished', failed: 'Failed', aborted: 'Aborted' };
-const actors = { user: 'you', project: 'the project', agent: 'the agent', account_manager: 'the account manager' };
+const outcomes = { finished: tr('Finished'), failed: tr('Failed'), aborted: tr('Aborted') };
+const actors = { user: tr('by you'), project: tr('by the project'), agent: tr('by the agent'), account_manager: tr('by the account manager') };
 
 // keyOf returns a unique key of a task. A project may send a task of the same name again.
 export const keyOf = (t) => `${t.project} ${t.name} ${t.finished ?? ''}`;
@@ -21,21 +22,20 @@ export const projectOf = (t) => t.project_name || t.project;
 
 // outcome describes how a task ended: "Finished, 2 h late", "Aborted by you".
 export function outcome(t) {
-  const by = actors[t.by] ? ` by ${actors[t.by]}` : '';
-  const late = t.late_seconds > 0 ? `, ${far(t.late_seconds)} late` : '';
-  return `${outcomes[t.outcome] ?? t.outcome}${by}${late}`;
+  const outcome = [outcomes[t.outcome] ?? t.outcome, actors[t.by]].filter(Boolean).join(' ');
+  return t.late_seconds > 0 ? tr('{outcome}, {time} late', { outcome, time: far(t.late_seconds) }) : outcome;
 }
 
 // cause returns why a task ended in another way than it should have.
-export const cause = (t) => t.exit || (t.late_seconds > 0 && t.deadline ? `The deadline was ${moment(t.deadline)}.` : '');
+export const cause = (t) => t.exit || (t.late_seconds > 0 && t.deadline ? tr('The deadline was {time}.', { time: moment(t.deadline) }) : '');
 
 // shade returns the style of a task's outcome. Only a failure has a color.
 export const shade = (t) => (t.outcome === 'failed' ? 'state wrong' : 'state done');
 
 // showPast opens the drawer for a task of the history. t is undefined if the task is missing.
 export function showPast(key, t, closed) {
-  const { body, fresh } = openDrawer(`past ${key}`, t?.name ?? fromKey(key)[1] ?? 'Task', closed);
-  if (fresh) body.append(make('p', { class: 'empty' }, 'This task is not in the history.'), build());
+  const { body, fresh } = openDrawer(`past ${key}`, t?.name ?? fromKey(key)[1] ?? tr('Task'), closed);
+  if (fresh) body.append(make('p', { class: 'empty' }, tr('This task is not in the history.')), build());
   show(body.firstChild, !t);
   show(body.lastChild, !!t);
   if (t) body.lastChild.update(t);
@@ -44,8 +44,8 @@ export function showPast(key, t, closed) {
 function build() {
   const state = make('span'), where = make('p', { class: 'small' }), why = make('p', { class: 'why', id: 'past-why' });
   const list = make('dl', { id: 'past-facts' });
-  const stderr = make('pre', { tabindex: 0, id: 'past-stderr', 'aria-label': 'Output to stderr' });
-  const output = make('div', {}, make('h3', {}, 'Output (end of stderr)'), stderr);
+  const stderr = make('pre', { tabindex: 0, id: 'past-stderr', 'aria-label': tr('Output to stderr') });
+  const output = make('div', {}, make('h3', {}, tr('Output (end of stderr)')), stderr);
   const e = make('div', {}, make('p', {}, state), where, why, list, output);
   e.update = (t) => {
     text(state, outcome(t));
@@ -54,19 +54,19 @@ function build() {
     text(where, [t.app_title, [t.app, version, t.plan_class && `(${t.plan_class})`].filter(Boolean).join(' '), projectOf(t)].filter(Boolean).join(' · '));
     text(why, cause(t));
     facts(list, [
-      ['Received', t.received && when(t.received)],
-      ['Started', t.started ? when(t.started) : 'never'],
-      ['Finished', t.finished && when(t.finished)],
-      ['Reported', t.reported ? when(t.reported) : 'no'],
-      ['Deadline', t.deadline && when(t.deadline)],
-      ['Late by', t.late_seconds > 0 && span(t.late_seconds)],
-      ['Elapsed', span(t.elapsed_seconds)],
-      ['CPU time', span(t.cpu_seconds)],
-      ['Energy', energy(t)],
-      ['Peak memory', t.peak_memory_bytes > 0 && bytes(t.peak_memory_bytes)],
-      ['Exit status', t.outcome !== 'finished' && String(t.exit_status)],
-      ['Workunit', t.workunit],
-      ['Project', t.project],
+      [tr('Received'), t.received && when(t.received)],
+      [tr('Started'), t.started ? when(t.started) : tr('never')],
+      [tr('Finished'), t.finished && when(t.finished)],
+      [tr('Reported'), t.reported ? when(t.reported) : tr('no')],
+      [tr('Deadline'), t.deadline && when(t.deadline)],
+      [tr('Late by'), t.late_seconds > 0 && span(t.late_seconds)],
+      [tr('Elapsed'), span(t.elapsed_seconds)],
+      [tr('CPU time'), span(t.cpu_seconds)],
+      [tr('Energy'), energy(t)],
+      [tr('Peak memory'), t.peak_memory_bytes > 0 && bytes(t.peak_memory_bytes)],
+      [tr('Exit status'), t.outcome !== 'finished' && String(t.exit_status)],
+      [tr('Workunit'), t.workunit],
+      [tr('Project'), t.project],
     ]);
     text(stderr, t.stderr ?? '');
     show(output, !!t.stderr);

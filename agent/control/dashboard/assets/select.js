@@ -1,8 +1,9 @@
 // The selected tasks, and the actions for all of them.
 
 import { make, text, show } from './dom.js';
+import { tr, plural, count } from './language.js';
 import { icon } from './icons.js';
-import { count, span } from './words.js';
+import { span } from './words.js';
 import { act, sure } from './ask.js';
 
 // newSelection makes a selection. It calls changed after a change. tasks returns all tasks.
@@ -11,14 +12,14 @@ export function newSelection(changed, tasks) {
   let from; // the key that was toggled last
   const number = make('span', { role: 'status' });
   const button = (label, action) => make('button', { onclick: () => steerTasks(tasks().filter((t) => keys.has(t.key)), action) }, label);
-  const abort = button('Abort…', 'abort soon');
+  const abort = button(tr('Abort…'), 'abort soon');
   abort.classList.add('danger');
-  const element = make('div', { id: 'selection', role: 'group', 'aria-label': 'Selected tasks', hidden: true }, number,
-    button('Suspend', 'suspend'), button('Resume', 'resume'), abort,
-    make('button', { class: 'square', 'aria-label': 'Clear selection', onclick: () => { keys.clear(); draw(); } }, icon('close')));
+  const element = make('div', { id: 'selection', role: 'group', 'aria-label': tr('Selected tasks'), hidden: true }, number,
+    button(tr('Suspend'), 'suspend'), button(tr('Resume'), 'resume'), abort,
+    make('button', { class: 'square', 'aria-label': tr('Clear selection'), onclick: () => { keys.clear(); draw(); } }, icon('close')));
 
   function draw() {
-    text(number, `${count(keys.size, 'task')} selected`);
+    text(number, plural(keys.size, '{n} task selected', '{n} tasks selected'));
     show(element, keys.size > 0);
     changed();
   }
@@ -49,22 +50,29 @@ export function newSelection(changed, tasks) {
   };
 }
 
-const done = { suspend: 'suspended', resume: 'resumed', 'abort soon': 'will be aborted in 5 minutes. Resume to keep' };
+// done are the messages about n tasks, which are their number or the name of one.
+const done = {
+  suspend: (n, tasks) => tr('{tasks} suspended.', { tasks }),
+  resume: (n, tasks) => tr('{tasks} resumed.', { tasks }),
+  'abort soon': (n, tasks) => plural(n, '{tasks} will be aborted in 5 minutes. Resume to keep it.', '{tasks} will be aborted in 5 minutes. Resume to keep them.', { tasks }),
+};
 
 // steerTasks suspends, resumes or aborts tasks, and asks before an abort.
 export async function steerTasks(tasks, action) {
   if (!tasks.length) return;
-  const one = tasks.length === 1;
-  if (action === 'abort soon' && !(await sure(one ? 'Abort this task?' : `Abort ${count(tasks.length, 'task')}?`, `${lost(tasks)} You can undo this for 5 minutes: resume ${one ? 'it' : 'a task'} to keep it.`, one ? 'Abort task' : `Abort ${count(tasks.length, 'task')}`))) return;
+  const n = tasks.length;
+  const undo = plural(n, 'You can undo this for 5 minutes: resume it to keep it.', 'You can undo this for 5 minutes: resume a task to keep it.');
+  if (action === 'abort soon' && !(await sure(plural(n, 'Abort this task?', 'Abort {n} tasks?'), `${lost(tasks)} ${undo}`, plural(n, 'Abort task', 'Abort {n} tasks')))) return;
   await act('/api/tasks', { tasks: tasks.map((t) => ({ project: t.project, task: t.name })), action }, (v) => {
-    const n = one ? (v.tasks ? tasks[0].name : 'No task') : count(v.tasks, 'task');
-    return `${n} ${done[action]}${action === 'abort soon' ? (v.tasks === 1 ? ' it.' : ' them.') : '.'}`;
+    const one = v.tasks ? tasks[0].name : tr('No task');
+    return done[action](v.tasks, n === 1 ? one : count(v.tasks, 'task'));
   });
 }
 
 // lost returns the consequence of aborting tasks.
 function lost(tasks) {
-  const [their, them, others] = tasks.length === 1 ? ['Its', 'it', 'another computer'] : ['Their', 'them', 'other computers'];
-  const elapsed = tasks.reduce((sum, t) => sum + t.elapsed_seconds, 0);
-  return elapsed ? `${their} ${span(elapsed)} of computing are discarded, and the project gives ${them} to ${others}.` : `The project gives ${them} to ${others}.`;
+  const n = tasks.length, elapsed = tasks.reduce((sum, t) => sum + t.elapsed_seconds, 0);
+  if (!elapsed) return plural(n, 'The project gives it to another computer.', 'The project gives them to other computers.');
+  const time = span(elapsed);
+  return plural(n, 'Its {time} of computing are discarded, and the project gives it to another computer.', 'Their {time} of computing are discarded, and the project gives them to other computers.', { time });
 }

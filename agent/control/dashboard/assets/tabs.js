@@ -11,7 +11,9 @@
 // index.html for its address.
 
 import { $, make, text, show } from './dom.js';
+import { tr } from './language.js';
 import { icon } from './icons.js';
+import { whole } from './words.js';
 import { go } from './address.js';
 import * as overview from './overview.js';
 import * as tasks from './tasks.js';
@@ -24,15 +26,15 @@ import * as preferences from './preferences.js';
 import * as log from './log.js';
 
 const tabs = [
-  { path: '/', title: 'Overview', tab: overview, icon: 'overview' },
-  { path: '/tasks', title: 'Tasks', tab: tasks, icon: 'tasks' },
-  { path: '/projects', title: 'Projects', tab: projects, icon: 'projects' },
-  { path: '/history', title: 'History', tab: past, icon: 'history' },
-  { path: '/computers', title: 'Computers', tab: computers },
-  { path: '/computer', title: 'This computer', tab: computer, of: '/computers' },
-  { path: '/notices', title: 'Notices', tab: notices, more: true },
-  { path: '/preferences', title: 'Preferences', tab: preferences, more: true },
-  { path: '/log', title: 'Log', tab: log, more: true },
+  { path: '/', title: tr('Overview'), tab: overview, icon: 'overview' },
+  { path: '/tasks', title: tr('Tasks'), tab: tasks, icon: 'tasks' },
+  { path: '/projects', title: tr('Projects'), tab: projects, icon: 'projects' },
+  { path: '/history', title: tr('History'), tab: past, icon: 'history' },
+  { path: '/computers', title: tr('Computers'), tab: computers },
+  { path: '/computer', title: tr('This computer'), tab: computer, of: '/computers' },
+  { path: '/notices', title: tr('Notices'), tab: notices, more: true },
+  { path: '/preferences', title: tr('Preferences'), tab: preferences, more: true },
+  { path: '/log', title: tr('Log'), tab: log, more: true },
 ];
 
 // The old addresses of the parts, from when they were all on one page.
@@ -41,7 +43,7 @@ const anchors = { '#tasks': '/tasks', '#projects': '/projects', '#transfers': '/
 let model, current;
 
 export function start() {
-  const others = make('div'), more = make('details', { id: 'more' }, make('summary', {}, icon('more'), 'More'), others);
+  const others = make('div'), more = make('details', { id: 'more' }, make('summary', {}, icon('more'), tr('More')), others);
   const broad = matchMedia('(min-width: 40.01rem)'); // a phone has room for a few
   const unfold = () => { more.open = broad.matches; };
   broad.addEventListener('change', unfold);
@@ -106,9 +108,9 @@ export function update(m) {
   model = m;
   if (!m) return;
   const n = m.running.length;
-  document.title = `${current.path === '/' ? '' : `${current.title} · `}${n ? `${n} running · ` : ''}Starling`;
+  document.title = [current.path !== '/' && current.title, n && tr('{n} running', { n }), 'Starling'].filter(Boolean).join(' · ');
   current.tab.update(m, new URLSearchParams(location.search));
-  for (const t of tabs) if (t.count) text(t.count, t.tab.unread(m) ? ` ${t.tab.unread(m).toLocaleString()}` : '');
+  for (const t of tabs) if (t.count) text(t.count, t.tab.unread(m) ? ` ${whole(t.tab.unread(m))}` : '');
 }
 
 // messages passes on lines of the log. first is true for the first lines of a stream.

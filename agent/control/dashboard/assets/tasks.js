@@ -1,7 +1,9 @@
 // The tab of tasks: a table with a search, filters by state, groups and a selection, and a drawer for one.
 
 import { make, text, show } from './dom.js';
+import { tr } from './language.js';
 import { icon } from './icons.js';
+import { whole } from './words.js';
 import { newMenu } from './menu.js';
 import { newTable } from './virtual.js';
 import { columns, byProject } from './columns.js';
@@ -12,7 +14,7 @@ import { showTask } from './task.js';
 import { close } from './drawer.js';
 import { go } from './address.js';
 
-const groupings = { both: 'Project, state', project: 'Project', state: 'State', none: 'None' };
+const groupings = { both: tr('Project, state'), project: tr('Project'), state: tr('State'), none: tr('None') };
 
 // What a person chose, kept by the browser.
 const kept = (() => { try { return JSON.parse(localStorage.getItem('tasks') ?? '{}'); } catch { return {}; } })();
@@ -28,9 +30,9 @@ let model, table, selection, chips, search, empty, clear, all;
 
 export function build(section) {
   chips = newChips((kind) => { how.kind = kind; redraw(); });
-  empty = make('p', { class: 'empty', id: 'tasks-empty' }, make('span'), ' ', clear = make('button', { onclick: showAll }, 'Clear search'));
-  search = make('input', { id: 'tasks-search', type: 'search', placeholder: 'Search tasks', 'aria-label': 'Search tasks', autocomplete: 'off', oninput: () => { how.search = search.value; redraw(); } });
-  const group = make('select', { id: 'tasks-group', 'aria-label': 'Group by', onchange: () => { how.group = group.value; keepChoice(); rebuild(); } },
+  empty = make('p', { class: 'empty', id: 'tasks-empty' }, make('span'), ' ', clear = make('button', { onclick: showAll }, tr('Clear search')));
+  search = make('input', { id: 'tasks-search', type: 'search', placeholder: tr('Search tasks'), 'aria-label': tr('Search tasks'), autocomplete: 'off', oninput: () => { how.search = search.value; redraw(); } });
+  const group = make('select', { id: 'tasks-group', 'aria-label': tr('Group by'), onchange: () => { how.group = group.value; keepChoice(); rebuild(); } },
     ...Object.entries(groupings).map(([value, label]) => make('option', { value }, label)));
   group.value = how.group;
   const choice = columns.filter((c) => !c.fits).map((c) => {
@@ -38,14 +40,14 @@ export function build(section) {
     box.checked = chosen.has(c.id);
     return make('label', {}, box, ` ${c.label}`);
   });
-  table = newTable({ id: 'tasks-table', label: 'List of tasks', key: (x) => (x.group === undefined ? x.key : `group ${x.group}`), create, fill, pin: (x) => x.level === 0 });
+  table = newTable({ id: 'tasks-table', label: tr('List of tasks'), key: (x) => (x.group === undefined ? x.key : `group ${x.group}`), create, fill, pin: (x) => x.level === 0 });
   selection = newSelection(() => table.refresh(), () => model?.tasks ?? []);
   section.append(
-    make('div', { class: 'bar' }, make('h2', {}, 'Tasks'),
-      make('div', { class: 'tools' }, make('label', { class: 'search' }, icon('search'), search), make('label', { class: 'pick' }, make('span', {}, 'Group by'), group),
-        newMenu({ id: 'tasks-columns', square: 'Columns' }, [icon('more')], make('div', {}, ...choice)))),
+    make('div', { class: 'bar' }, make('h2', {}, tr('Tasks')),
+      make('div', { class: 'tools' }, make('label', { class: 'search' }, icon('search'), search), make('label', { class: 'pick' }, make('span', {}, tr('Group by')), group),
+        newMenu({ id: 'tasks-columns', square: tr('Columns') }, [icon('more')], make('div', {}, ...choice)))),
     chips.element, empty, selection.element, table.element);
-  all = make('input', { type: 'checkbox', 'aria-label': 'Select all tasks shown', onchange: () => selection.set(arranged.found, all.checked) });
+  all = make('input', { type: 'checkbox', 'aria-label': tr('Select all tasks shown'), onchange: () => selection.set(arranged.found, all.checked) });
   for (const m of [phone, wide]) m.addEventListener('change', rebuild);
 }
 
@@ -99,7 +101,7 @@ function create(x) {
       make('span', { 'aria-hidden': 'true' }), make('span', { class: x.mark }), make('span'), make('span', { class: 'count' }));
     return make('tr', { class: `group level${x.level}` }, make('td', { colspan: visible.length + 1 }, toggle));
   }
-  const box = make('input', { type: 'checkbox', 'aria-label': `Select ${x.name}`, onclick: (e) => selection.toggle(x.key, box.checked, e.shiftKey, arranged.found) });
+  const box = make('input', { type: 'checkbox', 'aria-label': tr('Select {task}', { task: x.name }), onclick: (e) => selection.toggle(x.key, box.checked, e.shiftKey, arranged.found) });
   const row = make('tr', {}, make('td', { class: 'c-select' }, box), ...visible.map((c) => {
     const td = make('td', { class: classOf(c) });
     c.make?.(td, x, how);
@@ -117,7 +119,7 @@ function fill(row, x) {
     toggle.setAttribute('aria-expanded', x.open);
     text(toggle.children[0], x.open ? '▾' : '▸');
     text(toggle.children[2], x.label);
-    text(toggle.children[3], x.count.toLocaleString());
+    text(toggle.children[3], whole(x.count));
     return;
   }
   row.classList.toggle('resting', !x.running);
@@ -135,8 +137,8 @@ function redraw() {
   arranged = arrange(model.tasks, how);
   selection.update(model.tasks);
   chips.update(model.tasks, how.kind);
-  text(empty.firstChild, !model.tasks.length ? none(model) : how.search ? `No task matches “${how.search}”.` : 'No task is in this state.');
-  text(clear, how.search ? 'Clear search' : 'Show all');
+  text(empty.firstChild, !model.tasks.length ? none(model) : how.search ? tr('No task matches “{search}”.', { search: how.search }) : tr('No task is in this state.'));
+  text(clear, how.search ? tr('Clear search') : tr('Show all'));
   show(clear, model.tasks.length > 0);
   show(empty, !arranged.found.length);
   show(chips.element, model.tasks.length > 0);
@@ -147,9 +149,9 @@ function redraw() {
 
 // none returns why there is no task.
 function none(m) {
-  if (!m.projects.length) return 'No tasks. Attach a project to get some.';
+  if (!m.projects.length) return tr('No tasks. Attach a project to get some.');
   const reasons = m.projects.map((p) => p.work && `${p.name || p.master_url}: ${p.work}`).filter(Boolean);
-  return ['No tasks.', ...reasons].join(' ');
+  return [tr('No tasks.'), ...reasons].join(' ');
 }
 
 let obeyed; // the address that asked for a filter, which is obeyed once

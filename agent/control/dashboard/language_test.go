@@ -1,0 +1,138 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/starling-grid/starling/internal/testbrowser"
+	"github.com/starling-grid/starling/internal/testcatalog"
+	"github.com/starling-grid/starling/internal/words"
+)
+
+const literal = `('(?:[^'\\\n]|\\.)*')`
+
+var (
+	translated = regexp.MustCompile(`\b(tr|rich|plural|count)\(`)
+	calls      = []struct {
+		name string
+		args *regexp.Regexp // after the parenthesis. The last literal is the text
+	}{
+		{"tr", regexp.MustCompile(`^` + literal)},
+		{"rich", regexp.MustCompile(`^` + literal)},
+		{"plural", regexp.MustCompile(`^[^']*, ` + literal + `, ` + literal)},
+		{"count", regexp.MustCompile(`^[^']*, ` + literal)},
+	}
+)
+
+// texts returns the texts of the page: the arguments of tr, rich, plural and count in its modules, and
+// the texts of the pages that are sent whole.
+func texts(t *testing.T) map[string]testcatalog.Text {
+	t.Helper()
+	all := make(map[string]testcatalog.Text)
+	names, err := fs.Glob(embedded, "assets/*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		b, err := fs.ReadFile(embedded, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "assets/language.js" {
+			continue // it defines them
+		}
+		source := string(b)
+		for _, at := range translated.FindAllStringSubmatchIndex(source, -1) {
+			call, rest := source[at[2]:at[3]], source[at[1]:]
+			for _, c := range calls {
+				if c.name != call {
+					continue
+				}
+				m := c.args.FindStringSubmatch(rest)
+				if m == nil {
+					t.Errorf("%s: the text of %s is not a literal: %.80s", name, call, rest)
+					continue
+				}
+				text := strings.Trim(m[len(m)-1], "'")
+				if call == "count" {
+					text = "{n} " + text + "s"
+				}
+				all[text] = testcatalog.Text{Plural: all[text].Plural || call == "plural" || call == "count"}
+			}
+		}
+	}
+	index, err := fs.ReadFile(embedded, "assets/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	login := httptest.NewRecorder()
+	door(login, httptest.NewRequest(http.MethodGet, "/", nil), "This address is not valid any longer, or not for this agent.")
+	for _, m := range pageText.FindAllStringSubmatch(string(index)+login.Body.String()+`<a>Open the dashboard</a>`, -1) {
+		if m[2] != "Starling" && m[2] != "starling dashboard" {
+			all[m[2]] = testcatalog.Text{}
+		}
+	}
+	return all
+}
+
+func TestGermanCatalog(t *testing.T) {
+	t.Parallel()
+	found := texts(t)
+	if len(found) < 300 {
+		t.Errorf("only %d texts were found", len(found))
+	}
+	testcatalog.Check(t, words.Language("de").Catalog("dashboard"), found)
+}
+
+var inBraces = regexp.MustCompile(`\{\w+\}`)
+
+// everyText returns the texts of the page, with those for screen readers.
+const everyText = `(() => {
+	const all = [], walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walk.nextNode()) if (!walk.currentNode.parentElement.closest('script, noscript')) all.push(walk.currentNode.data.trim());
+	for (const name of ['aria-label', 'title', 'placeholder', 'data-label']) for (const e of document.querySelectorAll('[' + name + ']')) all.push(e.getAttribute(name));
+	return [...new Set(all)];
+})()`
+
+// TestGerman looks at the page in German: none of its texts is in English, and none is too long for a
+// phone.
+func TestGerman(t *testing.T) {
+	t.Parallel()
+	var german map[string]json.RawMessage
+	if err := json.Unmarshal(words.Language("de").Catalog("dashboard"), &german); err != nil {
+		t.Fatal(err)
+	}
+	english := make(map[string]*regexp.Regexp) // of texts that are different in German
+	for text, translation := range german {
+		// Shorter ones are parts of the agent's texts as well.
+		if long := len(inBraces.ReplaceAllString(text, "")) >= 15 || !inBraces.MatchString(text); long && strings.Trim(string(translation), `"`) != text {
+			english[text] = regexp.MustCompile("^" + regexp.MustCompile(`\\\{\w+\\\}`).ReplaceAllString(regexp.QuoteMeta(text), ".+") + "$")
+		}
+	}
+	a := past(30)
+	a.page, a.seqno = busy(300), 40
+	b, base := openUntil(t, t.Context(), a, testbrowser.Language("de-AT,de;q=0.8"))
+	b.See("the headings", `document.documentElement.lang === 'de' && document.getElementById('now-title').textContent === 'Rechnet an 8 Aufgaben' && document.querySelector('nav [aria-current=page]').textContent === 'Übersicht'`)
+	b.See("numbers and dates", `document.querySelector('#achieved tr').textContent === 'Einstein@Home50 / 53 %2.210183.204'`)
+	b.See("the plural", `document.getElementById('recent').textContent === '212 abgeschlossen, 1 fehlgeschlagen in 7 Tagen'`)
+	b.Do("be a phone", chromedp.EmulateViewport(320, 640, chromedp.EmulateScale(2)))
+	for _, path := range []string{"/", "/tasks", "/projects", "/history", "/notices", "/computer", "/computers", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0", "/projects?project=https%3A%2F%2Flhc.example%2F"} {
+		b.Do("open "+path, chromedp.Navigate(base+path))
+		b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
+		b.See(path+" is not wider than the phone", `document.documentElement.scrollWidth <= 320`)
+		for _, shown := range testbrowser.Value[[]string](b, everyText) {
+			for text, pattern := range english {
+				if pattern.MatchString(shown) {
+					t.Errorf("%s: %q is in English (%q)", path, shown, text)
+				}
+			}
+		}
+	}
+}
