@@ -1,68 +1,74 @@
-// Package testcatalog compares the catalog of a language with the texts of a program, in tests.
+// Package testcatalog compares the catalog of a language with the texts of a program, for tests.
 package testcatalog
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"testing"
 )
 
-// A Text is a text of the program. Plural is true if a number selects its form.
+// A Text is an English text of the program. Plural is true if a number selects its form.
 type Text struct {
 	Plural bool
 }
 
-var names = regexp.MustCompile(`\{\w+\}`)
-
-// Check compares a catalog with the texts of a program, which are English. An entry for a text that
-// the program no longer has fails the test, and so does one with other names in braces or forms than
-// the text. It logs the texts without a translation, and returns them.
-func Check(t *testing.T, catalog []byte, texts map[string]Text) (missing []string) {
-	t.Helper()
+// Compare compares a catalog with the texts of a program. It returns the mistakes of the catalog,
+// which are entries for unknown texts and translations with other names in braces or other forms, and
+// the texts that are only in English.
+func Compare(catalog []byte, texts map[string]Text) (mistakes, missing []string) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(catalog, &all); err != nil {
-		t.Fatal(err)
+		return []string{err.Error()}, nil
 	}
 	for _, english := range slices.Sorted(maps.Keys(all)) {
-		text, there := texts[english]
-		if !there {
-			t.Errorf("the program has no text %q", english)
-			continue
-		}
-		var one string
-		forms := make(map[string]string)
-		if json.Unmarshal(all[english], &one) == nil {
-			forms["other"] = one
-		} else if err := json.Unmarshal(all[english], &forms); err != nil || !text.Plural {
-			t.Errorf("%q: its translation must be a string", english)
-		}
-		if forms["other"] == "" {
-			t.Errorf("%q: it has no form \"other\"", english)
-		}
-		for form, s := range forms {
-			want, got := used(english), used(s)
-			if text.Plural && form != "other" { // "a task" is without a number
-				want, got = without(want, "{n}"), without(got, "{n}")
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%q: %q has the names %q", english, s, got)
-			}
+		if text, known := texts[english]; !known {
+			mistakes = append(mistakes, fmt.Sprintf("the program does not have the text %q", english))
+		} else if err := compare(english, text, all[english]); err != nil {
+			mistakes = append(mistakes, fmt.Sprintf("%q: %v", english, err))
 		}
 	}
 	for _, english := range slices.Sorted(maps.Keys(texts)) {
 		if _, there := all[english]; !there {
-			t.Logf("no translation: %q", english)
 			missing = append(missing, english)
 		}
 	}
-	return missing
+	return mistakes, missing
 }
 
-// used returns the names in braces of a template, sorted and each once.
-func used(template string) []string {
-	all := names.FindAllString(template, -1)
+// compare compares one text with its translation, which is a string or an object of strings by plural
+// category.
+func compare(english string, text Text, translation json.RawMessage) error {
+	var one string
+	forms := make(map[string]string)
+	if json.Unmarshal(translation, &one) == nil {
+		forms["other"] = one
+	} else if err := json.Unmarshal(translation, &forms); err != nil {
+		return err
+	} else if !text.Plural {
+		return fmt.Errorf("a translation with plural forms, but the text is not about a number")
+	}
+	if forms["other"] == "" {
+		return fmt.Errorf(`the form "other" is missing`)
+	}
+	for _, form := range slices.Sorted(maps.Keys(forms)) {
+		want, got := names(english), names(forms[form])
+		if form != "other" { // "a task" is without a number
+			want, got = without(want, "{n}"), without(got, "{n}")
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("%q has the names %q", forms[form], got)
+		}
+	}
+	return nil
+}
+
+var inBraces = regexp.MustCompile(`\{\w+\}`)
+
+// names returns the names in braces of a template, sorted and each once.
+func names(template string) []string {
+	all := inBraces.FindAllString(template, -1)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -31,24 +31,31 @@ var (
 	}
 )
 
-// texts returns the texts of the page: the arguments of tr, rich, plural and count in its modules, and
-// the texts of the pages that are sent whole.
-func texts(t *testing.T) map[string]testcatalog.Text {
+// modules returns the page's modules but language.js, by name.
+func modules(t *testing.T) map[string]string {
 	t.Helper()
-	all := make(map[string]testcatalog.Text)
 	names, err := fs.Glob(embedded, "assets/*.js")
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := make(map[string]string)
 	for _, name := range names {
 		b, err := fs.ReadFile(embedded, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name == "assets/language.js" {
-			continue // it defines them
-		}
-		source := string(b)
+		all[strings.TrimPrefix(name, "assets/")] = string(b)
+	}
+	delete(all, "language.js")
+	return all
+}
+
+// texts returns the texts of the page: the arguments of tr, rich, plural and count in its modules, and
+// the texts of the pages that are sent whole.
+func texts(t *testing.T) map[string]testcatalog.Text {
+	t.Helper()
+	all := make(map[string]testcatalog.Text)
+	for name, source := range modules(t) {
 		for _, at := range translated.FindAllStringSubmatchIndex(source, -1) {
 			call, rest := source[at[2]:at[3]], source[at[1]:]
 			for _, c := range calls {
@@ -82,13 +89,75 @@ func texts(t *testing.T) map[string]testcatalog.Text {
 	return all
 }
 
+// A string that reads like a text is an argument of tr, rich, plural or count.
+func TestTextsAreTranslated(t *testing.T) {
+	t.Parallel()
+	quoted := regexp.MustCompile("'((?:[^'\\\\\n]|\\\\.)*)'|`([^`]*)`")
+	value := regexp.MustCompile(`\$\{(?:[^{}]|\{[^{}]*\})*\}`)
+	argument := regexp.MustCompile(`\b(tr|rich)\($|\b(plural|count)\(([^'` + "`" + `]*, )?('[^']*', )?$`)
+	prose := regexp.MustCompile(`\b[A-Z][a-z]+|\b(an|the|of|to|is|are|was|in|on|for|no|not|and|or|at|by|with|it)\b.* |[a-z] (of|to|in|for|by|at)\b|[a-z][.;?!…]( |$)`)
+	names := regexp.MustCompile(`^( · )?Starling$|^Escape$|^Wh$|^Content-Type$|^/|^starling [a-z ]*$`)
+	var check func(name, code string)
+	check = func(name, code string) {
+		for _, at := range quoted.FindAllStringSubmatchIndex(code, -1) {
+			text := code[at[0]+1 : at[1]-1]
+			for _, inner := range value.FindAllString(text, -1) {
+				check(name, inner)
+			}
+			text = value.ReplaceAllString(text, "")
+			if prose.MatchString(text) && !names.MatchString(text) && !argument.MatchString(code[:at[0]]) {
+				t.Errorf("%s: %q is not translated", name, text)
+			}
+		}
+	}
+	for name, source := range modules(t) {
+		for line := range strings.Lines(source) {
+			code, _, _ := strings.Cut(line, " // ")
+			if !strings.HasPrefix(code, "//") && !strings.HasPrefix(code, "import ") {
+				check(name, code)
+			}
+		}
+	}
+}
+
+// The German catalog has entries for texts of the page only. Texts without a translation are listed.
 func TestGermanCatalog(t *testing.T) {
 	t.Parallel()
 	found := texts(t)
 	if len(found) < 300 {
 		t.Errorf("only %d texts were found", len(found))
 	}
-	testcatalog.Check(t, words.Language("de").Catalog("dashboard"), found)
+	mistakes, missing := testcatalog.Compare(words.Language("de").Catalog("dashboard"), found)
+	for _, mistake := range mistakes {
+		t.Error(mistake)
+	}
+	for _, text := range missing {
+		t.Logf("not translated: %q", text)
+	}
+}
+
+// The pages that are sent whole, and the catalog, are in the language that the browser asks for.
+func TestLanguageOfAnswers(t *testing.T) {
+	t.Parallel()
+	_, login := serve(t, new(agent))
+	base := "http://127.0.0.1:" + login.Port()
+	token := cookie(login.Port()) + "=" + login.Query().Get("token")
+	for _, tt := range []struct{ path, language, want string }{
+		{"/login", "", `<html lang="en">`},
+		{"/login", "de-CH, en;q=0.5", `<html lang="de">`},
+		{"/login", "de-CH, en;q=0.5", `<label for="token">Adresse oder Token</label>`},
+		{"/login?token=old", "de", "Diese Adresse gilt nicht mehr oder nicht für diesen Agenten."},
+		{"/tasks", "de", `aria-label="Einzelheiten schließen"`},
+		{"/tasks", "fr, de;q=0.5", `<html lang="de">`},
+		{"/tasks", "fr", `aria-label="Close details"`},
+		{"/catalog.json", "de", `"Tasks": "Aufgaben"`},
+		{"/catalog.json", "en", `{}`},
+	} {
+		r, page := ask(t, http.MethodGet, base+tt.path, "", "Cookie", token, "Accept-Language", tt.language)
+		if !strings.Contains(page, tt.want) || r.Header.Get("Vary") != "Accept-Language" {
+			t.Errorf("%s in %q: Vary is %q, no %q in %s", tt.path, tt.language, r.Header.Get("Vary"), tt.want, page)
+		}
+	}
 }
 
 var inBraces = regexp.MustCompile(`\{\w+\}`)
