@@ -192,10 +192,12 @@ func TestGerman(t *testing.T) {
 	b.See("numbers and dates", `document.querySelector('#achieved tr').textContent === 'Einstein@Home50 / 53 %2.210183.204'`)
 	b.See("the plural", `document.getElementById('recent').textContent === '212 abgeschlossen, 1 fehlgeschlagen in 7 Tagen'`)
 	b.Do("be a phone", chromedp.EmulateViewport(320, 640, chromedp.EmulateScale(2)))
+	b.Do("select tasks", chromedp.Navigate(base+"/tasks"), chromedp.Click("#tasks-table thead input"))
+	b.See("what can be done with them", `(e => !e.hidden && e.offsetHeight < 120 && [...e.children].every(x => x.getBoundingClientRect().right <= innerWidth))(document.getElementById('selection'))`)
 	for _, path := range []string{"/", "/tasks", "/projects", "/history", "/notices", "/computer", "/computers", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0", "/projects?project=https%3A%2F%2Flhc.example%2F"} {
 		b.Do("open "+path, chromedp.Navigate(base+path))
 		b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
-		b.See(path+" is not wider than the phone", `document.documentElement.scrollWidth <= 320`)
+		b.See(path+" is not wider than the phone, and no tab has two lines", `document.documentElement.scrollWidth <= 320 && document.getElementById('tabs').offsetHeight < 60`)
 		for _, shown := range testbrowser.Value[[]string](b, everyText) {
 			for text, pattern := range english {
 				if pattern.MatchString(shown) {
