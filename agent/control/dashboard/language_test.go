@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/internal/testcatalog"
 	"github.com/starling-grid/starling/internal/words"
@@ -156,6 +158,25 @@ func TestLanguageOfAnswers(t *testing.T) {
 		r, page := ask(t, http.MethodGet, base+tt.path, "", "Cookie", token, "Accept-Language", tt.language)
 		if !strings.Contains(page, tt.want) || r.Header.Get("Vary") != "Accept-Language" {
 			t.Errorf("%s in %q: Vary is %q, no %q in %s", tt.path, tt.language, r.Header.Get("Vary"), tt.want, page)
+		}
+	}
+}
+
+// linguist is an agent that reports the language in which it is asked.
+type linguist struct{ agent }
+
+func (a *linguist) Dashboard(ctx context.Context) (view.Page, error) {
+	return view.Page{Host: view.Host{Name: string(words.LanguageOf(ctx))}}, nil
+}
+
+// Pages in different languages are open at once.
+func TestLanguageOfEvents(t *testing.T) {
+	t.Parallel()
+	s := &Server{Agent: new(linguist)}
+	for _, l := range []words.Language{"en", "de", "en", "de"} {
+		d, err := s.look(words.With(t.Context(), l))
+		if got := string(d.parts["page"]["host"]); err != nil || !strings.Contains(got, `"name":"`+string(l)+`"`) {
+			t.Errorf("in %s: %s, %v", l, got, err)
 		}
 	}
 }

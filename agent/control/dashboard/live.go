@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 const (
@@ -18,10 +19,15 @@ const (
 	maxPages  = 32               // open at once
 )
 
-// looks shares one look at the agent among all open pages.
+// looks shares looks at the agent among all open pages, one for each language.
 type looks struct {
 	mu    sync.Mutex
 	pages int
+	last  map[words.Language]snapshot
+}
+
+// A snapshot is the page's data as of one instant, or an error.
+type snapshot struct {
 	at    time.Time
 	shown document
 	err   error
@@ -44,27 +50,32 @@ func (l *looks) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.pages--; l.pages == 0 {
-		l.at, l.shown, l.err = time.Time{}, document{}, nil
+		l.last = nil
 	}
 }
 
 // look returns the page's data. It may be as old as half of every.
 func (s *Server) look(ctx context.Context) (document, error) {
-	l := &s.looks
+	l, language := &s.looks, words.LanguageOf(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.at.IsZero() && time.Since(l.at) < every/2 {
-		return l.shown, l.err
+	last := l.last[language]
+	if !last.at.IsZero() && time.Since(last.at) < every/2 {
+		return last.shown, last.err
 	}
 	v, err := s.Agent.Dashboard(ctx)
 	if ctx.Err() != nil {
 		return document{}, ctx.Err() // one page's end does not affect the others
 	}
 	if err == nil {
-		l.shown, err = newDocument(v, l.shown)
+		last.shown, err = newDocument(v, last.shown)
 	}
-	l.at, l.err = time.Now(), err
-	return l.shown, err
+	last.at, last.err = time.Now(), err
+	if l.last == nil {
+		l.last = make(map[words.Language]snapshot)
+	}
+	l.last[language] = last
+	return last.shown, err
 }
 
 // keptMessages is the number of lines that a page gets when it opens.
