@@ -23,17 +23,17 @@ func (r Record) In(l words.Language) Record {
 		p.Projects[i] = p.Projects[i].In(l)
 	}
 	for i := range p.Results {
-		p.Results[i].Explanation = p.Results[i].Explanation.In(l)
+		p.Results[i].Explanation = p.Results[i].In(l)
 	}
 	return r
 }
 
 // In returns the plan with its texts in a language. p is not changed.
 func (p ProjectPlan) In(l words.Language) ProjectPlan {
-	p.Session.Why, p.Fetch.Explanation = p.Session.Why.Only(l), p.Fetch.Explanation.In(l)
+	p.Session.Why, p.Fetch.Explanation = p.Session.Why.Only(l), p.Fetch.In(l)
 	p.Fetch.Coprocs = slices.Clone(p.Fetch.Coprocs)
 	for i := range p.Fetch.Coprocs {
-		p.Fetch.Coprocs[i].Explanation = p.Fetch.Coprocs[i].Explanation.In(l)
+		p.Fetch.Coprocs[i].Explanation = p.Fetch.Coprocs[i].In(l)
 	}
 	return p
 }

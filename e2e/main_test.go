@@ -19,6 +19,7 @@ var bin testhost.Bin
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	_ = os.Setenv("LC_ALL", "C") // tests read English texts
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given { // tests mostly wait for each other's programs

@@ -1,6 +1,7 @@
 package jobsched
 
 import (
+	"math"
 	"slices"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -104,7 +105,7 @@ func (c *chooser) inWords(w want) words.Text {
 func missing(j Job, pool resource.Pool, absent []resource.Absent) reason.Explanation {
 	u, n := j.Usage, len(pool.Devices)
 	r := reason.Explanation{Code: reason.GPUMissing, Cure: words.T("If the device will not come back, abort the task: starling task abort {task}", "task", j.ID)}
-	kinds := words.Count(max(1, int(u.Devices())), u.Kind().String())
+	kinds := resource.Amount(max(1, math.Trunc(u.Devices())), u.Kind())
 	needs := words.T("It needs {devices}.", "devices", kinds)
 	if u.Coproc.Memory > 0 {
 		needs = words.T("It needs {devices} with {bytes}.", "devices", kinds, "bytes", words.Bytes(u.Coproc.Memory))

@@ -106,7 +106,11 @@ func (r Reason) Text(now time.Time) words.Text {
 	if amount == nil {
 		amount = whole
 	}
-	return words.T(text, "about", r.About, "detail", words.T(r.Detail), "tasks", tasks, "left", left, "kind", r.Kind, "gpus", gpus,
+	about := any(r.About)
+	if r.Code == Detached { // a word of ours
+		about = words.T(r.About)
+	}
+	return words.T(text, "about", about, "detail", words.T(r.Detail), "tasks", tasks, "left", left, "kind", r.Kind, "gpus", gpus,
 		"need", amount(r.Need), "have", amount(r.Have), "until", until)
 }
 
@@ -119,7 +123,7 @@ func (r Reason) Cure(masterURL string) words.Text {
 		return words.Text{}
 	}
 	var all []words.Text
-	for _, sentence := range sentences(e.Cure) {
+	for _, sentence := range Sentences(e.Cure) {
 		if sentence != tryNow || masterURL != "" {
 			all = append(all, words.T(sentence, "url", masterURL, "task", r.Task))
 		}
@@ -130,11 +134,11 @@ func (r Reason) Cure(masterURL string) words.Text {
 // endings are the sentences at the end of several cures.
 var endings = []string{tryNow, keeps, nomore, retries, Elsewhere, detach}
 
-// sentences divides a cure before its usual endings.
-func sentences(cure string) []string {
+// Sentences divides the template of a cure before its usual endings, which are translated once.
+func Sentences(cure string) []string {
 	for _, end := range endings {
 		if before, ok := strings.CutSuffix(cure, " "+end); ok {
-			return append(sentences(before), end)
+			return append(Sentences(before), end)
 		}
 	}
 	if cure == "" {

@@ -128,11 +128,11 @@ func (u Usage) Text() words.Text {
 	if n <= 0 && u.Coproc == nil {
 		n = 1
 	}
-	cpus := amount(n, CPU)
+	cpus := Amount(n, CPU)
 	if u.Coproc == nil {
 		return cpus
 	}
-	all := words.Join([]words.Text{cpus, amount(u.Devices(), u.Kind())}, " + ")
+	all := words.Join([]words.Text{cpus, Amount(u.Devices(), u.Kind())}, " + ")
 	on := u.Coproc.On
 	if len(on) == 0 {
 		return all
@@ -144,7 +144,8 @@ func (u Usage) Text() words.Text {
 	return words.T("{resources} (device {numbers})", "resources", all, "numbers", strings.Join(numbers, ", "))
 }
 
-func amount(n float64, of Kind) words.Text {
+// Amount returns a number of processors of a kind in words for people: "2 NVIDIA GPUs".
+func Amount(n float64, of Kind) words.Text {
 	text := "{amount} {kind}s"
 	if n == 1 {
 		text = "{amount} {kind}"

@@ -43,10 +43,18 @@ const (
 
 // A Finding is the outcome of one check.
 type Finding struct {
-	Check string `json:"check"`
-	Grade Grade  `json:"grade"`
-	Text  string `json:"text"`
-	Fix   string `json:"fix,omitempty"` // what to do
+	Check string     `json:"check"`
+	Grade Grade      `json:"grade"`
+	Text  words.Text `json:"text"`
+	Fix   words.Text `json:"fix,omitzero"` // what to do
+}
+
+// in returns findings with their texts in a language.
+func in(l words.Language, all []Finding) []Finding {
+	for i := range all {
+		all[i].Text, all[i].Fix = all[i].Text.Only(l), all[i].Fix.Only(l)
+	}
+	return all
 }
 
 // wakeups is the finding about what wakes the computer.
@@ -58,25 +66,26 @@ func wakeups(by map[string]float64) Finding {
 		causes = append(causes, fmt.Sprintf("%s %.1f", cause, by[cause]))
 	}
 	if len(by) == 0 {
-		return Finding{Check: "wake-ups", Grade: Info, Text: "not known in the first minute"}
+		return Finding{Check: "wake-ups", Grade: Info, Text: words.T("not known in the first minute")}
 	}
-	return Finding{Check: "wake-ups", Grade: Info, Text: fmt.Sprintf("%.1f a minute: %s", all, strings.Join(causes, ", "))}
+	return Finding{Check: "wake-ups", Grade: Info, Text: words.T("{rate} a minute: {causes}", "rate", fmt.Sprintf("%.1f", all), "causes", strings.Join(causes, ", "))}
 }
 
 // energy is the finding about the source of the energy of tasks.
 func energy(s settings.Settings) Finding {
 	f := Finding{Check: "energy", Grade: Info}
 	text, err := hostinfo.EnergySource()
-	const state = "state the power of a busy CPU, watts_per_cpu in starling.toml"
+	state := words.T("state the power of a busy CPU, watts_per_cpu in starling.toml")
 	switch {
 	case s.WattsPerCPU > 0:
-		f.Text = fmt.Sprintf("computed with %v W for each busy CPU (watts_per_cpu in starling.toml)", s.WattsPerCPU)
+		f.Text = words.T("computed with {watts} W for each busy CPU (watts_per_cpu in starling.toml)", "watts", s.WattsPerCPU)
 	case err == nil:
-		f.Text = text
+		f.Text = words.Plain(text)
 	case errors.Is(err, hostinfo.ErrEnergyRights):
-		f.Text, f.Fix = "not known: "+err.Error(), state+`, or let the service's group read them: write "z /sys/class/powercap/intel-rapl:*/energy_uj 0440 root starling - -" to /etc/tmpfiles.d/starling-energy.conf, and run systemd-tmpfiles --create as root`
+		f.Text = words.T("not known: {why}", "why", err.Error())
+		f.Fix = words.T(`{state}, or let the service's group read them: write "z /sys/class/powercap/intel-rapl:*/energy_uj 0440 root starling - -" to /etc/tmpfiles.d/starling-energy.conf, and run systemd-tmpfiles --create as root`, "state", state)
 	default:
-		f.Text, f.Fix = "not known: "+err.Error(), state
+		f.Text, f.Fix = words.T("not known: {why}", "why", err.Error()), state
 	}
 	return f
 }
@@ -84,17 +93,22 @@ func energy(s settings.Settings) Finding {
 // powerOf is the finding about a number from outside.
 func powerOf(p control.Power) Finding {
 	if p.Wrong {
-		return Finding{"power", Note, p.Text, "correct [[power]] in starling.toml, or repair the source"}
+		return Finding{"power", Note, words.Plain(p.Text), words.T("correct [[power]] in starling.toml, or repair the source")}
 	}
-	return Finding{Check: "power", Grade: Good, Text: p.Text}
+	return Finding{Check: "power", Grade: Good, Text: words.Plain(p.Text)}
 }
 
 // leastDisk is the free disk space in bytes below which an agent can hardly work.
 const leastDisk = 200e6
 
 // Examine looks at an agent's data directory, this computer and the projects'
-// servers. It changes nothing. What detect finds are the computer's coprocessors.
+// servers. It changes nothing. What detect finds are the computer's coprocessors. Texts are in the
+// language of ctx.
 func Examine(ctx context.Context, dataDir string, detect func(context.Context) gpus.Report) []Finding {
+	return in(words.LanguageOf(ctx), examine(ctx, dataDir, detect))
+}
+
+func examine(ctx context.Context, dataDir string, detect func(context.Context) gpus.Report) []Finding {
 	all := []Finding{data(dataDir), disk(dataDir), memory(dataDir)}
 	s, wrong, err := settings.InForce(dataDir, time.Now())
 	all = append(all, text("settings", errors.Join(wrong, err)))
@@ -116,7 +130,7 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 			all = append(all, virtualization(status)...)
 		}
 		for _, g := range status.GPUs {
-			all = append(all, Finding{Check: "coprocessors", Grade: Good, Text: g.String()})
+			all = append(all, Finding{Check: "coprocessors", Grade: Good, Text: words.Plain(g.String())})
 		}
 		if runtime.GOOS != "windows" { // there it is part of the sandbox
 			all = append(all, groups(status.Bounded))
@@ -127,11 +141,11 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 		}
 		all = append(all, wakeups(status.Wakeups), energy(s))
 		for _, x := range status.NoEffect {
-			all = append(all, Finding{Check: "preferences", Grade: Note, Text: x})
+			all = append(all, Finding{Check: "preferences", Grade: Note, Text: words.Plain(x)})
 		}
 	}
 	if len(accounts) == 0 {
-		all = append(all, Finding{"projects", Note, "none attached", "attach to one with: starling attach"})
+		all = append(all, Finding{"projects", Note, words.T("none attached"), words.T("attach to one with: starling attach")})
 	}
 	way, err := httpclient.Transport(s.Proxy, s.NoProxy)
 	if err != nil {
@@ -153,14 +167,14 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 // now.
 func suspended(s control.Status) (all []Finding) {
 	add := func(check, text, fix string) {
-		f := Finding{check, Note, text, fix}
-		if text != "" && !slices.Contains(all, f) {
+		f := Finding{check, Note, words.Plain(text), words.Plain(fix)}
+		if text != "" && !slices.ContainsFunc(all, func(x Finding) bool { return x.Check == check && x.Text.String() == text }) {
 			all = append(all, f)
 		}
 	}
 	despite := func(check, text, flag string) {
 		if text != "" {
-			add(check, "at your request, whatever the preferences say: "+text, "return to the preferences with: starling mode auto"+flag)
+			all = append(all, Finding{check, Note, words.T("at your request, whatever the preferences say: {despite}", "despite", text), words.T("return to the preferences with: {command}", "command", "starling mode auto"+flag)})
 		}
 	}
 	add("computing", s.Compute, s.ComputeCure)
@@ -180,13 +194,13 @@ func data(dir string) Finding {
 	st, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Grade, f.Text, f.Fix = Note, dir+" does not exist yet", "the agent creates it at its first start"
+		f.Grade, f.Text, f.Fix = Note, words.T("{folder} does not exist yet", "folder", dir), words.T("the agent creates it at its first start")
 		return f
 	case err != nil:
-		f.Text, f.Fix = sysfault.Plain(err), "run this as the agent's user, or with sudo"
+		f.Text, f.Fix = words.Plain(sysfault.Plain(err)), words.T("run this as the agent's user, or with sudo")
 		return f
 	case !st.IsDir():
-		f.Text, f.Fix = dir+" is not a folder", "choose another folder with --data"
+		f.Text, f.Fix = words.T("{folder} is not a folder", "folder", dir), words.T("choose another folder with --data")
 		return f
 	}
 	for _, name := range []string{"", "projects", "slots", settings.AccountsDir} {
@@ -196,41 +210,41 @@ func data(dir string) Finding {
 			continue
 		}
 		if err != nil {
-			f.Text, f.Fix = sysfault.Plain(err), "make the agent's user the owner of the folder (chown -R), or run this as that user; if its owner is right, check that it is neither mounted read-only nor immutable (on Linux: lsattr -d)"
+			f.Text, f.Fix = words.Plain(sysfault.Plain(err)), words.T("make the agent's user the owner of the folder (chown -R), or run this as that user; if its owner is right, check that it is neither mounted read-only nor immutable (on Linux: lsattr -d)")
 			return f
 		}
 		_ = probe.Close()
 		if err := os.Remove(probe.Name()); err != nil {
-			f.Text = sysfault.Plain(err)
+			f.Text = words.Plain(sysfault.Plain(err))
 			return f
 		}
 	}
-	return Finding{Check: f.Check, Grade: Good, Text: dir}
+	return Finding{Check: f.Check, Grade: Good, Text: words.Plain(dir)}
 }
 
 // memory looks at the agent's durable state.
 func memory(dir string) Finding {
 	path := filepath.Join(dir, "state.db")
-	f := Finding{Check: "state", Grade: Good, Text: "intact"}
+	f := Finding{Check: "state", Grade: Good, Text: words.T("intact")}
 	db, err := state.OpenReadOnly(path)
 	switch {
 	case err == nil:
 		_ = db.Close()
 	case errors.Is(err, state.ErrInUse):
-		f.Text = "in use by the agent"
+		f.Text = words.T("in use by the agent")
 	case errors.Is(err, fs.ErrNotExist):
-		f.Grade, f.Text = Note, "none yet"
+		f.Grade, f.Text = Note, words.T("none yet")
 	case errors.Is(err, state.ErrDamaged):
-		f.Grade, f.Text = Wrong, sysfault.Plain(err)
-		f.Fix = "start the agent: it sets the file aside and restores the last good copy; then check the disk"
+		f.Grade, f.Text = Wrong, words.Plain(sysfault.Plain(err))
+		f.Fix = words.T("start the agent: it sets the file aside and restores the last good copy; then check the disk")
 		return f
 	default:
-		f.Grade, f.Text, f.Fix = Wrong, sysfault.Plain(err), "run this as the agent's user, or with sudo"
+		f.Grade, f.Text, f.Fix = Wrong, words.Plain(sysfault.Plain(err)), words.T("run this as the agent's user, or with sudo")
 		return f
 	}
 	if aside, _ := filepath.Glob(path + ".damaged-*"); len(aside) > 0 {
-		f.Grade, f.Fix = Note, "check the disk, and delete the file once you no longer need it"
-		f.Text += "; a damaged file was set aside: " + aside[len(aside)-1]
+		f.Grade, f.Fix = Note, words.T("check the disk, and delete the file once you no longer need it")
+		f.Text = words.T("{state}; a damaged file was set aside: {file}", "state", f.Text, "file", aside[len(aside)-1])
 	}
 	return f
 }
@@ -243,12 +257,12 @@ func disk(dir string) Finding {
 		dir = filepath.Dir(dir)
 	}
 	free, ok := hostinfo.DiskFree(dir)
-	f := Finding{Check: "disk", Grade: Good, Text: words.Bytes(free).String() + " free"}
+	f := Finding{Check: "disk", Grade: Good, Text: words.T("{bytes} free", "bytes", words.Bytes(free))}
 	switch {
 	case !ok:
-		f.Grade, f.Text = Note, "cannot determine the free space"
+		f.Grade, f.Text = Note, words.T("cannot determine the free space")
 	case free < leastDisk:
-		f.Grade, f.Fix = Wrong, "free some disk space; without it, nothing can be downloaded or saved"
+		f.Grade, f.Fix = Wrong, words.T("free some disk space; without it, nothing can be downloaded or saved")
 	}
 	return f
 }
@@ -256,48 +270,48 @@ func disk(dir string) Finding {
 // text judges a file that a person writes.
 func text(check string, err error) Finding {
 	if err != nil {
-		return Finding{check, Wrong, sysfault.Plain(err), "fix the file; while the agent is running, the previous values stay in effect"}
+		return Finding{check, Wrong, words.Plain(sysfault.Plain(err)), words.T("fix the file; while the agent is running, the previous values stay in effect")}
 	}
-	return Finding{Check: check, Grade: Good, Text: "valid"}
+	return Finding{Check: check, Grade: Good, Text: words.T("valid")}
 }
 
 func agentRuns(err error) Finding {
 	switch {
 	case err == nil:
-		return Finding{Check: "agent", Grade: Good, Text: "running"}
+		return Finding{Check: "agent", Grade: Good, Text: words.T("running")}
 	case errors.Is(err, control.ErrNotRunning):
-		return Finding{"agent", Note, "not running, or run by another user", "start it with: starling run, or: starling service install"}
+		return Finding{"agent", Note, words.T("not running, or run by another user"), words.T("start it with: starling run, or: starling service install")}
 	}
-	return Finding{"agent", Wrong, sysfault.Plain(err), "see its log"}
+	return Finding{"agent", Wrong, words.Plain(sysfault.Plain(err)), words.T("see its log")}
 }
 
 // port reports whether an agent could listen on the port for BOINC's tools.
 func port(ctx context.Context, n int, running bool) Finding {
-	f := Finding{Check: "port for BOINC's tools", Grade: Good, Text: "disabled"}
+	f := Finding{Check: "port for BOINC's tools", Grade: Good, Text: words.T("disabled")}
 	if n == 0 {
 		return f
 	}
-	f.Text = strconv.Itoa(n)
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", f.Text))
+	f.Text = words.Plain(strconv.Itoa(n))
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(n)))
 	if err == nil {
 		_ = l.Close()
-		f.Text += " is free"
+		f.Text = words.T("{port} is free", "port", n)
 	} else if !running {
-		f.Grade, f.Text = Wrong, sysfault.Plain(err)
-		f.Fix = "a BOINC client or another agent is using the port; stop that program, or set another gui_rpc_port in starling.toml"
+		f.Grade, f.Text = Wrong, words.Plain(sysfault.Plain(err))
+		f.Fix = words.T("a BOINC client or another agent is using the port; stop that program, or set another gui_rpc_port in starling.toml")
 	}
 	return f
 }
 
 func tools(dir string, port int) Finding {
 	if err := settings.CheckRemoteHosts(dir); err != nil {
-		return Finding{"access", Wrong, sysfault.Plain(err), "fix remote_hosts.cfg; until then the invalid lines allow no computer to connect"}
+		return Finding{"access", Wrong, words.Plain(sysfault.Plain(err)), words.T("fix remote_hosts.cfg; until then the invalid lines allow no computer to connect")}
 	}
-	who := "only the starling command and the dashboard, not BOINC's tools"
+	who := words.T("only the starling command and the dashboard, not BOINC's tools")
 	if port != 0 {
-		who = "programs on this computer that know the password in gui_rpc_auth.cfg"
+		who = words.T("programs on this computer that know the password in gui_rpc_auth.cfg")
 		if _, remote := settings.RemoteHosts(dir); remote {
-			who = "programs on this computer and on those in remote_hosts.cfg that know the password in gui_rpc_auth.cfg"
+			who = words.T("programs on this computer and on those in remote_hosts.cfg that know the password in gui_rpc_auth.cfg")
 		}
 	}
 	return Finding{Check: "access", Grade: Good, Text: who}
@@ -305,21 +319,21 @@ func tools(dir string, port int) Finding {
 
 func box(wanted bool) Finding {
 	if !wanted {
-		return Finding{"sandbox", Note, "turned off in starling.toml", "remove the line sandbox = false unless an application needs it"}
+		return Finding{"sandbox", Note, words.T("turned off in starling.toml"), words.T("remove the line sandbox = false unless an application needs it")}
 	}
-	words, enforced := sandbox.Level()
+	level, enforced := sandbox.Level()
 	if !enforced {
-		return Finding{"sandbox", Note, words, "attach only to projects that you trust"}
+		return Finding{"sandbox", Note, words.Plain(level), words.T("attach only to projects that you trust")}
 	}
-	return Finding{Check: "sandbox", Grade: Good, Text: words}
+	return Finding{Check: "sandbox", Grade: Good, Text: words.Plain(level)}
 }
 
 // groups reports which limits of tasks the system enforces.
 func groups(bounded string) Finding {
 	if bounded == "" {
-		return Finding{"task limits", Note, "enforced by the agent, which checks every few seconds", "to have the system enforce them, run the agent as a systemd service with Delegate=yes (starling service install)"}
+		return Finding{"task limits", Note, words.T("enforced by the agent, which checks every few seconds"), words.T("to have the system enforce them, run the agent as a systemd service with Delegate=yes (starling service install)")}
 	}
-	return Finding{Check: "task limits", Grade: Good, Text: "enforced by the system with control groups: " + bounded}
+	return Finding{Check: "task limits", Grade: Good, Text: words.T("enforced by the system with control groups: {limits}", "limits", bounded)}
 }
 
 // idle judges the sources of input. These are the sources of this process and the helpers that
@@ -328,23 +342,23 @@ func idle(helpers []string) Finding {
 	f := Finding{Check: "idle detection", Grade: Good}
 	names := hostinfo.IdleSources()
 	if len(helpers) > 0 {
-		f.Text = "by " + strings.Join(append(helpers, names...), "; ")
+		f.Text = words.T("by {sources}", "sources", strings.Join(append(helpers, names...), "; "))
 		return f
 	}
 	if hostinfo.Unseen() {
-		f.Grade, f.Text = Note, "not possible"
+		how := words.T("not possible")
 		if len(names) > 0 {
-			f.Text = "by " + strings.Join(names, ", ") + " only"
+			how = words.T("by {sources} only", "sources", strings.Join(names, ", "))
 		}
-		f.Text += ": a desktop does not report to logind when it is used, and no helper reports from it, so it counts as not in use"
-		f.Fix = prefs.SeeDesktop
+		f.Grade, f.Text = Note, words.T("{how}: a desktop does not report to logind when it is used, and no helper reports from it, so it counts as not in use", "how", how)
+		f.Fix = words.T(prefs.SeeDesktop)
 		return f
 	}
 	if len(names) == 0 {
-		f.Grade, f.Text = Note, "not available on this computer"
-		f.Fix = "if you use its screen, run in your session: starling session; if tasks get in your way, use: starling mode never --for 2h"
+		f.Grade, f.Text = Note, words.T("not available on this computer")
+		f.Fix = words.T("if you use its screen, run in your session: starling session; if tasks get in your way, use: starling mode never --for 2h")
 		return f
 	}
-	f.Text = "by " + strings.Join(names, ", ")
+	f.Text = words.T("by {sources}", "sources", strings.Join(names, ", "))
 	return f
 }

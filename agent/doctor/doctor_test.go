@@ -64,7 +64,7 @@ func TestServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := of(t, server(t.Context(), way, c.url, c.now), c.check)
-		if f.Grade != c.grade || !strings.Contains(f.Text, c.text) || !strings.Contains(f.Fix, c.fix) {
+		if f.Grade != c.grade || !strings.Contains(f.Text.String(), c.text) || !strings.Contains(f.Fix.String(), c.fix) {
 			t.Errorf("%s: %+v", c.url, f)
 		}
 	}
@@ -74,14 +74,14 @@ func TestServers(t *testing.T) {
 func TestWhatProjectsSayIsJudged(t *testing.T) {
 	p := control.Project{MasterURL: "http://p.example/", TroubleCode: "account_key_refused", Trouble: "The project rejects the account key.", TroubleCure: "Attach again."}
 	fine := []Finding{{Check: p.MasterURL, Grade: Good}}
-	if f := of(t, said(p, fine), p.MasterURL); f.Grade != Wrong || f.Text != p.Trouble || f.Fix != p.TroubleCure {
+	if f := of(t, said(p, fine), p.MasterURL); f.Grade != Wrong || f.Text.String() != p.Trouble || f.Fix.String() != p.TroubleCure {
 		t.Errorf("%+v", f)
 	}
 	if all := said(p, []Finding{{Check: p.MasterURL, Grade: Wrong}}); len(all) > 0 {
 		t.Errorf("said twice: %+v", all)
 	}
 	failing := control.Project{MasterURL: p.MasterURL, Failing: &control.Failing{Text: "The last task failed: w1_0.", Cure: "Look.", Stderr: "one\ntwo"}}
-	if f := of(t, said(failing, fine), p.MasterURL); f.Grade != Wrong || !strings.Contains(f.Text, "w1_0") || !strings.Contains(f.Text, "one | two") || f.Fix == "" {
+	if f := of(t, said(failing, fine), p.MasterURL); f.Grade != Wrong || !strings.Contains(f.Text.String(), "w1_0") || !strings.Contains(f.Text.String(), "one | two") || !f.Fix.Is() {
 		t.Errorf("%+v", f)
 	}
 	if all := said(control.Project{MasterURL: p.MasterURL}, fine); len(all) > 0 {
@@ -96,7 +96,7 @@ func TestPortInUse(t *testing.T) {
 	}
 	defer l.Close()
 	n := l.Addr().(*net.TCPAddr).Port
-	if f := port(t.Context(), n, false); f.Grade != Wrong || !strings.Contains(f.Fix, "gui_rpc_port") {
+	if f := port(t.Context(), n, false); f.Grade != Wrong || !strings.Contains(f.Fix.String(), "gui_rpc_port") {
 		t.Errorf("%+v", f)
 	}
 	if f := port(t.Context(), n, true); f.Grade != Good {
@@ -114,7 +114,7 @@ func TestHowTasksAreConfined(t *testing.T) {
 		{groups(""), Note, "checks every few seconds"},
 		{groups("processes memory"), Good, "control groups: processes memory"},
 	} {
-		if c.got.Grade != c.grade || !strings.Contains(c.got.Text, c.text) || c.got.Grade == Note && c.got.Fix == "" {
+		if c.got.Grade != c.grade || !strings.Contains(c.got.Text.String(), c.text) || c.got.Grade == Note && !c.got.Fix.Is() {
 			t.Errorf("got %+v, want %s: %s", c.got, c.grade, c.text)
 		}
 	}
@@ -131,7 +131,7 @@ func TestWhatRunsVirtualMachines(t *testing.T) {
 	} {
 		got := virtualization(c.status)
 		for i, want := range c.want {
-			if len(got) != len(c.want) || !strings.HasPrefix(string(got[i].Grade)+" "+got[i].Text, want) || got[i].Grade == Note && got[i].Fix == "" {
+			if len(got) != len(c.want) || !strings.HasPrefix(string(got[i].Grade)+" "+got[i].Text.String(), want) || got[i].Grade == Note && !got[i].Fix.Is() {
 				t.Errorf("got %+v, want %v", got, c.want)
 			}
 		}
@@ -147,7 +147,7 @@ func TestExamine(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := Examine(t.Context(), dir, none)
-	if f := of(t, all, "settings"); f.Grade != Wrong || !strings.Contains(f.Text, "starling.toml:2") {
+	if f := of(t, all, "settings"); f.Grade != Wrong || !strings.Contains(f.Text.String(), "starling.toml:2") {
 		t.Errorf("%+v", f)
 	}
 	if f := of(t, all, "data directory"); f.Grade != Good {
@@ -186,7 +186,7 @@ func TestADamagedStateIsFound(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Repeat([]byte("noise"), 5000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := find(); f.Grade != Wrong || f.Fix == "" {
+	if f := find(); f.Grade != Wrong || !f.Fix.Is() {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -199,7 +199,7 @@ func TestWhetherImagesRun(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	got := images(control.Status{ImagesFault: "operation not permitted. This system does not allow it. You can: allow it"})
-	if len(got) != 1 || got[0].Grade != Note || got[0].Text != "cannot run: operation not permitted. This system does not allow it" || got[0].Fix != "allow it; then restart the agent" {
+	if len(got) != 1 || got[0].Grade != Note || got[0].Text.String() != "cannot run: operation not permitted. This system does not allow it" || got[0].Fix.String() != "allow it; then restart the agent" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -209,7 +209,7 @@ func TestWhatWakesTheComputer(t *testing.T) {
 		"not known in the first minute":                           nil,
 		"13.5 a minute: settings 12.0, sensors 1.1, a 0.2, b 0.2": {"b": 0.2, "settings": 12, "a": 0.2, "sensors": 1.1},
 	} {
-		if f := wakeups(by); f.Text != want || f.Grade != Info {
+		if f := wakeups(by); f.Text.String() != want || f.Grade != Info {
 			t.Errorf("%v: %+v", by, f)
 		}
 	}

@@ -42,7 +42,7 @@ func TestCoprocessorsAreExplained(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			all := devices(c.s, c.r)
 			for i, f := range all {
-				if got := string(f.Grade) + " " + f.Text; f.Check != "coprocessors" || i >= len(c.want) || !strings.HasPrefix(got, c.want[i]) {
+				if got := string(f.Grade) + " " + f.Text.String(); f.Check != "coprocessors" || i >= len(c.want) || !strings.HasPrefix(got, c.want[i]) {
 					t.Errorf("got %s", got)
 				}
 			}

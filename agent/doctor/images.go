@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // images reports whether tasks can run in container images, on systems where images exist.
@@ -11,13 +12,14 @@ func images(s control.Status) []Finding {
 	const check = "container images"
 	switch {
 	case s.Images:
-		return []Finding{{Check: check, Grade: Good, Text: "run in the sandbox"}}
+		return []Finding{{Check: check, Grade: Good, Text: words.T("run in the sandbox")}}
 	case s.ImagesFault == "":
 		return nil
 	}
-	why, cure, ok := strings.Cut(s.ImagesFault, " You can: ")
+	why, said, ok := strings.Cut(s.ImagesFault, " You can: ")
+	cure := words.Plain(said)
 	if !ok {
-		cure = "see the agent's log"
+		cure = words.T("see the agent's log")
 	}
-	return []Finding{{check, Note, "cannot run: " + strings.TrimSuffix(why, "."), cure + "; then restart the agent"}}
+	return []Finding{{check, Note, words.T("cannot run: {why}", "why", strings.TrimSuffix(why, ".")), words.T("{cure}; then restart the agent", "cure", cure)}}
 }

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,15 +27,15 @@ func server(ctx context.Context, way *http.Transport, masterURL string, now func
 	dates := &dated{next: way}
 	client := &schedulerop.Client{HTTP: httpclient.New(dates), UserAgent: "Starling " + version.Version}
 	client.HTTP.RetryMax = 0
-	f := Finding{Check: masterURL, Grade: Good, Text: "responds, and names its scheduler"}
+	f := Finding{Check: masterURL, Grade: Good, Text: words.T("responds, and names its scheduler")}
 	if _, err := client.MasterPage(ctx, masterURL); err != nil {
 		t := schedulerop.Diagnose(err, masterURL, now())
-		f.Grade, f.Text, f.Fix = Wrong, t.Text(now()).String(), t.Cure(masterURL).String()
+		f.Grade, f.Text, f.Fix = Wrong, t.Text(now()), t.Cure(masterURL)
 	}
 	all := []Finding{f}
 	if theirs := dates.last(); !theirs.IsZero() {
 		if off := now().Sub(theirs).Round(time.Second); off.Abs() > clockSlack {
-			all = append(all, Finding{"clock", Wrong, fmt.Sprintf("differs by %s from the clock of %s", words.Span(off), masterURL), "set this computer's clock, or use NTP"})
+			all = append(all, Finding{"clock", Wrong, words.T("differs by {span} from the clock of {url}", "span", words.Span(off), "url", masterURL), words.T("set this computer's clock, or use NTP")})
 		}
 	}
 	return all
@@ -84,20 +83,20 @@ func said(p control.Project, seen []Finding) []Finding {
 	check := p.MasterURL
 	var all []Finding
 	if x := p.Failing; x != nil {
-		text := x.Text
+		var wrote words.Text
 		if x.Stderr != "" {
-			text += " Its application's last lines: " + strings.ReplaceAll(x.Stderr, "\n", " | ")
+			wrote = words.T("Its application's last lines: {lines}", "lines", strings.ReplaceAll(x.Stderr, "\n", " | "))
 		}
-		all = append(all, Finding{check, Wrong, text, x.Cure})
+		all = append(all, Finding{check, Wrong, words.And(words.Plain(x.Text), wrote), words.Plain(x.Cure)})
 	}
 	if p.Ending != "" {
-		all = append(all, Finding{Check: check, Grade: Note, Text: p.Ending})
+		all = append(all, Finding{Check: check, Grade: Note, Text: words.Plain(p.Ending)})
 	} else if waits(p) {
-		all = append(all, Finding{check, Note, p.Work, p.WorkCure})
+		all = append(all, Finding{check, Note, words.Plain(p.Work), words.Plain(p.WorkCure)})
 	}
 	told := func(f Finding) bool { return f.Check == check && f.Grade == Wrong }
 	if p.TroubleCode != "" && !slices.ContainsFunc(seen, told) {
-		all = append(all, Finding{check, Wrong, p.Trouble, p.TroubleCure})
+		all = append(all, Finding{check, Wrong, words.Plain(p.Trouble), words.Plain(p.TroubleCure)})
 	}
 	return all
 }

@@ -68,7 +68,7 @@ func (f *Facts) Task(project, name string) (t Task, ok bool) {
 	}
 	if seen, plan, ok := f.Last.Result(project, name); ok {
 		t.Reason, t.CPUs = plan.Decision, cmp.Or(seen.CPUs, t.CPUs)
-		t.Reason.Explanation = t.Reason.Explanation.In(f.Language)
+		t.Reason.Explanation = t.Reason.In(f.Language)
 	}
 	if p := f.Processes[key].Progress; p != nil {
 		t.Memory, t.PeakMemory, t.Disk = p.WorkingSet, max(t.PeakMemory, p.PeakWorkingSet), p.Disk

@@ -36,9 +36,9 @@ func doctorCmd(o *options) *cobra.Command {
 				if o.json || f.Grade == doctor.Info && !verbose {
 					continue
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Grade, f.Check, f.Text)
-				if f.Fix != "" {
-					fmt.Fprintf(w, "\t\t→ %s\n", f.Fix)
+				fmt.Fprintf(w, "%s\t%s\t%s\n", phrase(string(f.Grade)), phrase(f.Check), local(f.Text))
+				if f.Fix.Is() {
+					fmt.Fprintf(w, "\t\t→ %s\n", local(f.Fix))
 				}
 			}
 			var err error
@@ -46,7 +46,7 @@ func doctorCmd(o *options) *cobra.Command {
 				err = writeJSON(cmd.OutOrStdout(), doctorJSON{jsonVersion, all})
 			}
 			if err = errors.Join(err, w.Flush()); err == nil && wrong > 0 {
-				err = fmt.Errorf("doctor: %d of %d checks found a problem", wrong, len(all))
+				err = errors.New(phrase("doctor: {wrong} of {all} checks found a problem", "wrong", wrong, "all", len(all)))
 			}
 			return err
 		},

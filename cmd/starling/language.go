@@ -16,7 +16,9 @@ var spoken = sync.OnceValue(func() words.Language { return words.OfTerminal(os.G
 func phrase(english string, values ...any) string { return words.T(english, values...).In(spoken()) }
 
 // phraseln prints a text as a line.
-func phraseln(w io.Writer, english string, values ...any) { fmt.Fprintln(w, phrase(english, values...)) }
+func phraseln(w io.Writer, english string, values ...any) {
+	fmt.Fprintln(w, phrase(english, values...))
+}
 
 // local returns a text in the language of the terminal.
 func local(t words.Text) string { return t.In(spoken()) }

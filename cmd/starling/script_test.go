@@ -20,6 +20,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") { // else it is a command of a script
+		_ = os.Setenv("LC_ALL", "C") // tests read its English texts
+	}
 	testscript.Main(m, map[string]func(){"starling": main})
 }
 

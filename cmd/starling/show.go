@@ -32,7 +32,7 @@ func viewCmd(o *options, name, short string, human func(display, control.Status)
 				return writeJSON(cmd.OutOrStdout(), statusJSON{jsonVersion, s})
 			}
 			if !s.Running {
-				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running; "+o.start())
+				fmt.Fprintln(cmd.ErrOrStderr(), phrase("starling: no agent is running; {command}", "command", o.start()))
 			}
 			on(cmd.OutOrStdout(), func(d display) { human(d, s) })
 			return nil

@@ -102,6 +102,10 @@ func (t *table) add(colour string, cells ...string) {
 
 // show writes the table as narrow as d is, if its columns can be cut so far.
 func (t *table) show(d display) {
+	t.columns = slices.Clone(t.columns)
+	for i := range t.columns {
+		t.columns[i].name = phrase(t.columns[i].name)
+	}
 	widths, sum := t.fit(d.width)
 	for ; d.width > 0 && sum > d.width && t.leaveOut(); widths, sum = t.fit(d.width) {
 	}
@@ -149,7 +153,7 @@ func (t *table) leaveOut() bool {
 func (t *table) fit(most int) (widths []int, sum int) {
 	widths, sum = make([]int, len(t.columns)), 2*(len(t.columns)-1)
 	for i, c := range t.columns {
-		widths[i] = len(c.name)
+		widths[i] = utf8.RuneCountInString(c.name)
 		for _, cells := range t.rows {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
 		}
@@ -158,11 +162,11 @@ func (t *table) fit(most int) (widths []int, sum int) {
 	for ; most > 0 && sum > most; sum-- {
 		widest := -1
 		for i, c := range t.columns {
-			if last := len(t.columns) - 1; i == last && c.end && widths[i] > max(c.least, len(c.name)) {
+			if last := len(t.columns) - 1; i == last && c.end && widths[i] > max(c.least, utf8.RuneCountInString(c.name)) {
 				widest = i
 				break
 			}
-			if c.least > 0 && widths[i] > max(c.least, len(c.name)) && (widest < 0 || widths[i] > widths[widest]) {
+			if c.least > 0 && widths[i] > max(c.least, utf8.RuneCountInString(c.name)) && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}

@@ -42,7 +42,7 @@ func whyCmd(o *options) *cobra.Command {
 			}
 			r, err := o.client().Decision(ctx)
 			if errors.Is(err, control.ErrNotRunning) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is computed; "+o.start())
+				fmt.Fprintln(cmd.ErrOrStderr(), phrase("starling: no agent is running, so nothing is computed; {command}", "command", o.start()))
 				r, err = api.OfflineDecision(o.data, version.Version)
 				if errors.Is(err, state.ErrInUse) {
 					return fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)

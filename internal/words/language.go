@@ -4,7 +4,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"io/fs"
+	"fmt"
 	"net/http"
 	"path"
 	"strings"
@@ -20,8 +20,9 @@ type Language string
 // English is the language of the program, of logs and of JSON.
 const English Language = "en"
 
-// catalogs has a folder for each language, with files of English texts and their translations. A
-// translation is a string, or an object of strings by plural category (CLDR: "one", "other" …).
+// catalogs has a folder for each language, with files of English texts and their translations:
+// agent.json, site.json for a project's site, and dashboard.json, which only the dashboard's page
+// reads. A translation is a string, or an object of strings by plural category (CLDR: "one", "other" …).
 //
 //go:embed catalog
 var catalogs embed.FS
@@ -64,14 +65,13 @@ var loaded = func() map[Language]func() map[string]translation {
 // load reads the files of a language.
 func (l Language) load() map[string]translation {
 	all := make(map[string]translation)
-	files, _ := fs.Glob(catalogs, path.Join("catalog", string(l), "*.json"))
-	for _, name := range files {
-		b, err := catalogs.ReadFile(name)
-		if err == nil {
-			err = json.Unmarshal(b, &all)
+	for _, name := range []string{"agent", "site"} {
+		b := l.Catalog(name)
+		if b == nil {
+			continue
 		}
-		if err != nil {
-			panic(name + ": " + err.Error()) // it is part of the binary
+		if err := json.Unmarshal(b, &all); err != nil {
+			panic(fmt.Sprintf("catalog of %s, %s: %v", l, name, err)) // it is part of the binary
 		}
 	}
 	return all

@@ -3,6 +3,7 @@ package words
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -75,6 +76,9 @@ func (t Text) Only(l Language) Text {
 // in returns the text in a language. It reports false if it or a part of it lacks a translation: a
 // sentence is in one language. The parts of a whole are separate sentences.
 func (t Text) in(l Language) (string, bool) {
+	if t.english == "" {
+		return "", true
+	}
 	template := t.english
 	if n, counts := t.number(); t.one != "" && n == 1 && counts {
 		template = t.one
@@ -85,36 +89,40 @@ func (t Text) in(l Language) (string, bool) {
 			return "", false
 		}
 	}
-	if len(t.values) == 0 {
-		return template, true
-	}
-	pairs := make([]string, 0, len(t.values))
-	for i := 0; i+1 < len(t.values); i += 2 {
-		name := t.values[i].(string)
-		if !strings.Contains(template, "{"+name+"}") {
+	var s strings.Builder
+	for {
+		before, rest, braces := strings.Cut(template, "{")
+		s.WriteString(before)
+		if !braces {
+			break
+		}
+		name, after, _ := strings.Cut(rest, "}")
+		i := slices.Index(t.values, any(name))
+		if i < 0 || i%2 != 0 {
+			s.WriteByte('{')
+			template = rest
 			continue
 		}
-		var value string
+		template = after
 		switch v := t.values[i+1].(type) {
 		case Text:
-			if t.whole {
-				value = v.In(l)
-				break
+			value, ok := v.in(l)
+			if !ok && t.whole {
+				value, ok = v.in(English)
 			}
-			ok := true
-			if value, ok = v.in(l); !ok {
+			if !ok {
 				return "", false
 			}
+			s.WriteString(value)
 		default:
-			value = fmt.Sprint(v)
+			fmt.Fprint(&s, v)
 		}
-		pairs = append(pairs, "{"+name+"}", value)
 	}
-	s := strings.NewReplacer(pairs...).Replace(template)
-	if strings.HasSuffix(s, "..") && !strings.HasSuffix(s, "...") { // its last value is a sentence
-		s = s[:len(s)-1]
+	text := s.String()
+	if strings.HasSuffix(text, "..") && !strings.HasSuffix(text, "...") { // its last value is a sentence
+		text = text[:len(text)-1]
 	}
-	return s, true
+	return text, true
 }
 
 // number returns the value n, which selects the plural.

@@ -8,7 +8,6 @@ package notify
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // The times until the first look at the agent, and between looks.
@@ -89,6 +89,7 @@ func (n *Notifier) look(ctx context.Context, now time.Time) {
 	if n.File == "" {
 		return
 	}
+	l := words.LanguageOf(ctx)
 	all, err := n.Ask(ctx)
 	if err != nil {
 		return
@@ -115,25 +116,26 @@ func (n *Notifier) look(ctx context.Context, now time.Time) {
 		}
 	}
 	// It is remembered first. If that fails, nothing is shown, rather than the same at each look.
-	if n.write(next) == nil && n.Show("Starling needs your attention", text(due)) != nil {
+	if n.write(next) == nil && n.Show(words.T("Starling needs your attention").In(l), text(due).In(l)) != nil {
 		_ = n.write(seen)
 	}
 }
 
 // text describes the first of some problems, with its remedy, and mentions the others.
-func text(due []control.Problem) string {
+func text(due []control.Problem) words.Text {
 	p := due[0]
-	text := p.Text
-	if p.Cure != "" {
-		text += " You can: " + p.Cure
+	about := p.Text
+	if len(about) > maxText {
+		about = strings.ToValidUTF8(about[:maxText], "") + "…"
 	}
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "") + "…"
+	all := []words.Text{words.Plain(about)}
+	if p.Cure != "" && len(p.Text)+len(p.Cure) <= maxText {
+		all = append(all, words.T("You can: {cure}", "cure", p.Cure))
 	}
 	if more := len(due) - 1; more > 0 {
-		text += fmt.Sprintf(" And %d more; to see all: starling dashboard", more)
+		all = append(all, words.T("And {n} more; to see all: starling dashboard", "n", more))
 	}
-	return text
+	return words.And(all...)
 }
 
 // read returns the memory of notifications. It is empty without a usable file.

@@ -58,35 +58,36 @@ func (m *menu) refresh() bool {
 
 // made returns the entries for the state of the agent.
 func (m *menu) made(d control.Desktop, err error) []entry {
+	in := func(t words.Text) string { return t.In(words.LanguageOf(m.ctx)) }
 	mode := func(kind prefs.ModeKind, d time.Duration) func(context.Context) error {
 		return func(ctx context.Context) error { return m.agent.SetMode(ctx, control.Computing, kind, d) }
 	}
 	switch {
 	case errors.Is(err, control.ErrNotRunning):
-		return []entry{{id: stateEntry, label: "The agent is not running"}}
+		return []entry{{id: stateEntry, label: in(words.T("The agent is not running"))}}
 	case err != nil:
-		return []entry{{id: stateEntry, label: "The agent does not answer"}}
+		return []entry{{id: stateEntry, label: in(words.T("The agent does not answer"))}}
 	case !d.TrayIcon:
 		m.hide()
 	}
-	state := entry{id: stateEntry, label: "No task is running"}
+	state := entry{id: stateEntry, label: in(words.T("No task is running"))}
 	switch {
 	case d.Compute != "":
 		state.label = d.Compute
 	case d.Running > 0:
-		state.label = words.T("Computing {tasks}", "tasks", words.Count(d.Running, "task")).String()
+		state.label = in(words.T("Computing {tasks}", "tasks", words.Count(d.Running, "task")))
 	}
 	all := []entry{state, {id: firstLine}}
 	switch d.RunMode {
 	case control.ModeName(prefs.Never):
-		all = append(all, entry{resumeEntry, "Resume", mode(prefs.Auto, 0)})
+		all = append(all, entry{resumeEntry, in(words.T("Resume")), mode(prefs.Auto, 0)})
 	case control.ModeName(prefs.Always):
-		all = append(all, entry{followEntry, "Follow the preferences", mode(prefs.Auto, 0)})
+		all = append(all, entry{followEntry, in(words.T("Follow the preferences")), mode(prefs.Auto, 0)})
 		fallthrough
 	default:
-		all = append(all, entry{hourEntry, "Pause for 1 hour", mode(prefs.Never, pause)}, entry{pauseEntry, "Pause until resumed", mode(prefs.Never, 0)})
+		all = append(all, entry{hourEntry, in(words.T("Pause for 1 hour")), mode(prefs.Never, pause)}, entry{pauseEntry, in(words.T("Pause until resumed")), mode(prefs.Never, 0)})
 	}
-	return append(all, entry{id: secondLine}, entry{dashboardEntry, "Open dashboard", func(ctx context.Context) error {
+	return append(all, entry{id: secondLine}, entry{dashboardEntry, in(words.T("Open dashboard")), func(ctx context.Context) error {
 		address, err := m.agent.Dashboard(ctx)
 		if err == nil {
 			m.browse(ctx, address)
