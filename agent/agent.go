@@ -45,6 +45,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/talk"
 	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/logflag"
@@ -103,9 +104,9 @@ type Agent struct {
 	logFlags *logflag.Switches
 	way      proxied // how projects are reached
 	kept     keeping
-	bounded  string      // limits that the system enforces for each task
-	noImages string      // why tasks cannot run in container images here
-	found    gpus.Report // by the drivers
+	bounded  string               // limits that the system enforces for each task
+	noImages executor.ImagesError // why tasks cannot run in container images here
+	found    gpus.Report          // by the drivers
 
 	suspended suspended
 

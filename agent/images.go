@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"errors"
+
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -13,8 +16,11 @@ func (a *Agent) knowImages(e *executor.Executor) {
 		return
 	}
 	if err := e.UseImages(); err != nil {
-		a.noImages = err.Error()
-		a.core.Log.Warn("container images cannot be run", "err", err)
+		a.noImages = executor.ImagesError{Why: words.Plain(err.Error())}
+		if no, ok := errors.AsType[*executor.ImagesError](err); ok {
+			a.noImages = *no
+		}
+		a.core.Log.Warn("container images cannot be run", "err", err, "cure", a.noImages.Cure)
 		return
 	}
 	a.core.Images = true

@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/executor/image"
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -31,6 +32,16 @@ type Image struct {
 // ErrNoImages means that tasks cannot run in container images here.
 var ErrNoImages = errors.New("container images cannot run on this computer now. Find the reason with: starling doctor")
 
+// An ImagesError is why tasks cannot run in container images on this computer at all.
+type ImagesError struct {
+	Why, Cure words.Text // the cure is empty if it is not known
+	Err       error      // of the system, or nil
+}
+
+func (e *ImagesError) Error() string { return e.Why.String() }
+
+func (e *ImagesError) Unwrap() error { return e.Err }
+
 // A RoomError means that an image takes more disk space than it may.
 type RoomError struct{ Need, Room int64 } // bytes
 
@@ -39,13 +50,13 @@ func (e *RoomError) Error() string {
 }
 
 // UseImages lets tasks run in container images from now on. It must be called after Confine and
-// before the first Start. Its error explains why that is not possible here and how to fix it.
+// before the first Start. Its error is an *ImagesError if that is not possible here.
 func (e *Executor) UseImages() error {
 	if runtime.GOOS != "linux" {
-		return errors.New("container images run on Linux only")
+		return &ImagesError{Why: words.T("container images run on Linux only")}
 	}
 	if e.sandboxed == nil {
-		return errors.New("the sandbox is turned off. You can: remove the line sandbox = false from starling.toml")
+		return &ImagesError{Why: words.T("the sandbox is turned off"), Cure: words.T("remove the line sandbox = false from starling.toml")}
 	}
 	if err := e.tryRoot(); err != nil {
 		return err
@@ -76,7 +87,7 @@ func (e *Executor) tryRoot() error {
 	}
 	dir := filepath.Join(e.dir, trial)
 	if err := sandbox.Try(sandbox.Policy{Root: filepath.Join(dir, "root"), Own: filepath.Join(dir, "slot"), User: user}); err != nil {
-		return fmt.Errorf("%w%s", err, noRoot())
+		return noRoot(err)
 	}
 	return nil
 }

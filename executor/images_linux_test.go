@@ -230,8 +230,8 @@ func TestStopWhileUnpacking(t *testing.T) {
 func TestImagesNeedTheSandbox(t *testing.T) {
 	b := newBench(t)
 	b.sandboxed = nil
-	if err := b.UseImages(); err == nil || !strings.Contains(err.Error(), "sandbox = false") {
-		t.Errorf("got %v", err)
+	if no, ok := errors.AsType[*ImagesError](b.UseImages()); !ok || !strings.Contains(no.Cure.String(), "sandbox = false") {
+		t.Errorf("got %+v", no)
 	}
 }
 
@@ -273,8 +273,9 @@ func TestInterfaceInAnImage(t *testing.T) {
 func TestImagesWithoutNamespaces(t *testing.T) {
 	const inside = "STARLING_TEST_WITHOUT_NAMESPACES"
 	if os.Getenv(inside) != "" {
-		if err := newBench(t).UseImages(); err == nil || !strings.Contains(err.Error(), "limit of namespaces is reached. User namespaces are turned off. You can: turn them on with sysctl user.max_user_namespaces") {
-			t.Errorf("got %v", err)
+		no, ok := errors.AsType[*ImagesError](newBench(t).UseImages())
+		if !ok || !strings.HasSuffix(no.Error(), "limit of namespaces is reached. User namespaces are turned off.") || !strings.HasPrefix(no.Cure.String(), "turn them on with sysctl user.max_user_namespaces") {
+			t.Errorf("got %+v", no)
 		}
 		return
 	}

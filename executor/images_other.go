@@ -2,5 +2,5 @@
 
 package executor
 
-// noRoot returns nothing.
-func noRoot() string { return "" }
+// noRoot returns err.
+func noRoot(err error) error { return err }

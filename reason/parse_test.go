@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// others have the words of other programs, or one text in JSON for a fault and its remedy.
+// others have the words of other programs.
 var others = map[string]string{
-	"agent/doctor/images.go":    "images_fault",
 	"agent/view/failure.go":     "a line that BOINC's library writes in every application",
 	"cmd/demo/collatz.go":       "an example's output",
 	"cmd/demo/report.go":        "an example's output",

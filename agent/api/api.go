@@ -23,6 +23,7 @@ import (
 	"github.com/starling-grid/starling/agent/talk"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/executor"
 )
 
 // An API answers while the agent's loop runs. Its exported methods may be called from
@@ -53,7 +54,7 @@ type Parts struct {
 	Journal  *control.Journal
 	Bounded  string                              // limits that the system enforces for each task
 	Unusable []string                            // why installed programs for virtual machines and containers cannot be used
-	NoImages string                              // why tasks cannot run in container images here
+	NoImages executor.ImagesError                // why tasks cannot run in container images here
 	NoCPUs   string                              // the fault of the setting cpus
 	Pass     func(now time.Time) decide.Decision // makes one
 	Adopt    func(settings.Settings) error       // applies the settings that may change while the agent runs

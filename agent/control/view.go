@@ -22,7 +22,8 @@ type Status struct {
 	Virtualization       []string    `json:"virtualization,omitempty"`
 	VirtualizationFaults []string    `json:"virtualization_faults,omitempty"`
 	Images               bool        `json:"images,omitempty"`       // tasks can run in container images
-	ImagesFault          string      `json:"images_fault,omitempty"` // why they cannot, with the remedy
+	ImagesFault          string      `json:"images_fault,omitempty"` // why they cannot
+	ImagesCure           string      `json:"images_cure,omitempty"`
 	GPUs                 []GPU       `json:"gpus,omitempty"`         // those whose sensors can be read
 	Presence             string      `json:"presence,omitempty"`     // whether the computer is in use, with the source of that, "" if unknown
 	Helpers              []string    `json:"helpers,omitempty"`      // the sessions whose helpers report input

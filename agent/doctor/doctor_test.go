@@ -198,7 +198,7 @@ func TestWhetherImagesRun(t *testing.T) {
 	if got := images(control.Status{Images: true}); len(got) != 1 || got[0].Grade != Good {
 		t.Errorf("got %+v", got)
 	}
-	got := images(control.Status{ImagesFault: "operation not permitted. This system does not allow it. You can: allow it"})
+	got := images(control.Status{ImagesFault: "operation not permitted. This system does not allow it.", ImagesCure: "allow it"})
 	if len(got) != 1 || got[0].Grade != Note || got[0].Text.String() != "cannot run: operation not permitted. This system does not allow it" || got[0].Fix.String() != "allow it; then restart the agent" {
 		t.Errorf("got %+v", got)
 	}

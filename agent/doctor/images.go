@@ -16,10 +16,6 @@ func images(s control.Status) []Finding {
 	case s.ImagesFault == "":
 		return nil
 	}
-	why, said, ok := strings.Cut(s.ImagesFault, " You can: ")
-	cure := words.Plain(said)
-	if !ok {
-		cure = words.T("see the agent's log")
-	}
-	return []Finding{{check, Note, words.T("cannot run: {why}", "why", strings.TrimSuffix(why, ".")), words.T("{cure}; then restart the agent", "cure", cure)}}
+	cure := words.Or(words.Plain(s.ImagesCure), words.T("see the agent's log"))
+	return []Finding{{check, Note, words.T("cannot run: {why}", "why", strings.TrimSuffix(s.ImagesFault, ".")), words.T("{cure}; then restart the agent", "cure", cure)}}
 }

@@ -44,7 +44,7 @@ func (f *Facts) Status() control.Status {
 	s.Presence, s.Helpers = f.in(f.presence()), f.Conditions.Helpers
 	s.Manager, s.Achieved, s.Notices = f.manager(), f.achieved(), f.headlines()
 	s.Virtualization, s.VirtualizationFaults = virtualization(f.Host), f.Unusable
-	s.Images, s.ImagesFault = f.Images, f.NoImages
+	s.Images, s.ImagesFault, s.ImagesCure = f.Images, f.in(f.NoImages.Why), f.in(f.NoImages.Cure)
 	seen := f.Last.Snapshot
 	for _, g := range f.Coprocs.Groups {
 		s.Coprocs = append(s.Coprocs, g.String())

@@ -43,13 +43,13 @@ type Facts struct {
 
 	// Properties of the computer.
 	Host       protocol.HostInfo
-	Coprocs    gpus.Set         // that tasks may use
-	Measured   []gpus.Measured  // of these
-	Unusable   []string         // why installed programs for virtual machines and containers cannot be used
-	Images     bool             // tasks can run in container images
-	NoImages   string           // why they cannot
-	Wakeups    map[string]int64 // of the agent's process, by cause
-	NoCPUs     string           // the fault of the setting cpus
+	Coprocs    gpus.Set             // that tasks may use
+	Measured   []gpus.Measured      // of these
+	Unusable   []string             // why installed programs for virtual machines and containers cannot be used
+	Images     bool                 // tasks can run in container images
+	NoImages   executor.ImagesError // why they cannot
+	Wakeups    map[string]int64     // of the agent's process, by cause
+	NoCPUs     string               // the fault of the setting cpus
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
 	Habit      jobsched.Habit // at which hours the computer computes (nil: not known)
