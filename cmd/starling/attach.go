@@ -195,13 +195,13 @@ func (o *options) ended(cmd *cobra.Command, client *control.Client, u, done stri
 	if err != nil {
 		return err
 	}
-	title, word := o.called(cmd.Context(), u)
+	title, _ := o.called(cmd.Context(), u)
 	for _, p := range s.Projects {
 		if p.MasterURL != u || p.Ending == "" || p.Tasks == 0 {
 			continue
 		}
 		if !now {
-			fmt.Fprintln(cmd.OutOrStdout(), strings.NewReplacer("The project", title, "undo "+u, "undo "+word).Replace(p.Ending))
+			phraseln(cmd.OutOrStdout(), "{project}: {text}", "project", title, "text", p.Ending)
 			return nil
 		}
 		if err := client.SteerProject(cmd.Context(), u, control.FinishProject); err != nil {
