@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -136,4 +137,39 @@ func constant(e ast.Expr) (string, bool) {
 		return a + b, okA && okB
 	}
 	return "", false
+}
+
+// TestCatalogsAgree checks that a text has one translation in a language.
+func TestCatalogsAgree(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("catalog", "*", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type key struct{ language, english string }
+	said := make(map[key]string)
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]json.RawMessage
+		if err := json.Unmarshal(b, &all); err != nil {
+			t.Fatal(name, err)
+		}
+		for english, raw := range all {
+			var other string
+			if json.Unmarshal(raw, &other) != nil { // it has plural forms
+				var forms map[string]string
+				if err := json.Unmarshal(raw, &forms); err != nil {
+					t.Fatal(name, english, err)
+				}
+				other = forms["other"]
+			}
+			k := key{filepath.Dir(name), english}
+			if before, known := said[k]; known && before != other {
+				t.Errorf("%s: %q is %q, and elsewhere %q", k.language, english, other, before)
+			}
+			said[k] = other
+		}
+	}
 }

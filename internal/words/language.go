@@ -21,8 +21,8 @@ type Language string
 const English Language = "en"
 
 // catalogs has a folder for each language, with files of English texts and their translations:
-// agent.json, site.json for a project's site, and dashboard.json, which only the dashboard's page
-// reads. A translation is a string, or an object of strings by plural category (CLDR: "one", "other" …).
+// agent.json, site.json for a project's site, and dashboard.json, which the dashboard's page reads,
+// too. A translation is a string, or an object of strings by plural category (CLDR: "one", "other" …).
 //
 //go:embed catalog
 var catalogs embed.FS
@@ -65,7 +65,7 @@ var loaded = func() map[Language]func() map[string]translation {
 // load reads the files of a language.
 func (l Language) load() map[string]translation {
 	all := make(map[string]translation)
-	for _, name := range []string{"agent", "site"} {
+	for _, name := range []string{"dashboard", "agent", "site"} {
 		b := l.Catalog(name)
 		if b == nil {
 			continue
