@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -169,3 +170,6 @@ func Negotiated(h http.Handler) http.Handler {
 		h.ServeHTTP(w, r)
 	})
 }
+
+// Languages returns all languages, English first.
+func Languages() []Language { return slices.Clone(languages) }

@@ -207,6 +207,8 @@ func isText(s string) bool { return word.MatchString(s) && !query.MatchString(s)
 var (
 	tags  = regexp.MustCompile(`(?s)<style.*?</style>|<svg.*?</svg>|\{\{.*?\}\}|<[^>]*>`)
 	attrs = regexp.MustCompile(`(?:title|placeholder|aria-label|alt)="([^"]+)"`)
+	calls = regexp.MustCompile(`\{\{.*?\}\}`)
+	args  = regexp.MustCompile(`"([^"]+)"`)
 	quote = regexp.MustCompile("'((?:[^'\\\\\n]|\\\\.)*)'|`([^`]*)`")
 )
 
@@ -248,6 +250,11 @@ func inPage(path, name string) (all []text, err error) {
 		}
 		for _, m := range attrs.FindAllStringSubmatch(line, -1) {
 			add(m[1])
+		}
+		for _, call := range calls.FindAllString(line, -1) { // {{t "Join the team"}}
+			for _, m := range args.FindAllStringSubmatch(call, -1) {
+				add(m[1])
+			}
 		}
 		add(tags.ReplaceAllString(line, ""))
 	}
