@@ -195,7 +195,7 @@ func limitsCmd() *cobra.Command {
 		}
 		var rows view.List
 		for _, l := range allowance.Lines(t) {
-			rows.Rows = append(rows.Rows, []any{l.Limit, l.Used, l.Allowed})
+			rows.Rows = append(rows.Rows, []any{l.Limit.String(), l.Used.String(), l.Allowed.String()})
 		}
 		return printTable(&view.Listing{Columns: []view.Column{{Name: "Limit"}, {Name: "Used"}, {Name: "Allowed"}}}, rows)
 	})

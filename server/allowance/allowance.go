@@ -60,11 +60,11 @@ func (u Use) Held(now time.Time) string {
 }
 
 // Hours writes a computing time in hours.
-func Hours(seconds float64) string {
+func Hours(seconds float64) words.Text {
 	if h := seconds / Hour; h < 100 {
-		return fmt.Sprint(math.Round(100*h) / 100)
+		return words.Decimal(h, 2)
 	}
-	return words.Number(int64(math.Round(seconds / Hour))).String()
+	return words.Number(int64(math.Round(seconds / Hour)))
 }
 
 // inWindow returns the days that count at now. They are in order.

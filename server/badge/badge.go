@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/setting"
 )
 
@@ -66,12 +67,8 @@ func (l Ladder) All() []Badge {
 }
 
 // Title returns the title of the badge: "Credit of 10,000 or more".
-func (b Badge) Title() string {
-	digits := strconv.FormatInt(b.Credit, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return "Credit of " + digits + " or more"
+func (b Badge) Title() words.Text {
+	return words.T("Credit of {amount} or more", "amount", words.Number(b.Credit))
 }
 
 // Image is the name of the file with its picture.
@@ -81,15 +78,15 @@ func (b Badge) Image() string { return fmt.Sprintf("credit_%d.svg", b.Credit) }
 // of them.
 var colors = []string{"#d9a066", "#c9ced4", "#e8c547", "#8fd3b6", "#8fbcf5", "#d0a5f7"}
 
-// SVG returns its picture, a medal with the amount. The picture contains its title for people who
-// cannot see it.
-func (b Badge) SVG() template.HTML {
+// SVG returns its picture, a medal with the amount. The picture contains its title in a language, for
+// people who cannot see it.
+func (b Badge) SVG(l words.Language) template.HTML {
 	color := colors[min(b.Rung, len(colors)-1)]
-	return template.HTML(fmt.Sprintf( //nolint:gosec // of numbers alone
+	return template.HTML(fmt.Sprintf( //nolint:gosec // of numbers and an escaped text
 		`<svg xmlns="http://www.w3.org/2000/svg" class="badge" role="img" aria-label="%[1]s" viewBox="0 0 32 32" width="32" height="32"><title>%[1]s</title>`+
 			`<circle cx="16" cy="16" r="15" fill="%[2]s" stroke="#3a3a3a" stroke-width="1.5"/><circle cx="16" cy="16" r="12" fill="none" stroke="#3a3a3a" stroke-width=".75"/>`+
 			`<text x="16" y="19.2" font-family="sans-serif" font-size="9" font-weight="bold" text-anchor="middle" fill="#1a1a1a">%[3]s</text></svg>`,
-		b.Title(), color, b.short()))
+		template.HTMLEscapeString(b.Title().In(l)), color, b.short()))
 }
 
 // short is the amount in four letters at most: 2.5k, 100k, 1M.

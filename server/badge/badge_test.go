@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/badge"
 )
 
@@ -31,8 +32,8 @@ func TestOf(t *testing.T) {
 func TestSVG(t *testing.T) {
 	for i, want := range []struct{ title, short string }{{"Credit of 2,500 or more", ">2.5k<"}, {"Credit of 10,000 or more", ">10k<"}, {"Credit of 1,000,000 or more", ">1M<"}} {
 		b := ladder.All()[i]
-		picture := string(b.SVG())
-		if b.Title() != want.title || !strings.Contains(picture, `aria-label="`+want.title+`"`) || !strings.Contains(picture, want.short) {
+		picture := string(b.SVG(words.English))
+		if b.Title().String() != want.title || !strings.Contains(picture, `aria-label="`+want.title+`"`) || !strings.Contains(picture, want.short) {
 			t.Errorf("%q is %s", b.Title(), picture)
 		}
 		d := xml.NewDecoder(strings.NewReader(picture))
@@ -44,8 +45,8 @@ func TestSVG(t *testing.T) {
 			}
 		}
 	}
-	if top := (badge.Badge{Credit: 999_999_999_999, Rung: 40}); !strings.Contains(string(top.SVG()), ">999G<") {
-		t.Errorf("far up: %s", top.SVG())
+	if top := (badge.Badge{Credit: 999_999_999_999, Rung: 40}); !strings.Contains(string(top.SVG(words.English)), ">999G<") {
+		t.Errorf("far up: %s", top.SVG(words.English))
 	}
 }
 

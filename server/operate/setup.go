@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
@@ -80,7 +81,7 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, project.SiteDir, articles.Home+".md"), []byte(articles.First(c.LongName)), 0o644); err != nil { //nolint:gosec // anybody may read it
+	if err := os.WriteFile(filepath.Join(dir, project.SiteDir, articles.Home+".md"), []byte(articles.First(c.LongName, words.English)), 0o644); err != nil { //nolint:gosec // anybody may read it
 		return err
 	}
 	mode := fs.FileMode(0o644)

@@ -214,7 +214,7 @@ func (e *export) writeTables(f *file) error {
 		f.Open("badge")
 		f.Int("id", b.Credit)
 		f.Text("name", fmt.Sprintf("credit_%d", b.Credit))
-		f.Text("title", b.Title())
+		f.Text("title", b.Title().String())
 		f.Text("image_url", e.can.Folder+b.Image())
 		f.Close("badge")
 	}

@@ -41,6 +41,6 @@ func (s *Site) answer(w http.ResponseWriter, key protocol.Authenticator, err err
 		writeXML(w, protocol.EncodeAccountError(refused.Num, refused.Msg))
 	default:
 		s.Log.Error("account call failed", "err", err)
-		writeXML(w, protocol.EncodeAccountError(protocol.ErrNumProjectDown, pages.Unavailable))
+		writeXML(w, protocol.EncodeAccountError(protocol.ErrNumProjectDown, pages.Unavailable.String()))
 	}
 }

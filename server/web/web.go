@@ -186,7 +186,7 @@ func (s *Site) projectConfig(w http.ResponseWriter, r *http.Request) {
 	})
 	if err != nil {
 		s.Log.Error("project config failed", "err", err)
-		http.Error(w, pages.Unavailable, http.StatusServiceUnavailable)
+		http.Error(w, pages.Unavailable.String(), http.StatusServiceUnavailable)
 		return
 	}
 	writeXML(w, c.Encode())

@@ -64,7 +64,7 @@ func findTokens(tx *store.View, _ Query, now time.Time) (List, error) {
 		if len(t.Apps) > 0 {
 			apps = strings.Join(t.Apps, ", ")
 		}
-		cpu := of(allowance.Hours(use.CPUTime), t.MaxCPUTime > 0, allowance.Hours(float64(t.MaxCPUTime)))
+		cpu := of(allowance.Hours(use.CPUTime).String(), t.MaxCPUTime > 0, allowance.Hours(float64(t.MaxCPUTime)).String())
 		if use.Over() {
 			cpu += ", waits until " + words.Time(use.Until, now).String()
 		}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
@@ -71,15 +72,13 @@ func NewGate(st *store.Store, log *slog.Logger, rules Rules) *Gate {
 
 // ErrGuesses means that an account's password was tried too often. Clients treat the number as a
 // temporary error.
-var ErrGuesses = &protocol.AccountError{
-	Num: protocol.ErrNumProjectDown, Msg: "too many wrong passwords for this account: wait a few minutes, or use the account key",
-}
+var ErrGuesses = Refuse(protocol.ErrNumProjectDown, words.T("too many wrong passwords for this account: wait a few minutes, or use the account key"))
 
 // ErrWrong is the answer to a wrong password, and on pages to an unknown address too.
-var ErrWrong = &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "Invalid password"}
+var ErrWrong = Refuse(protocol.ErrNumBadPassword, words.T("Invalid password"))
 
 // ErrShort is the answer to a password that is shorter than the project allows.
-var ErrShort = &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "the password is too short"}
+var ErrShort = Refuse(protocol.ErrNumNotUnique, words.T("the password is too short"))
 
 // noPassword is a hash that matches no password. It is compared if there is no account, so that the
 // answer takes as long.
@@ -96,7 +95,7 @@ func (g *Gate) Try(r *http.Request) error {
 	from := limit.Network(limit.ClientOf(r))
 	if wait, ok := g.tries.Take(from, time.Now()); !ok {
 		g.Log.Warn("too many account calls", "ip", from, "wait", wait)
-		return &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many requests from your address: wait a minute"}
+		return Refuse(protocol.ErrNumProjectDown, words.T("too many requests from your address: wait a minute"))
 	}
 	return nil
 }
@@ -121,18 +120,18 @@ func welcome(u store.User) error {
 	if !u.Banned() {
 		return nil
 	}
-	why := "The project has banned this account"
+	why := words.T("The project has banned this account")
 	if u.BanReason != "" {
-		why += ": " + u.BanReason
+		why = words.T("The project has banned this account: {reason}", "reason", u.BanReason)
 	}
-	return &protocol.AccountError{Num: protocol.ErrNumAuthenticator, Msg: why}
+	return Refuse(protocol.ErrNumAuthenticator, why)
 }
 
 // owner is Prove for all accounts, banned ones too.
 func (g *Gate) owner(r *http.Request, email, passwdHash string) (Proof, error) {
 	email, passwdHash = Canonical(email), strings.ToLower(passwdHash)
 	u, err := g.User(r.Context(), email)
-	unknown, _ := errors.AsType[*protocol.AccountError](err)
+	unknown, _ := errors.AsType[*Refusal](err)
 	if err != nil && unknown == nil {
 		return Proof{}, err
 	}
@@ -174,7 +173,7 @@ func (g *Gate) User(ctx context.Context, email string) (u store.User, err error)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		err = &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "not found"}
+		err = Refuse(protocol.ErrNumNotFound, words.T("not found"))
 	}
 	return u, err
 }
@@ -184,16 +183,16 @@ func (g *Gate) User(ctx context.Context, email string) (u store.User, err error)
 func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation string) (Proof, error) {
 	none := Proof{}
 	if g.DisableAccountCreation {
-		return none, &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "Account creation is disabled"}
+		return none, Refuse(protocol.ErrNumNoCreation, words.T("Account creation is disabled"))
 	}
 	if passwdHash == "" {
-		return none, &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
+		return none, Refuse(protocol.ErrNumBadPassword, words.T("bad password hash"))
 	}
 	ctx := r.Context()
 	taken := func() (Proof, error) {
 		p, err := g.Prove(r, email, passwdHash)
-		if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumBadPassword {
-			err = &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "There's already an account with that email address"}
+		if refused, ok := errors.AsType[*Refusal](err); ok && refused.Num == protocol.ErrNumBadPassword {
+			err = Refuse(protocol.ErrNumNotUnique, words.T("There's already an account with that email address"))
 		}
 		return p, err
 	}
@@ -201,7 +200,7 @@ func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation strin
 		return taken()
 	}
 	if !g.invited(invitation) {
-		return none, &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "the project takes volunteers by invitation, and this code is not valid"}
+		return none, Refuse(protocol.ErrNumNoCreation, words.T("the project takes volunteers by invitation, and this code is not valid"))
 	}
 	if err := g.Try(r); err != nil {
 		return none, err
@@ -213,7 +212,7 @@ func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation strin
 	from := limit.Network(limit.ClientOf(r))
 	if wait, ok := g.made.Take(from, time.Now()); !ok {
 		g.Log.Warn("too many new accounts", "ip", from, "wait", wait)
-		return none, &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many accounts were created from your address: try again in " + wait.Round(time.Minute).String() + ", or ask the project to create one"}
+		return none, Refuse(protocol.ErrNumProjectDown, words.T("too many accounts were created from your address: try again in {time}, or ask the project to create one", "time", words.Span(wait.Round(time.Minute))))
 	}
 	done, err := g.hashing.begin(ctx, false)
 	if err != nil {

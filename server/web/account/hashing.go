@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -12,7 +13,7 @@ import (
 const maxWaiting = 64
 
 // errHashing means that too many are waiting. Clients treat the number as a temporary error.
-var errHashing = &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many people are logging in or signing up: try again in a minute"}
+var errHashing = Refuse(protocol.ErrNumProjectDown, words.T("too many people are logging in or signing up: try again in a minute"))
 
 // hashing allocates the processors' time for passwords, each of which takes a processor for a
 // while. Passwords of existing accounts have precedence: a crowd of sign-ups does not keep users

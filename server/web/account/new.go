@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -53,7 +54,7 @@ func blank(email, name string, now time.Time) (store.User, error) {
 // CheckEmail returns an error if no account can have an address, which is in canonical form.
 func CheckEmail(email string) error {
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxName || !plain(email) {
-		return &protocol.AccountError{Num: protocol.ErrNumBadEmail, Msg: "not a valid e-mail address"}
+		return Refuse(protocol.ErrNumBadEmail, words.T("not a valid e-mail address"))
 	}
 	return nil
 }
@@ -63,7 +64,7 @@ func CheckEmail(email string) error {
 func Name(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > maxName || !plain(name) || strings.ContainsAny(name, "<>") {
-		return "", &protocol.AccountError{Num: protocol.ErrNumBadUserName, Msg: "not a valid user name"}
+		return "", Refuse(protocol.ErrNumBadUserName, words.T("not a valid user name"))
 	}
 	return name, nil
 }
@@ -81,7 +82,7 @@ func NewKey() protocol.Authenticator { return protocol.Authenticator(randomHex()
 // slowHash returns the stored form of the hash that clients send in place of a password.
 func slowHash(passwdHash string) (string, error) {
 	if b, err := hex.DecodeString(passwdHash); err != nil || len(b) != 16 {
-		return "", &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
+		return "", Refuse(protocol.ErrNumBadPassword, words.T("bad password hash"))
 	}
 	slow, err := bcrypt.GenerateFromPassword([]byte(strings.ToLower(passwdHash)), bcrypt.DefaultCost)
 	return string(slow), err

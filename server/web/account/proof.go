@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -67,9 +68,9 @@ func bySession(u store.User, hash string) Proof {
 	}}
 }
 
-// ByKey returns the account with a key. The error for an unknown key is an AccountError.
+// ByKey returns the account with a key. The error for an unknown key is a Refusal.
 func (g *Gate) ByKey(ctx context.Context, key protocol.Authenticator) (p Proof, err error) {
-	unknown := &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "not found"}
+	unknown := Refuse(protocol.ErrNumNotFound, words.T("not found"))
 	p.still = func(_ *store.View, now store.User) error {
 		if now.Authenticator != key || now.Banned() {
 			return unknown

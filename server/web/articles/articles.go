@@ -28,6 +28,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // A Folder holds articles. It may not exist.
@@ -278,28 +280,29 @@ func (f Folder) Themed() bool {
 	return file.Close() == nil
 }
 
-// First is the home page of a project that has not written one, in Markdown.
-func First(project string) string {
-	return "# " + markup.ReplaceAllString(headline(project), `\$0`) + `
-
-This project divides a large computation into small tasks. Volunteers' computers work on them in the background and send
-the results back.
-`
+// First is the home page of a project that has not written one, in Markdown and a language.
+func First(project string, l words.Language) string {
+	return "# " + markup.ReplaceAllString(headline(project).In(l), `\$0`) + "\n\n" + lead.In(l) + "\n"
 }
 
-func headline(project string) string { return "Your computer can help " + project }
+func headline(project string) words.Text {
+	return words.T("Your computer can help {project}", "project", project)
+}
+
+var lead = words.T(`This project divides a large computation into small tasks. Volunteers' computers work on them in the background and send
+the results back.`)
 
 // markup matches the characters that have a meaning in Markdown.
 var markup = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|~]")
 
-// Front returns the project's home page, or else its first one. It has a headline.
-func (f Folder) Front(project string) Front {
+// Front returns the project's home page, or else its first one in a language. It has a headline.
+func (f Folder) Front(project string, l words.Language) Front {
 	a, err := f.Page(Home)
 	if err != nil {
-		a, _ = render(Home, []byte(First(project))) // not a file, so it cannot fail
+		a, _ = render(Home, []byte(First(project, l))) // not a file, so it cannot fail
 	}
 	if a.Front.Headline == "" {
-		a.Front.Headline = headline(project)
+		a.Front.Headline = headline(project).In(l)
 	}
 	return a.Front
 }

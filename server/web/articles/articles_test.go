@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 func write(t *testing.T, dir string, files map[string]string) Folder {
@@ -82,14 +84,14 @@ func TestFront(t *testing.T) {
 // A project that has written nothing has a first page all the same, whatever its name is.
 func TestFirst(t *testing.T) {
 	const name = `a_b_ *c* <d> [e](f) \ g`
-	nothing := Folder("").Front(name)
+	nothing := Folder("").Front(name, words.English)
 	if nothing.Headline != "Your computer can help "+name || !strings.HasPrefix(string(nothing.Lead), "<p>This project divides") || nothing.Rest != "" {
 		t.Errorf("got %+v", nothing)
 	}
-	if got := write(t, t.TempDir(), map[string]string{"home.md": First(name)}).Front("another"); got != nothing {
+	if got := write(t, t.TempDir(), map[string]string{"home.md": First(name, words.English)}).Front("another", words.English); got != nothing {
 		t.Errorf("as a file: %+v", got)
 	}
-	if got := write(t, t.TempDir(), map[string]string{"home.md": "We look."}).Front("X"); got.Headline != "Your computer can help X" || got.Lead != "<p>We look.</p>" {
+	if got := write(t, t.TempDir(), map[string]string{"home.md": "We look."}).Front("X", words.English); got.Headline != "Your computer can help X" || got.Lead != "<p>We look.</p>" {
 		t.Errorf("without a heading: %+v", got)
 	}
 }

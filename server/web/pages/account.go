@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
@@ -17,7 +18,7 @@ func (p *Pages) member(show func(w http.ResponseWriter, r *http.Request, visit a
 	return func(w http.ResponseWriter, r *http.Request) {
 		visit, err := p.Gate.Visitor(r)
 		if err != nil {
-			p.fail(w, err)
+			p.fail(w, r, err)
 			return
 		}
 		visit.ExpavgCredit = credit.Decayed(visit.ExpavgCredit, visit.ExpavgTime, time.Now())
@@ -44,9 +45,9 @@ func (p *Pages) account(w http.ResponseWriter, r *http.Request, visit account.Pr
 	if r.Method == http.MethodPost && r.PostFormValue("what") == "confirm" {
 		if _, ok := p.links.Take(u.ID, time.Now()); ok {
 			p.askToConfirm(r, u)
-			data["Said"] = "It was sent again."
+			data["Said"] = words.T("It was sent again.")
 		} else {
-			data["Error"] = "It was sent a short while ago. Look into your folder of unwanted mail, too."
+			data["Error"] = words.T("It was sent a short while ago. Look into your folder of unwanted mail, too.")
 		}
 	}
 	err := p.Store.View(r.Context(), func(tx *store.View) error {
@@ -59,10 +60,10 @@ func (p *Pages) account(w http.ResponseWriter, r *http.Request, visit account.Pr
 		return err
 	})
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
-	p.show(w, http.StatusOK, "account.html", data)
+	p.show(w, r, http.StatusOK, "account.html", data)
 }
 
 // teamOf returns the team of a user. Its ID is 0 if the user is not in a team.
@@ -95,16 +96,16 @@ func (p *Pages) user(w http.ResponseWriter, r *http.Request) {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) || err == nil && !u.DeletedTime.IsZero() {
-		p.missing(w, "There is no account of this number.")
+		p.missing(w, r, words.T("There is no account of this number."))
 		return
 	}
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
 	u.ExpavgCredit = credit.Decayed(u.ExpavgCredit, u.ExpavgTime, time.Now())
 	data["User"], data["Title"] = u, u.Name
-	p.show(w, http.StatusOK, "user.html", data)
+	p.show(w, r, http.StatusOK, "user.html", data)
 }
 
 // ownData sends all the data that the project has about a volunteer.
@@ -156,13 +157,13 @@ func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, visit account.Pr
 			}
 			for _, x := range append(now, over...) {
 				state, _ := stateOf(x)
-				out.Tasks = append(out.Tasks, task{x.Name, state, h.ID, x.SentTime, x.ReceivedTime, x.ElapsedTime, x.GrantedCredit})
+				out.Tasks = append(out.Tasks, task{x.Name, state.String(), h.ID, x.SentTime, x.ReceivedTime, x.ElapsedTime, x.GrantedCredit})
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -10,9 +10,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/api/client"
 	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/web/account"
 )
 
 // tokenCookie has the token of a submitter who is logged in, until the browser is closed. The pages
@@ -76,7 +78,7 @@ func (p *Pages) batches(w http.ResponseWriter, r *http.Request) {
 		}
 		err = errors.Join(err, failed)
 	}
-	p.showBatches(w, "batches.html", data, err)
+	p.showBatches(w, r, "batches.html", data, err)
 }
 
 // batch shows one batch, and cancels it if asked to.
@@ -89,7 +91,7 @@ func (p *Pages) batch(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodPost {
 		if _, err := c.Cancel(r.Context(), id); err != nil {
-			p.showBatches(w, "batches.html", map[string]any{"Form": url.Values{}}, err)
+			p.showBatches(w, r, "batches.html", map[string]any{"Form": url.Values{}}, err)
 			return
 		}
 		http.Redirect(w, r, fmt.Sprint(p.Gate.MasterURL, "batches/", id), http.StatusSeeOther)
@@ -98,17 +100,17 @@ func (p *Pages) batch(w http.ResponseWriter, r *http.Request) {
 	data := map[string]any{"Here": "batches", "Form": url.Values{}}
 	b, err := c.Batch(r.Context(), id)
 	if err == nil {
-		data["Title"], data["Batch"], data["Percent"] = "Batch "+b.Name, b, fmt.Sprintf("%.0f", 100*b.Fraction)
+		data["Title"], data["Batch"], data["Percent"] = words.T("Batch {name}", "name", b.Name), b, fmt.Sprintf("%.0f", 100*b.Fraction)
 		if e, err := c.Estimate(r.Context(), id); err == nil && b.Unfinished > 0 {
 			data["Estimate"] = e.Text
 		}
 		data["Failed"], err = failed(r, c, id)
 	}
 	if err != nil {
-		p.showBatches(w, "batches.html", data, err)
+		p.showBatches(w, r, "batches.html", data, err)
 		return
 	}
-	p.show(w, http.StatusOK, "batch.html", data)
+	p.show(w, r, http.StatusOK, "batch.html", data)
 }
 
 // failed returns the first workunits of a batch that failed.
@@ -147,7 +149,7 @@ func (p *Pages) outputs(w http.ResponseWriter, r *http.Request) {
 func submit(r *http.Request, c *client.Client) (b wire.Batch, err error) {
 	quorum, err := strconv.Atoi(r.PostFormValue("quorum"))
 	if err != nil || quorum < 1 {
-		return b, &wire.Fault{Text: "the quorum is not a number", Cure: "give the number of computers whose results have to agree, such as 1"}
+		return b, refusal("the quorum is not a number: give the number of computers whose results have to agree, such as 1")
 	}
 	s := wire.Submission{Name: r.PostFormValue("name"), App: r.PostFormValue("app"), Quorum: quorum}
 	for line := range strings.Lines(r.PostFormValue("lines")) {
@@ -175,16 +177,20 @@ func (p *Pages) keepToken(w http.ResponseWriter, token string) {
 }
 
 // showBatches shows a page with an error of the API, if there is one.
-func (p *Pages) showBatches(w http.ResponseWriter, page string, data map[string]any, err error) {
+func (p *Pages) showBatches(w http.ResponseWriter, r *http.Request, page string, data map[string]any, err error) {
 	code := http.StatusOK
+	if _, ok := errors.AsType[*account.Refusal](err); ok {
+		code = http.StatusUnprocessableEntity
+	}
+	err = explained(data, err)
 	if fault, ok := errors.AsType[*wire.Fault](err); ok {
 		text := fault.Error()
 		data["Error"], code = strings.ToUpper(text[:1])+text[1:]+".", http.StatusUnprocessableEntity
 	} else if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
-	p.show(w, code, page, data)
+	p.show(w, r, code, page, data)
 }
 
 // inProcess sends requests to a handler of this process.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol/venue"
 	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
@@ -35,7 +36,7 @@ func number64(r *http.Request, name string) int64 {
 func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
 	visit, err := p.visitor(r)
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
 	u := visit.User
@@ -52,7 +53,7 @@ func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
 			if u, err = tx.User(id); err != nil {
 				return err
 			}
-			data["Title"], data["Here"] = "Computers of "+u.Name, "leaders"
+			data["Title"], data["Here"] = words.T("Computers of {name}", "name", u.Name), "leaders"
 		}
 		if own || !u.HideHosts && u.DeletedTime.IsZero() {
 			hosts, err = tx.HostsOfUser(u.ID, hostsShown)
@@ -60,11 +61,11 @@ func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		p.missing(w, "There is no account of this number.")
+		p.missing(w, r, words.T("There is no account of this number."))
 		return
 	}
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
 	data["Cut"] = len(hosts) == hostsShown
@@ -80,7 +81,7 @@ func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
 		hosts[i].ExpavgCredit = credit.Decayed(hosts[i].ExpavgCredit, hosts[i].ExpavgTime, now)
 	}
 	data["Hosts"] = hosts
-	p.show(w, http.StatusOK, "computers.html", data)
+	p.show(w, r, http.StatusOK, "computers.html", data)
 }
 
 // computer shows a computer with its tasks, and applies its owner's changes.
@@ -102,11 +103,11 @@ func (p *Pages) computer(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		p.missing(w, "There is no computer of this number.")
+		p.missing(w, r, words.T("There is no computer of this number."))
 	case err != nil:
-		p.fail(w, err)
+		p.fail(w, r, err)
 	default:
-		p.show(w, http.StatusOK, "computer.html", data)
+		p.show(w, r, http.StatusOK, "computer.html", data)
 	}
 }
 
@@ -128,8 +129,8 @@ func describe(tx *store.View, data map[string]any, visitor store.User, id, befor
 		owner = store.User{}
 	}
 	h.ExpavgCredit = credit.Decayed(h.ExpavgCredit, h.ExpavgTime, time.Now())
-	data["Host"], data["Own"], data["Title"] = &h, own, "Computer "+strconv.FormatInt(h.ID, 10)
-	data["Venues"], data["Before"] = venues("none"), before
+	data["Host"], data["Own"], data["Title"] = &h, own, words.T("Computer {id}", "id", h.ID)
+	data["Venues"], data["Before"] = venues(words.T("none")), before
 	if own {
 		data["Title"], data["Here"] = called(h), "account"
 		if data["Twins"], err = twins(tx, h); err != nil {
@@ -175,7 +176,7 @@ func (p *Pages) setComputer(r *http.Request, visit account.Proof) (page string, 
 	case "own":
 		label, at := strings.TrimSpace(r.PostFormValue("label")), r.PostFormValue("venue")
 		if at != "" && !slices.Contains(venue.Names, at) || len(label) > maxLabel || strings.ContainsFunc(label, func(c rune) bool { return c < ' ' }) {
-			return "", refusal("the name may have %d bytes on one line", maxLabel)
+			return "", refusal("the name may have {n} bytes on one line", "n", maxLabel)
 		}
 		err = p.Gate.Update(r.Context(), visit, func(tx *store.Tx, u store.User) error {
 			return tx.SetHostOwn(id, u.ID, label, at, r.PostFormValue("hidden") != "")

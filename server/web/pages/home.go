@@ -34,7 +34,7 @@ const (
 // line, 255 bytes at a time, and match the tags to the letter.
 func (p *Pages) home(w http.ResponseWriter, r *http.Request) {
 	late := time.Now().Add(homePatience)
-	data := map[string]any{"Schedulers": p.Schedulers, "Front": p.Articles.Front(p.Name), "News": p.Articles.News(time.Now(), newsAtHome)}
+	data := map[string]any{"Schedulers": p.Schedulers, "Front": p.Articles.Front(p.Name, words.LanguageOf(r.Context())), "News": p.Articles.News(time.Now(), newsAtHome)}
 	var tag strings.Builder
 	for _, u := range p.Schedulers {
 		tag.WriteString("<scheduler>" + template.HTMLEscapeString(u) + "</scheduler>\n")
@@ -47,14 +47,14 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) {
 	if t, known := p.Standings.Soon(r.Context(), homeMaxAge, time.Until(late)); known && t.Earning >= fewestAtHome {
 		data["Standings"], data["Active"] = t, mostActive(t)
 	}
-	p.show(w, http.StatusOK, "home.html", data)
+	p.show(w, r, http.StatusOK, "home.html", data)
 }
 
 // A progress is a project's progress in a form for visitors.
 type progress struct {
 	Percent     int64 // of the workunits that are done, rounded down (0: not shown)
 	Done, Total int64
-	Sentences   []string
+	Sentences   []words.Text
 }
 
 func progressOf(st counts.Status) (p progress) {
@@ -62,16 +62,14 @@ func progressOf(st counts.Status) (p progress) {
 	if p.Total > 0 {
 		p.Percent = 100 * p.Done / p.Total
 	}
-	say := func(n int64, one, many string) {
-		switch {
-		case n == 1:
-			p.Sentences = append(p.Sentences, "1 "+one)
-		case n > 1:
-			p.Sentences = append(p.Sentences, words.Number(n).String()+" "+many)
-		}
+	if n := st.Results.ValidToday; n > 0 {
+		p.Sentences = append(p.Sentences, words.Plural(int(n), "{count} result was validated in the last 24 hours.",
+			"{count} results were validated in the last 24 hours.", "count", words.Number(n)))
 	}
-	say(st.Results.ValidToday, "result was validated in the last 24 hours.", "results were validated in the last 24 hours.")
-	say(st.Results.ByServerState[store.InProgress.String()], "task is being computed now.", "tasks are being computed now.")
+	if n := st.Results.ByServerState[store.InProgress.String()]; n > 0 {
+		p.Sentences = append(p.Sentences, words.Plural(int(n), "{count} task is being computed now.",
+			"{count} tasks are being computed now.", "count", words.Number(n)))
+	}
 	return p
 }
 
@@ -130,8 +128,8 @@ func (p *Pages) join(w http.ResponseWriter, r *http.Request) {
 		return nil
 	})
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
-	p.show(w, http.StatusOK, "join.html", map[string]any{"URL": p.Gate.MasterURL, "Closed": p.Gate.DisableAccountCreation, "Platforms": list})
+	p.show(w, r, http.StatusOK, "join.html", map[string]any{"URL": p.Gate.MasterURL, "Closed": p.Gate.DisableAccountCreation, "Platforms": list})
 }

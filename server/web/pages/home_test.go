@@ -2,6 +2,7 @@ package pages
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,18 +23,25 @@ func TestProgress(t *testing.T) {
 		name string
 		st   counts.Status
 		want progress
+
+		sentences []string
 	}{
-		{"nothing", of(0, 0, 0, 0), progress{}},
-		{"the first workunit of many", of(1, 600_000, 1, 21_340), progress{0, 1, 600_000, []string{
+		{"nothing", of(0, 0, 0, 0), progress{}, nil},
+		{"the first workunit of many", of(1, 600_000, 1, 21_340), progress{Done: 1, Total: 600_000}, []string{
 			"1 result was validated in the last 24 hours.", "21,340 tasks are being computed now.",
-		}}},
-		{"almost all", of(1999, 2000, 7400, 1), progress{99, 1999, 2000, []string{
+		}},
+		{"almost all", of(1999, 2000, 7400, 1), progress{Percent: 99, Done: 1999, Total: 2000}, []string{
 			"7,400 results were validated in the last 24 hours.", "1 task is being computed now.",
-		}}},
-		{"all", of(5, 5, 0, 0), progress{Percent: 100, Done: 5, Total: 5}},
+		}},
+		{"all", of(5, 5, 0, 0), progress{Percent: 100, Done: 5, Total: 5}, nil},
 	} {
-		if got := progressOf(tt.st); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
+		got := progressOf(tt.st)
+		var sentences []string
+		for _, s := range got.Sentences {
+			sentences = append(sentences, s.String())
+		}
+		if got.Sentences = nil; !reflect.DeepEqual(got, tt.want) || !slices.Equal(sentences, tt.sentences) {
+			t.Errorf("%s: got %+v %q, want %+v %q", tt.name, got, sentences, tt.want, tt.sentences)
 		}
 	}
 }
@@ -61,7 +69,7 @@ func TestAgo(t *testing.T) {
 		"2026-11-17": "17 Nov", "2026-01-02": "2 Jan", "2025-12-31": "31 Dec 2025",
 	} {
 		d, err := time.Parse(time.DateOnly, day)
-		if got := ago(d, now); err != nil || got != want {
+		if got := ago(d, now).String(); err != nil || got != want {
 			t.Errorf("%s: got %q, want %q", day, got, want)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // The number of mails that are sent at a time, and the time limit for one.
@@ -12,9 +14,9 @@ const (
 	letterTime = time.Minute
 )
 
-// mail sends a mail, and does not wait for it: the time that a page takes must not reveal whether
+// mail sends a mail in the request's language, and does not wait for it: the time that a page takes must not reveal whether
 // there is an account. A failure concerns only the operator.
-func (p *Pages) mail(r *http.Request, to, subject, text string) {
+func (p *Pages) mail(r *http.Request, to string, subject, text words.Text) {
 	if p.Mail == nil {
 		return
 	}
@@ -25,10 +27,11 @@ func (p *Pages) mail(r *http.Request, to, subject, text string) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), letterTime)
+	l := words.LanguageOf(ctx)
 	go func() {
 		defer func() { <-p.mailing }()
 		defer cancel()
-		if err := p.Mail.Send(ctx, to, subject, text); err != nil {
+		if err := p.Mail.Send(ctx, to, subject.In(l), text.In(l)); err != nil {
 			p.Log.Error("mail could not be sent; see mail and mail_from in server.toml", "err", err)
 		}
 	}()

@@ -12,7 +12,7 @@ func TestDevicesInWords(t *testing.T) {
 		"AMD GPU":                             {Kind: "ATI", Count: 1},
 		"2 × coprocessor of type fake":        {Kind: "fake", Count: 2},
 	} {
-		if got := device(c); got != want {
+		if got := device(c).String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol/venue"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/projectprefs"
@@ -16,15 +17,14 @@ import (
 )
 
 // A choice is one of those that a person has.
-type choice struct{ Name, Text string }
+type choice struct {
+	Name string
+	Text words.Text
+}
 
 // venues returns the venues, with an entry for no venue at the start.
-func venues(none string) []choice {
-	list := []choice{{"", none}}
-	for _, v := range venue.Names {
-		list = append(list, choice{v, strings.ToUpper(v[:1]) + v[1:]})
-	}
-	return list
+func venues(none words.Text) []choice {
+	return []choice{{"", none}, {"home", words.T("Home")}, {"school", words.T("School")}, {"work", words.T("Work")}}
 }
 
 // An appChoice is an application that a volunteer may want or not.
@@ -44,7 +44,7 @@ type kindChoice struct {
 func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, visit account.Proof) {
 	at := r.FormValue("venue")
 	if at != "" && !slices.Contains(venue.Names, at) {
-		p.missing(w, "There is no venue of this name.")
+		p.missing(w, r, words.T("There is no venue of this name."))
 		return
 	}
 	var apps []store.App
@@ -52,14 +52,14 @@ func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, visit accoun
 		apps, err = tx.Apps()
 		return err
 	})
-	data := map[string]any{"Venue": at, "Venues": venues("All computers")}
+	data := map[string]any{"Venue": at, "Venues": venues(words.T("All computers"))}
 	if err == nil && r.Method == http.MethodPost {
 		if err = explained(data, p.setPreferences(r, &visit, at, apps)); err == nil && data["Error"] == nil {
-			data["Said"] = "Preferences saved. Your computers get them at their next contact."
+			data["Said"] = words.T("Preferences saved. Your computers get them at their next contact.")
 		}
 	}
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
 	u := visit.User
@@ -74,7 +74,7 @@ func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, visit accoun
 		kinds = append(kinds, kindChoice{cpuWord(k), match.DeviceNames(k), wanted.Uses(k)})
 	}
 	data["Kinds"] = kinds
-	p.show(w, http.StatusOK, "preferences.html", data)
+	p.show(w, r, http.StatusOK, "preferences.html", data)
 }
 
 // cpuWord returns the name of a kind of processor in a form, where the CPUs need a name.
@@ -100,14 +100,14 @@ func offered(apps []store.App, now projectprefs.Prefs) (list []appChoice) {
 }
 
 func (p *Pages) setPreferences(r *http.Request, visit *account.Proof, at string, apps []store.App) error {
-	u := &visit.User
+	u, form := &visit.User, withPoints(r.PostForm, words.LanguageOf(r.Context()))
 	drop := r.PostFormValue("drop") != "" && at != ""
 	switch r.PostFormValue("what") {
 	case "prefs":
 		text := dropPrefs(u.GlobalPrefs, at, time.Now())
 		if !drop {
 			var err error
-			if text, err = editPrefs(u.GlobalPrefs, at, r.PostForm, time.Now()); err != nil {
+			if text, err = editPrefs(u.GlobalPrefs, at, form, time.Now()); err != nil {
 				return err
 			}
 		}
@@ -119,7 +119,7 @@ func (p *Pages) setPreferences(r *http.Request, visit *account.Proof, at string,
 	case "project":
 		text := projectprefs.Drop(u.ProjectPrefs, at)
 		if !drop {
-			wanted, err := wishesOf(r.PostForm, projectprefs.For(u.ProjectPrefs, at), apps)
+			wanted, err := wishesOf(form, projectprefs.For(u.ProjectPrefs, at), apps)
 			if err != nil {
 				return err
 			}
@@ -134,10 +134,21 @@ func (p *Pages) setPreferences(r *http.Request, visit *account.Proof, at string,
 	return refusal("nothing was asked for")
 }
 
+// withPoints returns a form whose numbers, which are written in a language, have a decimal point.
+func withPoints(form url.Values, l words.Language) url.Values {
+	numbers := make(url.Values)
+	for name, values := range form {
+		for _, v := range values {
+			numbers.Add(name, strings.Replace(v, decimalPoint(l), ".", 1))
+		}
+	}
+	return numbers
+}
+
 // wishesOf reads the form with the project preferences. now has the current ones.
 func wishesOf(form url.Values, now projectprefs.Prefs, apps []store.App) (p projectprefs.Prefs, err error) {
 	if p.ResourceShare, err = strconv.ParseFloat(strings.TrimSpace(form.Get("resource_share")), 64); err != nil || !(p.ResourceShare >= 0 && p.ResourceShare <= projectprefs.MaxShare) {
-		return p, refusal("the resource share must be a number from 0 to %v", projectprefs.MaxShare)
+		return p, refusal("the resource share must be a number from 0 to {most}", "most", words.Number(projectprefs.MaxShare))
 	}
 	if text := strings.TrimSpace(form.Get("max_tasks")); text != "" {
 		if p.MaxTasks, err = strconv.Atoi(text); err != nil || p.MaxTasks < 0 || p.MaxTasks > 1e6 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/protocol/globalprefs"
 	"github.com/starling-grid/starling/protocol/venue"
@@ -16,7 +17,7 @@ import (
 // support are left as they are.
 type pref struct {
 	globalprefs.Key
-	About string
+	About words.Text
 	Value string // as the form shows it: "on" for yes
 }
 
@@ -31,21 +32,23 @@ func (p pref) show(v float64) string {
 	return ""
 }
 
-func edit(name, about string) pref { return pref{Key: globalprefs.Of(name), About: about} }
+func edit(name string, about words.Text) pref {
+	return pref{Key: globalprefs.Of(name), About: about}
+}
 
 var editable = []pref{
-	edit("run_on_batteries", "Compute while on battery"),
-	edit("run_if_user_active", "Compute while the computer is in use"),
-	edit("idle_time_to_run", "Minutes without input until it counts as not in use"),
-	edit("max_ncpus_pct", "Use at most this % of the CPUs"),
-	edit("cpu_usage_limit", "Use at most this % of the CPU time"),
-	edit("start_hour", "Compute only from this hour …"),
-	edit("end_hour", "… until this hour (the same hour: always)"),
-	edit("work_buf_min_days", "Store at least this many days of work"),
-	edit("work_buf_additional_days", "… and up to this many additional days"),
-	edit("disk_max_used_gb", "Use at most this many GB of disk (0: no limit)"),
-	edit("ram_max_used_busy_pct", "Use at most this % of memory while in use"),
-	edit("ram_max_used_idle_pct", "Use at most this % of memory while not in use"),
+	edit("run_on_batteries", words.T("Compute while on battery")),
+	edit("run_if_user_active", words.T("Compute while the computer is in use")),
+	edit("idle_time_to_run", words.T("Minutes without input until it counts as not in use")),
+	edit("max_ncpus_pct", words.T("Use at most this % of the CPUs")),
+	edit("cpu_usage_limit", words.T("Use at most this % of the CPU time")),
+	edit("start_hour", words.T("Compute only from this hour …")),
+	edit("end_hour", words.T("… until this hour (the same hour: always)")),
+	edit("work_buf_min_days", words.T("Store at least this many days of work")),
+	edit("work_buf_additional_days", words.T("… and up to this many additional days")),
+	edit("disk_max_used_gb", words.T("Use at most this many GB of disk (0: no limit)")),
+	edit("ram_max_used_busy_pct", words.T("Use at most this % of memory while in use")),
+	edit("ram_max_used_idle_pct", words.T("Use at most this % of memory while not in use")),
 }
 
 // prefsForm returns the editable preferences with an account's values for a venue.
@@ -90,7 +93,7 @@ func editPrefs(xml, at string, form url.Values, now time.Time) (string, error) {
 		}
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(v >= p.Least && v <= p.Most) {
-			return "", refusal("%s: want a number from %v to %v", p.About, p.Least, p.Most)
+			return "", refusal("{preference}: want a number from {least} to {most}", "preference", p.About, "least", words.Decimal(p.Least, -1), "most", words.Decimal(p.Most, -1))
 		}
 		w.Float(p.Name, v)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/look"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/web/articles"
 )
 
@@ -18,14 +19,14 @@ const newsShown = 30
 func (p *Pages) read(w http.ResponseWriter, r *http.Request) {
 	a, err := p.Articles.Page(r.URL.Query().Get("name"))
 	if err != nil {
-		p.missing(w, "The project has no page of this name.")
+		p.missing(w, r, words.T("The project has no page of this name."))
 		return
 	}
-	p.show(w, http.StatusOK, "read.html", map[string]any{"Title": a.Title, "Here": a.Name, "Article": a})
+	p.show(w, r, http.StatusOK, "read.html", map[string]any{"Title": a.Title, "Here": a.Name, "Article": a})
 }
 
-func (p *Pages) news(w http.ResponseWriter, _ *http.Request) {
-	p.show(w, http.StatusOK, "news.html", map[string]any{"News": p.Articles.News(time.Now(), newsShown)})
+func (p *Pages) news(w http.ResponseWriter, r *http.Request) {
+	p.show(w, r, http.StatusOK, "news.html", map[string]any{"News": p.Articles.News(time.Now(), newsShown)})
 }
 
 // The form of RSS 2.0.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/deletion"
 	"github.com/starling-grid/starling/server/store"
@@ -18,7 +19,7 @@ func (p *Pages) settings(w http.ResponseWriter, r *http.Request, visit account.P
 	if r.Method == http.MethodPost {
 		said, err := p.change(w, r, &visit)
 		if err := explained(data, err); err != nil {
-			p.fail(w, err)
+			p.fail(w, r, err)
 			return
 		}
 		if visit.ID == 0 { // the account is gone
@@ -28,37 +29,37 @@ func (p *Pages) settings(w http.ResponseWriter, r *http.Request, visit account.P
 		data["Said"] = said
 	}
 	data["User"] = visit.User
-	p.show(w, http.StatusOK, "settings.html", data)
+	p.show(w, r, http.StatusOK, "settings.html", data)
 }
 
 // change makes the change that a form of the settings asks for. All but the profile want the
 // password again.
-func (p *Pages) change(w http.ResponseWriter, r *http.Request, visit *account.Proof) (said string, err error) {
+func (p *Pages) change(w http.ResponseWriter, r *http.Request, visit *account.Proof) (said words.Text, err error) {
 	what := r.PostFormValue("what")
 	if what == "profile" {
 		return p.setProfile(r, visit)
 	}
 	password, err := p.Gate.Prove(r, visit.EmailAddr, protocol.PasswordHash(r.PostFormValue("old"), visit.EmailAddr))
-	if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumNotFound {
+	if refused, ok := errors.AsType[*account.Refusal](err); ok && refused.Num == protocol.ErrNumNotFound {
 		err = account.ErrSession // the address was changed or the account deleted just now, and the visit ended
 	}
 	if err != nil {
-		return "", err
+		return words.Text{}, err
 	}
 	proof := visit.And(password)
 	switch what {
 	case "password":
-		return "Password changed.", p.Gate.SetPassword(w, r, proof, r.PostFormValue("password"))
+		return words.T("Password changed."), p.Gate.SetPassword(w, r, proof, r.PostFormValue("password"))
 	case "key":
 		visit.Authenticator = account.NewKey()
 		err := p.Gate.Update(r.Context(), proof, func(tx *store.Tx, u store.User) error { return tx.SetAuthenticator(u.ID, visit.Authenticator) })
-		return "The account key was replaced. Computers that use the old one get no more work: attach them again.", err
+		return words.T("The account key was replaced. Computers that use the old one get no more work: attach them again."), err
 	case "email":
 		return p.changeEmail(w, r, visit, proof)
 	case "delete":
-		return "", p.delete(w, r, visit, proof)
+		return words.Text{}, p.delete(w, r, visit, proof)
 	}
-	return "", refusal("nothing was asked for")
+	return words.Text{}, refusal("nothing was asked for")
 }
 
 func (p *Pages) delete(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof) error {
@@ -76,13 +77,13 @@ func (p *Pages) delete(w http.ResponseWriter, r *http.Request, visit *account.Pr
 	return err
 }
 
-func (p *Pages) setProfile(r *http.Request, visit *account.Proof) (said string, err error) {
+func (p *Pages) setProfile(r *http.Request, visit *account.Proof) (said words.Text, err error) {
 	name, err := account.Name(r.PostFormValue("name"))
 	if err != nil {
-		return "", err
+		return words.Text{}, err
 	}
 	visit.Name, visit.HideHosts, visit.NoExport = name, r.PostFormValue("show_hosts") == "", r.PostFormValue("export") == ""
-	return "Saved.", p.Gate.Update(r.Context(), *visit, func(tx *store.Tx, u store.User) error {
+	return words.T("Saved."), p.Gate.Update(r.Context(), *visit, func(tx *store.Tx, u store.User) error {
 		if err := tx.SetUserName(u.ID, name); err != nil {
 			return err
 		}
@@ -91,20 +92,26 @@ func (p *Pages) setProfile(r *http.Request, visit *account.Proof) (said string, 
 }
 
 // changeEmail changes an account's address, where mail is sent once the new one's owner agrees.
-func (p *Pages) changeEmail(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof) (said string, err error) {
+func (p *Pages) changeEmail(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof) (said words.Text, err error) {
 	email := account.Canonical(r.PostFormValue("email"))
 	if err := account.CheckEmail(email); err != nil {
-		return "", err
+		return words.Text{}, err
 	}
 	if p.Mail == nil {
-		return "E-mail address changed.", p.setEmail(w, r, visit, proof, email, r.PostFormValue("old"), time.Time{})
+		return words.T("E-mail address changed."), p.setEmail(w, r, visit, proof, email, r.PostFormValue("old"), time.Time{})
 	}
 	if _, ok := p.links.Take(visit.ID, time.Now()); !ok {
-		return "", account.ErrGuesses
+		return words.Text{}, account.ErrGuesses
 	}
 	link := p.link("email", "email "+email, visit.User, account.ResetTime) + "&email=" + url.QueryEscape(email)
-	p.mail(r, email, "Your new address for "+p.Name, "Someone, possibly you, wants to use this address for an account at "+p.Name+", "+p.Gate.MasterURL+"\nTo agree, open this link within an hour, in the browser in which you are logged in:\n\n"+link+"\n\nIf it was not you, ignore this message.\n")
-	return "We have sent an e-mail to the new address. Open the link in it to finish.", nil
+	p.mail(r, email, words.T("Your new address for {project}", "project", p.Name), words.T(`Someone, possibly you, wants to use this address for an account at {project}, {url}
+To agree, open this link within an hour, in the browser in which you are logged in:
+
+{link}
+
+If it was not you, ignore this message.
+`, "project", p.Name, "url", p.Gate.MasterURL, "link", link))
+	return words.T("We have sent an e-mail to the new address. Open the link in it to finish."), nil
 }
 
 // email finishes a change of address. It requires the password, because the stored hash includes
@@ -113,7 +120,7 @@ func (p *Pages) email(w http.ResponseWriter, r *http.Request, visit account.Proo
 	email, token := account.Canonical(r.FormValue("email")), r.FormValue("token")
 	bearer, err := p.Gate.Bearer(r, "email "+email, token)
 	if errors.Is(err, account.ErrSession) || err == nil && bearer.ID != visit.ID {
-		p.show(w, http.StatusForbidden, "email.html", map[string]any{"Error": "This link has expired, or is another account's. Ask for the change again."})
+		p.show(w, r, http.StatusForbidden, "email.html", map[string]any{"Error": words.T("This link has expired, or is another account's. Ask for the change again.")})
 		return
 	}
 	data := map[string]any{"Token": token, "Email": email}
@@ -130,10 +137,10 @@ func (p *Pages) email(w http.ResponseWriter, r *http.Request, visit account.Proo
 		err = explained(data, err)
 	}
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
-	p.show(w, http.StatusOK, "email.html", data)
+	p.show(w, r, http.StatusOK, "email.html", data)
 }
 
 func (p *Pages) setEmail(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof, email, password string, confirmed time.Time) error {
@@ -148,7 +155,7 @@ func (p *Pages) setEmail(w http.ResponseWriter, r *http.Request, visit *account.
 		return tx.EndSessions(u.ID)
 	})
 	if errors.Is(err, store.ErrExists) {
-		return &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "there is already an account with this address"}
+		return refusal("there is already an account with this address")
 	}
 	if err == nil {
 		visit.EmailAddr, visit.PasswdHash, visit.ConfirmedTime = email, hash, confirmed

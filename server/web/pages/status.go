@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/ranking"
 	"github.com/starling-grid/starling/server/store"
@@ -19,7 +20,7 @@ func (p *Pages) status(w http.ResponseWriter, r *http.Request) {
 	st, err := p.Counts.Get(r.Context(), counts.Fresh)
 	if err != nil {
 		p.Log.Error("status page failed", "err", err)
-		http.Error(w, Unavailable, http.StatusServiceUnavailable)
+		http.Error(w, Unavailable.In(words.LanguageOf(r.Context())), http.StatusServiceUnavailable)
 		return
 	}
 	switch q := r.URL.Query(); {
@@ -34,7 +35,7 @@ func (p *Pages) status(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(countsXML(st))
 	default:
 		w.Header().Set("Refresh", "30")
-		p.show(w, http.StatusOK, "status.html", map[string]any{"Status": st})
+		p.show(w, r, http.StatusOK, "status.html", map[string]any{"Status": st})
 	}
 }
 

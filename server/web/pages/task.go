@@ -2,9 +2,9 @@ package pages
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -12,7 +12,7 @@ import (
 // A task is a result as its volunteer sees it.
 type task struct {
 	store.Result
-	State string
+	State words.Text
 	Bad   bool // it brings nothing
 }
 
@@ -25,53 +25,53 @@ func tasks(list []store.Result) (out []task) {
 }
 
 // stateOf returns the state of a result in words, and whether it is a bad one.
-func stateOf(x store.Result) (state string, bad bool) {
+func stateOf(x store.Result) (state words.Text, bad bool) {
 	switch x.ServerState {
 	case store.Inactive, store.Unsent:
-		return "Not sent", false
+		return words.T("Not sent"), false
 	case store.InProgress:
-		return "In progress", false
+		return words.T("In progress"), false
 	}
 	switch x.Outcome {
 	case store.Success:
 		return validity(x.ValidateState)
 	case store.CouldntSend:
-		return "Could not be sent", false
+		return words.T("Could not be sent"), false
 	case store.ClientError:
 		switch x.ExitStatus {
 		case protocol.ExitAbortedByUser:
-			return "Aborted by its volunteer", true
+			return words.T("Aborted by its volunteer"), true
 		case protocol.ExitAbortedByProject:
-			return "Cancelled by the project", false
+			return words.T("Cancelled by the project"), false
 		}
-		return fmt.Sprintf("Error while computing (exit status %d)", x.ExitStatus), true
+		return words.T("Error while computing (exit status {status})", "status", x.ExitStatus), true
 	case store.NoReply:
-		return "Not returned in time", true
+		return words.T("Not returned in time"), true
 	case store.DidntNeed:
-		return "Not needed", false
+		return words.T("Not needed"), false
 	case store.ValidateError:
-		return "Its output could not be checked", true
+		return words.T("Its output could not be checked"), true
 	case store.ClientDetached:
-		return "Given up: the computer was detached", true
+		return words.T("Given up: the computer was detached"), true
 	}
-	return "Ended", false
+	return words.T("Ended"), false
 }
 
 // validity returns the outcome of comparing a result with the others of its workunit.
-func validity(v store.ValidateState) (state string, bad bool) {
+func validity(v store.ValidateState) (state words.Text, bad bool) {
 	switch v {
 	case store.Valid:
-		return "Valid", false
+		return words.T("Valid"), false
 	case store.Invalid:
-		return "Invalid: it differs from the others", true
+		return words.T("Invalid: it differs from the others"), true
 	case store.Inconclusive:
-		return "Returned; it differs from another, and a third will decide", false
+		return words.T("Returned; it differs from another, and a third will decide"), false
 	case store.TooLate:
-		return "Returned too late to be compared", true
+		return words.T("Returned too late to be compared"), true
 	case store.NoCheck:
-		return "Returned; not compared, as its workunit was given up", false
+		return words.T("Returned; not compared, as its workunit was given up"), false
 	}
-	return "Returned; waits to be compared", false
+	return words.T("Returned; waits to be compared"), false
 }
 
 // task shows a task and, once it is over, the other tasks of its workunit and the output of its
@@ -80,7 +80,7 @@ func (p *Pages) task(w http.ResponseWriter, r *http.Request) {
 	data := make(map[string]any)
 	visitor, err := p.visitor(r)
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
 	err = p.Store.View(r.Context(), func(tx *store.View) error {
@@ -91,7 +91,7 @@ func (p *Pages) task(w http.ResponseWriter, r *http.Request) {
 		if x.HostID == 0 {
 			return store.ErrNotFound
 		}
-		data["Title"], data["Task"] = "Task "+x.Name, tasks([]store.Result{x})[0]
+		data["Title"], data["Task"] = words.T("Task {name}", "name", x.Name), tasks([]store.Result{x})[0]
 		if x.ServerState != store.Over {
 			return nil // volunteers with the same work could agree on a result
 		}
@@ -114,10 +114,10 @@ func (p *Pages) task(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		p.missing(w, "There is no task of this number. Finished ones are kept for a while only.")
+		p.missing(w, r, words.T("There is no task of this number. Finished ones are kept for a while only."))
 	case err != nil:
-		p.fail(w, err)
+		p.fail(w, r, err)
 	default:
-		p.show(w, http.StatusOK, "task.html", data)
+		p.show(w, r, http.StatusOK, "task.html", data)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/deletion"
 	"github.com/starling-grid/starling/server/ranking"
@@ -25,7 +26,7 @@ const (
 func (p *Pages) teams(w http.ResponseWriter, r *http.Request) {
 	visit, err := p.visitor(r)
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
 	data := map[string]any{"Form": url.Values{}}
@@ -37,21 +38,21 @@ func (p *Pages) teams(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if err := explained(data, err); err != nil {
-			p.fail(w, err)
+			p.fail(w, r, err)
 			return
 		}
 		data["Form"] = r.PostForm
 	}
 	t, err := p.Standings.Get(r.Context(), ranking.Fresh)
 	if err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
 	data["Entries"] = t.Teams
 	if visit.ID != 0 {
 		data["Visitor"] = visit.User
 	}
-	p.show(w, http.StatusOK, "teams.html", data)
+	p.show(w, r, http.StatusOK, "teams.html", data)
 }
 
 // found makes a team, whose founder is its leader and first member.
@@ -100,7 +101,7 @@ func (p *Pages) team(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, p.Gate.MasterURL+"teams", http.StatusSeeOther)
 				return
 			}
-			data["Said"] = "Done."
+			data["Said"] = words.T("Done.")
 		}
 	}
 	var t store.Team
@@ -120,10 +121,10 @@ func (p *Pages) team(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		p.missing(w, "There is no such team.")
+		p.missing(w, r, words.T("There is no such team."))
 		return
 	case err != nil:
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
 	for i := range members {
@@ -134,7 +135,7 @@ func (p *Pages) team(w http.ResponseWriter, r *http.Request) {
 	if u.ID != 0 {
 		data["Visitor"], data["Member"], data["Leads"] = u, u.TeamID == t.ID, u.ID == t.UserID
 	}
-	p.show(w, http.StatusOK, "team.html", data)
+	p.show(w, r, http.StatusOK, "team.html", data)
 }
 
 // changeTeam processes a request of a visitor. It puts the visitor's new team into u.
@@ -175,7 +176,7 @@ func edited(tx *store.Tx, t store.Team, r *http.Request) error {
 		return refusal("the web site must be an https:// or http:// address")
 	}
 	if len(t.Description) > maxAbout {
-		return refusal("the text may have %d bytes", maxAbout)
+		return refusal("the text may have {n} bytes", "n", maxAbout)
 	}
 	if leader := number64(r, "leader"); leader != 0 && leader != t.UserID {
 		held, err := tx.UsersToChange([]int64{leader})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/account"
@@ -15,28 +16,20 @@ import (
 
 // refuse shows a form again with the error.
 func (p *Pages) refuse(w http.ResponseWriter, page string, r *http.Request, err error) {
-	var refused *protocol.AccountError
-	if !errors.As(err, &refused) {
+	data := map[string]any{"Form": r.PostForm}
+	if err := explained(data, err); err != nil {
 		p.Log.Error("account page failed", "err", err)
-		p.show(w, http.StatusServiceUnavailable, page, map[string]any{"Error": Unavailable, "Form": r.PostForm})
+		data["Error"] = Unavailable
+		p.show(w, r, http.StatusServiceUnavailable, page, data)
 		return
 	}
-	p.show(w, http.StatusUnprocessableEntity, page, map[string]any{"Error": explain(refused), "Form": r.PostForm})
-}
-
-// explain returns a refusal as text for a person.
-func explain(e *protocol.AccountError) string {
-	switch e.Num {
-	case protocol.ErrNumBadPassword:
-		return "The e-mail address or password is wrong."
-	}
-	return strings.ToUpper(e.Msg[:1]) + e.Msg[1:] + "."
+	p.show(w, r, http.StatusUnprocessableEntity, page, data)
 }
 
 func (p *Pages) signup(w http.ResponseWriter, r *http.Request) {
 	data := map[string]any{"Form": url.Values{}, "Closed": p.Gate.DisableAccountCreation, "Invited": len(p.Gate.Invitations) > 0, "Terms": p.terms()}
 	if r.Method != http.MethodPost {
-		p.show(w, http.StatusOK, "signup.html", data)
+		p.show(w, r, http.StatusOK, "signup.html", data)
 		return
 	}
 	err := p.enrol(w, r)
@@ -46,10 +39,10 @@ func (p *Pages) signup(w http.ResponseWriter, r *http.Request) {
 	}
 	data["Form"] = r.PostForm
 	if err := explained(data, err); err != nil {
-		p.fail(w, err)
+		p.fail(w, r, err)
 		return
 	}
-	p.show(w, http.StatusUnprocessableEntity, "signup.html", data)
+	p.show(w, r, http.StatusUnprocessableEntity, "signup.html", data)
 }
 
 // enrol makes the account that a form asks for.
@@ -78,13 +71,24 @@ func (p *Pages) welcome(r *http.Request, u store.User) {
 		p.askToConfirm(r, u)
 		return
 	}
-	p.mail(r, u.EmailAddr, "Welcome to "+p.Name, "You have an account at "+p.Name+", "+p.Gate.MasterURL+"\n\nAttach your computers with this e-mail address and your password:\n\n    starling attach "+p.Gate.MasterURL+" --email "+u.EmailAddr+"\n")
+	p.mail(r, u.EmailAddr, words.T("Welcome to {project}", "project", p.Name), words.T(`You have an account at {project}, {url}
+
+Attach your computers with this e-mail address and your password:
+
+    starling attach {url} --email {email}
+`, "project", p.Name, "url", p.Gate.MasterURL, "email", u.EmailAddr))
 }
 
 // askToConfirm mails a link that confirms an account's address.
 func (p *Pages) askToConfirm(r *http.Request, u store.User) {
 	link := p.link("confirm", "confirm", u, account.ConfirmTime)
-	p.mail(r, u.EmailAddr, "Confirm your e-mail address for "+p.Name, "Someone, possibly you, made an account with this address at "+p.Name+", "+p.Gate.MasterURL+"\nTo confirm that it is yours, so that your computers get tasks, open this link within a week and press the button:\n\n"+link+"\n\nIf it was not you, ignore this message.\n")
+	p.mail(r, u.EmailAddr, words.T("Confirm your e-mail address for {project}", "project", p.Name), words.T(`Someone, possibly you, made an account with this address at {project}, {url}
+To confirm that it is yours, so that your computers get tasks, open this link within a week and press the button:
+
+{link}
+
+If it was not you, ignore this message.
+`, "project", p.Name, "url", p.Gate.MasterURL, "link", link))
 }
 
 // link is a page's address with a token that proves for a while, and for one purpose, whose visit
@@ -103,24 +107,24 @@ func (p *Pages) confirm(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, account.ErrSession):
-		p.show(w, http.StatusForbidden, "read.html", map[string]any{"Title": "Not confirmed", "Error": "This link has expired. Log in to have another one sent.", "Article": articles.Article{}})
+		p.show(w, r, http.StatusForbidden, "read.html", map[string]any{"Title": words.T("Not confirmed"), "Error": words.T("This link has expired. Log in to have another one sent."), "Article": articles.Article{}})
 	case err != nil:
-		p.fail(w, err)
+		p.fail(w, r, err)
 	case r.Method != http.MethodPost:
-		p.show(w, http.StatusOK, "confirm.html", map[string]any{"Token": token, "Email": bearer.EmailAddr})
+		p.show(w, r, http.StatusOK, "confirm.html", map[string]any{"Token": token, "Email": bearer.EmailAddr})
 	default:
-		p.show(w, http.StatusOK, "read.html", map[string]any{"Title": "Thank you", "Said": "Your e-mail address is confirmed. Your computers get tasks at their next request.", "Article": articles.Article{}})
+		p.show(w, r, http.StatusOK, "read.html", map[string]any{"Title": words.T("Thank you"), "Said": words.T("Your e-mail address is confirmed. Your computers get tasks at their next request."), "Article": articles.Article{}})
 	}
 }
 
 func (p *Pages) login(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
-		p.show(w, http.StatusOK, "login.html", map[string]any{"Form": url.Values{}})
+		p.show(w, r, http.StatusOK, "login.html", map[string]any{"Form": url.Values{}})
 		return
 	}
 	email := account.Canonical(r.PostFormValue("email"))
 	owner, err := p.Gate.Prove(r, email, protocol.PasswordHash(r.PostFormValue("password"), email))
-	if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumNotFound {
+	if refused, ok := errors.AsType[*account.Refusal](err); ok && refused.Num == protocol.ErrNumNotFound {
 		err = account.ErrWrong // do not reveal which of the two is wrong
 	}
 	if err == nil {
@@ -136,7 +140,7 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) {
 func (p *Pages) logout(w http.ResponseWriter, r *http.Request) {
 	if err := p.Gate.Leave(w, r); err != nil {
 		p.Log.Error("account page failed", "err", err)
-		http.Error(w, Unavailable, http.StatusServiceUnavailable)
+		http.Error(w, Unavailable.In(words.LanguageOf(r.Context())), http.StatusServiceUnavailable)
 		return
 	}
 	http.Redirect(w, r, p.Gate.MasterURL, http.StatusSeeOther)
@@ -146,7 +150,7 @@ func (p *Pages) logout(w http.ResponseWriter, r *http.Request) {
 // exists.
 func (p *Pages) forgot(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
-		p.show(w, http.StatusOK, "forgot.html", map[string]any{})
+		p.show(w, r, http.StatusOK, "forgot.html", map[string]any{})
 		return
 	}
 	if err := p.Gate.Try(r); err != nil {
@@ -162,9 +166,15 @@ func (p *Pages) forgot(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		link := p.link("reset", "reset", u, account.ResetTime)
-		p.mail(r, u.EmailAddr, "A new password for "+p.Name, "Someone, possibly you, asked for a new password for your account at "+p.Name+".\nTo set it, open this link within an hour:\n\n"+link+"\n\nIf it was not you, ignore this message.\n")
+		p.mail(r, u.EmailAddr, words.T("A new password for {project}", "project", p.Name), words.T(`Someone, possibly you, asked for a new password for your account at {project}.
+To set it, open this link within an hour:
+
+{link}
+
+If it was not you, ignore this message.
+`, "project", p.Name, "link", link))
 	}
-	p.show(w, http.StatusOK, "forgot.html", map[string]any{"Sent": true})
+	p.show(w, r, http.StatusOK, "forgot.html", map[string]any{"Sent": true})
 }
 
 func (p *Pages) reset(w http.ResponseWriter, r *http.Request) {
@@ -174,18 +184,19 @@ func (p *Pages) reset(w http.ResponseWriter, r *http.Request) {
 		err = p.Gate.SetPassword(w, r, bearer, r.PostFormValue("password"))
 	}
 	if errors.Is(err, account.ErrSession) {
-		p.show(w, http.StatusForbidden, "forgot.html", map[string]any{"Error": "This link was already used or has expired. Request a new one."})
+		p.show(w, r, http.StatusForbidden, "forgot.html", map[string]any{"Error": words.T("This link was already used or has expired. Request a new one.")})
 		return
 	}
-	var refused *protocol.AccountError
+	data := map[string]any{"Token": token}
+	failed := explained(data, err)
 	switch {
 	case err == nil && r.Method != http.MethodPost:
-		p.show(w, http.StatusOK, "reset.html", map[string]any{"Token": token})
-	case errors.As(err, &refused):
-		p.show(w, http.StatusUnprocessableEntity, "reset.html", map[string]any{"Token": token, "Error": explain(refused)})
+		p.show(w, r, http.StatusOK, "reset.html", data)
+	case err != nil && failed == nil:
+		p.show(w, r, http.StatusUnprocessableEntity, "reset.html", data)
 	case err != nil:
 		p.Log.Error("account page failed", "err", err)
-		http.Error(w, Unavailable, http.StatusServiceUnavailable)
+		http.Error(w, Unavailable.In(words.LanguageOf(r.Context())), http.StatusServiceUnavailable)
 	default:
 		http.Redirect(w, r, p.Gate.MasterURL+"account", http.StatusSeeOther)
 	}

@@ -1,0 +1,35 @@
+package pages
+
+import (
+	"errors"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/web/account"
+)
+
+// refusal is an error that people read.
+func refusal(english string, values ...any) error {
+	return account.Refuse(protocol.ErrNumNotUnique, words.T(english, values...))
+}
+
+// explained puts an error that people are to read into a page's data, and returns others.
+func explained(data map[string]any, err error) error {
+	if refused, ok := errors.AsType[*account.Refusal](err); ok {
+		data["Error"] = refused
+		return nil
+	}
+	return err
+}
+
+// sentence returns a refusal as a sentence in a language.
+func sentence(e *account.Refusal, l words.Language) string {
+	if e.Num == protocol.ErrNumBadPassword {
+		return words.T("The e-mail address or password is wrong.").In(l)
+	}
+	s := e.Text.In(l)
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:] + "."
+}
