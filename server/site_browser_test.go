@@ -73,9 +73,12 @@ func TestSiteInABrowser(t *testing.T) {
 		}
 	}
 	b.Do("be a phone", chromedp.EmulateViewport(320, 640, chromedp.EmulateScale(2)))
-	for _, page := range pages {
-		b.Do("open "+page, chromedp.Navigate(v.base+page), chromedp.WaitReady("main"))
-		b.See(page+" is not wider than the phone", `document.documentElement.scrollWidth <= 320`)
+	for _, language := range []string{"de", "en"} {
+		b.Do("speak "+language, testbrowser.Language(language))
+		for _, page := range pages {
+			b.Do("open "+page, chromedp.Navigate(v.base+page), chromedp.WaitReady("main"))
+			b.See(page+" in "+language+" is not wider than the phone", `document.documentElement.lang === "`+language+`" && document.documentElement.scrollWidth <= 320`)
+		}
 	}
 	b.Picture("site-phone")
 }
