@@ -112,7 +112,7 @@ func TestNobodySuitsThePlanClass(t *testing.T) {
 	w.create(workgen.Params{Name: "wu"}, "hello")
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
 	c.fetch()
-	if found := w.untaken(); len(found) != 1 || found[0].Cause != unsendable.PlanClass || !strings.Contains(found[0].Text, "(mt)") {
+	if found := w.untaken(); len(found) != 1 || found[0].Cause != unsendable.PlanClass || !strings.Contains(found[0].Text.String(), "(mt)") {
 		t.Errorf("got %+v", found)
 	}
 	c.cpus = 2

@@ -94,7 +94,7 @@ func TestTheOnlyComputerComputesAgainAfterAWithdrawal(t *testing.T) {
 	}
 	a.rpc(0, protocol.ReportedResult{Name: "failed_0", State: protocol.ClientComputeError, ExitStatus: 1})
 	w.step()
-	if found := w.untaken(); len(found) != 1 || found[0].Cause != unsendable.Had || found[0].Results != 1 || !strings.Contains(found[0].Text, "has had a result of the same workunit") || found[0].Cure == "" {
+	if found := w.untaken(); len(found) != 1 || found[0].Cause != unsendable.Had || found[0].Results != 1 || !strings.Contains(found[0].Text.String(), "has had a result of the same workunit") || found[0].Cure == "" {
 		t.Errorf("nothing says why it waits: %+v", found)
 	}
 	w.version("1.01")

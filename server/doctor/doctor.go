@@ -86,7 +86,7 @@ func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation,
 			continue
 		}
 		out = append(out, store.Violation{
-			Rule: "every unsent result can be run by an active computer", Count: int(f.Results), Rows: []string{f.Text}, Mend: f.Cure, Advice: true,
+			Rule: "every unsent result can be run by an active computer", Count: int(f.Results), Rows: []string{f.Text.String()}, Mend: f.Cure, Advice: true,
 		})
 	}
 	return out, err

@@ -1,7 +1,6 @@
 package unsendable
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -10,52 +9,55 @@ import (
 )
 
 // text describes the finding.
-func (f *Finding) text(now time.Time) string {
-	what, they, need := "results", "have", "they need"
-	if f.Results == 1 {
-		what, they, need = "result", "has", "it needs"
-	}
-	const active = "no computer active in the last 7 days "
-	amounts := func(unit string) string {
-		n, m := words.Bytes(f.Need).String(), words.Bytes(f.Most).String()
-		if n == m {
-			n, m = fmt.Sprintf("%.0f bytes", f.Need), fmt.Sprintf("%.0f bytes", f.Most)
-		}
-		if f.Results > 1 {
-			n = "at least " + n
-		}
-		return fmt.Sprintf(" (%s %s%s, the most is %s%[3]s)", need, n, unit, m)
-	}
-	why := ""
+func (f *Finding) text(now time.Time) words.Text {
+	return words.Plural(int(f.Results), "{n} result of {app} has waited since {time}: {why}.", "{n} results of {app} have waited since {time}: {why}.",
+		"app", f.App, "time", words.Time(f.Since, now), "why", f.why())
+}
+
+// why describes the cause.
+func (f *Finding) why() words.Text {
 	switch f.Cause {
 	case NoHost:
-		why = "no computer has contacted the project in the last 7 days"
+		return words.T("no computer has contacted the project in the last 7 days")
 	case NoVersion:
-		why = "there is no version of it that may be sent"
+		return words.T("there is no version of it that may be sent")
 	case Platform:
-		why = active + "is of a platform for which it has a version"
 		if f.Image {
-			why = active + "can run its container image, which needs Starling's agent on Linux"
+			return words.T("no computer active in the last 7 days can run its container image, which needs Starling's agent on Linux")
 		}
+		return words.T("no computer active in the last 7 days is of a platform for which it has a version")
 	case PlanClass:
-		why = active + "that has the right platform meets the requirements of a plan class (" + strings.Join(f.PlanClasses, ", ") + ")"
+		return words.T("no computer active in the last 7 days that has the right platform meets the requirements of a plan class ({classes})",
+			"classes", strings.Join(f.PlanClasses, ", "))
 	case HRClass:
-		why = active + "that can run it is of the class that homogeneous redundancy requires"
+		return words.T("no computer active in the last 7 days that can run it is of the class that homogeneous redundancy requires")
 	case Had:
-		why = "every computer active in the last 7 days, or its volunteer, has had a result of the same workunit"
+		return words.T("every computer active in the last 7 days, or its volunteer, has had a result of the same workunit")
 	case Trusted:
-		why = "the validator found a result suspicious, and " + active + "that can run it is of a trusted account and has had no result of the same workunit"
+		return words.T("the validator found a result suspicious, and no computer active in the last 7 days that can run it is of a trusted account and has had no result of the same workunit")
 	case Memory:
-		why = active + "that can run it has enough memory" + amounts("")
+		return words.T("no computer active in the last 7 days that can run it has enough memory ({amounts})", "amounts", f.amounts(false))
 	case Disk:
-		why = active + "that can run it and has the memory has enough disk space" + amounts("")
+		return words.T("no computer active in the last 7 days that can run it and has the memory has enough disk space ({amounts})", "amounts", f.amounts(false))
 	case Bandwidth:
-		why = active + "that can run it otherwise downloads fast enough" + amounts("/s")
+		return words.T("no computer active in the last 7 days that can run it otherwise downloads fast enough ({amounts})", "amounts", f.amounts(true))
 	case Deadline:
-		why = fmt.Sprintf("%sthat can run it otherwise is fast enough for the deadline (%s, the fastest takes %s)",
-			active, words.Span(protocol.Seconds(f.Most)), words.Span(protocol.Seconds(f.Need)))
+		return words.T("no computer active in the last 7 days that can run it otherwise is fast enough for the deadline ({deadline}, the fastest takes {time})",
+			"deadline", words.Span(protocol.Seconds(f.Most)), "time", words.Span(protocol.Seconds(f.Need)))
 	}
-	return fmt.Sprintf("%d %s of %s %s waited since %s: %s.", f.Results, what, f.App, they, words.Time(f.Since, now), why)
+	return words.Text{}
+}
+
+// amounts are the need of the results and the most that a computer has, in bytes or bytes per second.
+func (f *Finding) amounts(perSecond bool) words.Text {
+	need, most := words.Bytes(f.Need), words.Bytes(f.Most)
+	if need.String() == most.String() {
+		need, most = words.Count(int(f.Need), "byte"), words.Count(int(f.Most), "byte")
+	}
+	if perSecond {
+		need, most = words.T("{amount}/s", "amount", need), words.T("{amount}/s", "amount", most)
+	}
+	return words.Plural(int(f.Results), "it needs {need}, the most is {most}", "they need at least {need}, the most is {most}", "need", need, "most", most)
 }
 
 // cure returns the remedy for the operator.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
@@ -58,9 +59,9 @@ type Finding struct {
 	// PlanClasses are the plan classes of the application's versions.
 	PlanClasses []string `json:"plan_classes,omitempty"`
 	// Image is set if a version is a container image, which only Starling's agents run.
-	Image bool   `json:"image,omitempty"`
-	Text  string `json:"text"` // all of this in a sentence
-	Cure  string `json:"cure"` // the remedy for the operator
+	Image bool       `json:"image,omitempty"`
+	Text  words.Text `json:"text"` // all of this in a sentence
+	Cure  string     `json:"cure"` // the remedy for the operator
 }
 
 // A Version is an app version that is sent.

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/unsendable"
@@ -198,8 +199,14 @@ func TestCauses(t *testing.T) {
 				}
 				return
 			}
-			if len(found) != 1 || found[0].Cause != c.want || found[0].Text != c.text || found[0].Cure == "" {
+			if len(found) != 1 || found[0].Cause != c.want || found[0].Text.String() != c.text || found[0].Cure == "" {
 				t.Errorf("got %+v, want %s", found, c.text)
+				return
+			}
+			for _, l := range words.Languages()[1:] {
+				if got := found[0].Text.In(l); got == c.text {
+					t.Errorf("in %s it is English: %s", l, got)
+				}
 			}
 		})
 	}

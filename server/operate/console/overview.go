@@ -76,7 +76,7 @@ func needs(st counts.Status, f flow) (all []need) {
 		}
 	}
 	for _, x := range st.Untaken {
-		all = append(all, need{x.Text, "", "results?state=unsent", "Show results"})
+		all = append(all, need{x.Text.String(), "", "results?state=unsent", "Show results"})
 	}
 	for _, v := range f.Failing {
 		if v.Alarming() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/unsendable"
@@ -72,7 +73,7 @@ func TestNeeds(t *testing.T) {
 		}}},
 		{"a validator that stands still, and results for nobody", counted(func(st *counts.Status) {
 			st.Workunits.NeedValidate, st.OldestAge["need_validate"] = 7, 2*3600
-			st.Untaken = []unsendable.Finding{{Text: "No computer has 64 GB."}}
+			st.Untaken = []unsendable.Finding{{Text: words.Plain("No computer has 64 GB.")}}
 		}), flow{}, []need{
 			{"Workunits to validate: the oldest has waited 2 h.", "The validator does not run, or fails: see starling-server doctor.", "works?state=validating", "Show them"},
 			{"No computer has 64 GB.", "", "results?state=unsent", "Show results"},

@@ -18,7 +18,7 @@ import (
 )
 
 // folders have the texts of the site, in Go.
-var folders = []string{".", "../account", "../articles", "../counts", "../../allowance", "../../badge"}
+var folders = []string{".", "../account", "../articles", "../counts", "../../allowance", "../../badge", "../../unsendable"}
 
 var (
 	action  = regexp.MustCompile(`\{\{.*?\}\}`)
