@@ -23,8 +23,7 @@ var folders = []string{".", "../account", "../articles", "../counts", "../../all
 var (
 	action  = regexp.MustCompile(`\{\{.*?\}\}`)
 	literal = `"(?:[^"\\]|\\.)*"`
-	single  = regexp.MustCompile(`[ ({](?:t|mark) (` + literal + `)`)
-	plurals = regexp.MustCompile(`plural \S+ ` + literal + ` (` + literal + `)`)
+	calls   = regexp.MustCompile(`[ ({](?:t|mark) (` + literal + `)`)
 	tag     = regexp.MustCompile(`(?s)<code>.*?</code>|<p lang="en">.*?</p>|<[^>]*>`)
 	shown   = regexp.MustCompile(`(?:title|placeholder|aria-label|alt)="([^"]*)"`)
 	letters = regexp.MustCompile(`\pL{2,}`)
@@ -88,7 +87,7 @@ func TestPagesHaveNoOtherTexts(t *testing.T) {
 		for _, text := range append(texts, tag.ReplaceAllString(page, " ")) {
 			for _, word := range letters.FindAllString(text, -1) {
 				if !slices.Contains(own, word) {
-					t.Errorf("%s: %q is not translated: use t, mark or plural", name, word)
+					t.Errorf("%s: %q is not translated: use t or mark", name, word)
 				}
 			}
 		}
@@ -133,7 +132,7 @@ func textsOfSite(t *testing.T) []string {
 	}
 	for _, page := range pagesOfSite(t) {
 		for _, a := range action.FindAllString(page, -1) {
-			for _, m := range append(single.FindAllStringSubmatch(a, -1), plurals.FindAllStringSubmatch(a, -1)...) {
+			for _, m := range calls.FindAllStringSubmatch(a, -1) {
 				add(m[1])
 			}
 		}

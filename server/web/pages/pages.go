@@ -188,6 +188,11 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p.Log.Error("page failed", "err", err)
+	unavailable(w, r)
+}
+
+// unavailable answers that a page cannot be shown now. The log has the cause.
+func unavailable(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, Unavailable.In(words.LanguageOf(r.Context())), http.StatusServiceUnavailable)
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/ranking"
 	"github.com/starling-grid/starling/server/store"
@@ -20,7 +19,7 @@ func (p *Pages) status(w http.ResponseWriter, r *http.Request) {
 	st, err := p.Counts.Get(r.Context(), counts.Fresh)
 	if err != nil {
 		p.Log.Error("status page failed", "err", err)
-		http.Error(w, Unavailable.In(words.LanguageOf(r.Context())), http.StatusServiceUnavailable)
+		unavailable(w, r)
 		return
 	}
 	switch q := r.URL.Query(); {

@@ -27,33 +27,30 @@ var templates = func() map[words.Language]*template.Template {
 	return all
 }()
 
-// functions are the functions of the pages in a language. t, plural and mark translate sentences that are
-// written in a page. text translates sentences in a page's data.
+// functions are the functions of the pages in a language. t and mark translate sentences that are written
+// in a page. text translates sentences in a page's data.
 func functions(l words.Language) template.FuncMap {
 	in := func(t words.Text) string { return t.In(l) }
 	return template.FuncMap{
 		"language": func() words.Language { return l },
 		"t":        func(english string, values ...any) string { return in(words.T(english, values...)) },
-		"plural": func(n int64, one, other string, values ...any) string {
-			return in(words.Plural(int(n), one, other, values...))
-		},
-		"mark":   func(english string, values ...any) template.HTML { return mark(l, english, values) },
-		"link":   link,
-		"code":   code,
-		"text":   in,
-		"when":   func(t time.Time) string { return in(when(t)) },
-		"day":    func(t time.Time) string { return in(dayOf(t)) },
-		"date":   func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
-		"ago":    func(day time.Time) string { return in(ago(day, time.Now().UTC())) },
-		"device": func(c store.Coproc) string { return in(device(c)) },
-		"called": func(h store.Host) string { return in(called(h)) },
-		"label":  func(name string) string { return in(label(name)) },
-		"medal":  func(b *badge.Badge) template.HTML { return b.SVG(l) },
-		"count":  func(n any) string { return in(count(n)) },
-		"number": func(v float64) string { return in(number(v)) },
-		"bytes":  func(n float64) string { return in(words.Bytes(n)) },
-		"rank":   func(i int) int { return i + 1 },
-		"span":   func(seconds float64) string { return words.Span(protocol.Seconds(seconds)) },
+		"mark":     func(english string, values ...any) template.HTML { return mark(l, english, values) },
+		"link":     link,
+		"code":     code,
+		"text":     in,
+		"when":     func(t time.Time) string { return in(when(t)) },
+		"day":      func(t time.Time) string { return in(dayOf(t)) },
+		"date":     func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
+		"ago":      func(day time.Time) string { return in(ago(day, time.Now().UTC())) },
+		"device":   func(c store.Coproc) string { return in(device(c)) },
+		"called":   func(h store.Host) string { return in(called(h)) },
+		"label":    func(name string) string { return in(label(name)) },
+		"medal":    func(b *badge.Badge) template.HTML { return b.SVG(l) },
+		"count":    func(n any) string { return in(count(n)) },
+		"number":   func(v float64) string { return in(number(v)) },
+		"bytes":    func(n float64) string { return in(words.Bytes(n)) },
+		"rank":     func(i int) int { return i + 1 },
+		"span":     func(seconds float64) string { return words.Span(protocol.Seconds(seconds)) },
 
 		"decimal": func(v any) string { return strings.Replace(fmt.Sprint(v), ".", decimalPoint(l), 1) },
 		"seconds": func(n int64) float64 { return float64(n) },

@@ -140,7 +140,7 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) {
 func (p *Pages) logout(w http.ResponseWriter, r *http.Request) {
 	if err := p.Gate.Leave(w, r); err != nil {
 		p.Log.Error("account page failed", "err", err)
-		http.Error(w, Unavailable.In(words.LanguageOf(r.Context())), http.StatusServiceUnavailable)
+		unavailable(w, r)
 		return
 	}
 	http.Redirect(w, r, p.Gate.MasterURL, http.StatusSeeOther)
@@ -196,7 +196,7 @@ func (p *Pages) reset(w http.ResponseWriter, r *http.Request) {
 		p.show(w, r, http.StatusUnprocessableEntity, "reset.html", data)
 	case err != nil:
 		p.Log.Error("account page failed", "err", err)
-		http.Error(w, Unavailable.In(words.LanguageOf(r.Context())), http.StatusServiceUnavailable)
+		unavailable(w, r)
 	default:
 		http.Redirect(w, r, p.Gate.MasterURL+"account", http.StatusSeeOther)
 	}
