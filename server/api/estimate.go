@@ -44,7 +44,7 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 	if err != nil {
 		return e, err
 	}
-	plan := forecast.Plan{AppID: app.ID}
+	plan := forecast.Plan{Turn: store.Turn{AppID: app.ID, TokenID: token.ID}}
 	for i := range s.Workunits {
 		wu := &s.Workunits[i]
 		p, err := g.Params(paramsOf(s, wu))
@@ -56,6 +56,9 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 		e.Workunits++
 		e.Results += int64(p.TargetNResults)
 		e.OutputBytes += int64(p.TargetNResults) * g.Uploads()
+		if own := priorityOf(s, wu); i == 0 || own < plan.Turn.OwnPriority {
+			plan.Turn.OwnPriority = own
+		}
 		plan.Flops += float64(p.TargetNResults) * p.RscFpopsEst
 		plan.Task, plan.Memory, plan.Disk = max(plan.Task, p.RscFpopsEst), max(plan.Memory, p.RscMemoryBound), max(plan.Disk, p.RscDiskBound)
 		for _, in := range wu.Inputs {

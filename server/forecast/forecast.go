@@ -6,6 +6,7 @@
 package forecast
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -23,7 +24,7 @@ type Computer struct {
 	Turnaround time.Duration // average time from sending a task to its report (0: unknown)
 }
 
-// Work is the pending work of another application.
+// Work is the pending work of another application, or of another token of the application.
 type Work struct {
 	Flops  float64
 	Weight float64 // share of the computing time, above 0
@@ -35,7 +36,9 @@ type Question struct {
 	Flops     float64 // operations of the rest of the batch, for all its results
 	Task      float64 // of one of its tasks
 	Weight    float64 // of its application, above 0
+	Share     float64 // weight of its token (0: 1)
 	Ahead     float64 // of the application's results that are sent before
+	Peers     []Work  // of the application's other tokens, which take turns with it
 	Others    []Work
 	Computers []Computer
 	Stopped   bool // no work of the application is sent
@@ -70,7 +73,7 @@ type Forecast struct {
 const maxLeft = 100 * 365 * 24 * time.Hour
 
 // Estimate answers a question. All work is divided as a liquid: applications that have some get
-// their weights' parts of all computers' speed. The last task takes a computer's turnaround, by
+// their weights' parts of all computers' speed, and so do the tokens of an application. The last task takes a computer's turnaround, by
 // the median. From ten workunits on that are done, those left take as long as these did.
 func Estimate(q Question) Forecast {
 	f := Forecast{Basis: Computers, Computers: len(q.Computers)}
@@ -80,7 +83,7 @@ func Estimate(q Question) Forecast {
 	one := q.one()
 	if f.Rate > 0 {
 		f.Wait = q.after(q.Ahead, f.Rate)
-		f.Left = max(q.after(q.Ahead+q.Flops, f.Rate), f.Wait+one)
+		f.Left = max(q.after(q.Ahead+q.Flops+q.turns(), f.Rate), f.Wait+one)
 	} else {
 		f.Basis = None
 	}
@@ -96,6 +99,15 @@ func Estimate(q Question) Forecast {
 	}
 	f.Wait, f.Left = min(f.Wait, maxLeft), min(f.Left, maxLeft)
 	return f
+}
+
+// turns returns the operations of other tokens until the batch is done. While both have work, they get
+// computing time by their weights.
+func (q *Question) turns() (flops float64) {
+	for _, p := range q.Peers {
+		flops += min(p.Flops, q.Flops*p.Weight/cmp.Or(q.Share, 1))
+	}
+	return flops
 }
 
 // one returns the time that a task takes from its sending to its report.

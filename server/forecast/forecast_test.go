@@ -56,6 +56,11 @@ func TestEstimate(t *testing.T) {
 			forecast.Computers, 0, 150 * time.Minute,
 		},
 		{
+			"another token takes turns by the weights of both",
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Share: 2, Ahead: 40 * task, Peers: []forecast.Work{{Flops: 4000 * task, Weight: 1}, {Flops: 20 * task, Weight: 6}}, Computers: ten},
+			forecast.Computers, time.Hour, 3 * time.Hour,
+		},
+		{
 			"nobody is there",
 			forecast.Question{Flops: 80 * task, Task: task, Weight: 1},
 			forecast.None, 0, 0,

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -18,21 +19,21 @@ import (
 
 // A Plan is work of one application that a sender considers submitting.
 type Plan struct {
-	AppID        int64
-	Priority     int64
-	Flops        float64 // operations of all results
-	Task         float64 // operations of one
-	Memory, Disk float64 // bytes that one needs, at most
+	Turn         store.Turn // of the last workunit
+	Flops        float64    // operations of all results
+	Task         float64    // operations of one
+	Memory, Disk float64    // bytes that one needs, at most
 }
 
 // Look asks all that an estimate for a plan depends on. classes are the project's plan classes.
 // It reads the records of all hosts and all results that are not over.
 func Look(tx *store.View, p Plan, classes map[string]match.PlanClass, now time.Time) (Question, error) {
-	return look(tx, p, 0, math.MaxInt64, classes, now)
+	p.Turn.ID = math.MaxInt64
+	return look(tx, p, 0, classes, now)
 }
 
-func look(tx *store.View, p Plan, batch, before int64, classes map[string]match.PlanClass, now time.Time) (Question, error) {
-	q := Question{Now: now, Flops: p.Flops, Task: p.Task, Stopped: true, Weight: 1}
+func look(tx *store.View, p Plan, batch int64, classes map[string]match.PlanClass, now time.Time) (Question, error) {
+	q := Question{Now: now, Flops: p.Flops, Task: p.Task, Stopped: true, Weight: 1, Share: 1}
 	apps, err := tx.Apps()
 	if err != nil {
 		return q, err
@@ -45,18 +46,29 @@ func look(tx *store.View, p Plan, batch, before int64, classes map[string]match.
 		if weights[a.ID] = 1; a.Weight > 0 {
 			weights[a.ID] = a.Weight
 		}
-		if a.ID == p.AppID {
+		if a.ID == p.Turn.AppID {
 			q.Stopped, q.Weight = false, weights[a.ID]
 		}
 	}
-	loads, err := tx.Load(p.AppID, p.Priority, before, batch)
+	tokens, err := tx.Tokens()
+	if err != nil {
+		return q, err
+	}
+	shares := make(map[int64]float64) // 1 for work without a token
+	for _, t := range tokens {
+		shares[t.ID] = t.Weight
+	}
+	q.Share = cmp.Or(shares[p.Turn.TokenID], 1)
+	loads, err := tx.Load(p.Turn, batch)
 	if err != nil {
 		return q, err
 	}
 	for _, l := range loads {
 		switch w := weights[l.AppID]; {
-		case l.AppID == p.AppID:
+		case l.AppID == p.Turn.AppID && l.TokenID == p.Turn.TokenID:
 			q.Ahead = l.Flops
+		case l.AppID == p.Turn.AppID:
+			q.Peers = append(q.Peers, Work{Flops: l.Flops, Weight: cmp.Or(shares[l.TokenID], 1)})
 		case w > 0 && l.Flops > 0:
 			q.Others = append(q.Others, Work{Flops: l.Flops, Weight: w})
 		}
@@ -82,8 +94,8 @@ func Batch(tx *store.View, batch int64, classes map[string]match.PlanClass, now 
 	if err != nil {
 		return Forecast{}, err
 	}
-	plan := Plan{AppID: left.AppID, Priority: left.Priority, Flops: left.Flops, Task: left.Task, Memory: left.Memory, Disk: left.Disk}
-	q, err := look(tx, plan, batch, left.Last, classes, now)
+	plan := Plan{Turn: left.Turn, Flops: left.Flops, Task: left.Task, Memory: left.Memory, Disk: left.Disk}
+	q, err := look(tx, plan, batch, classes, now)
 	q.Started, q.Workunits, q.Left = started, s.Total, left.Workunits
 	return Estimate(q), err
 }
@@ -106,7 +118,7 @@ func computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now t
 	speeds := hostversion.NewSpeeds(votes, nil)
 	versions := make(map[int64]version)
 	for _, v := range rows {
-		if v.AppID != p.AppID {
+		if v.AppID != p.Turn.AppID {
 			continue
 		}
 		x := version{platform: v.Platform.Name, class: v.PlanClass, stretch: 1}
@@ -122,7 +134,7 @@ func computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now t
 		}
 		host = host[:0]
 	}
-	err = tx.HostSpeeds(p.AppID, now.Add(-Window), func(h store.HostSpeed) {
+	err = tx.HostSpeeds(p.Turn.AppID, now.Add(-Window), func(h store.HostSpeed) {
 		if len(host) > 0 && host[0].HostID != h.HostID {
 			end()
 		}

@@ -45,49 +45,59 @@ func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) er
 
 // A Load is the work of an application that hosts still have to compute.
 type Load struct {
-	AppID int64
-	Flops float64 // operations, and half of them for a result in progress
+	AppID   int64
+	TokenID int64   // of work that takes turns with the place's token, and otherwise the place's
+	Flops   float64 // operations, and half of them for a result in progress
+}
+
+// A Turn is the place of a workunit in the order in which the work of its application is sent.
+type Turn struct {
+	AppID       int64
+	Priority    int64
+	TokenID     int64
+	OwnPriority int64
+	ID          int64 // of the workunit
 }
 
 const load = `
-SELECT appid, sum(flops) FROM (
-	SELECT r.appid, sum(w.rsc_fpops_est) AS flops FROM result r JOIN workunit w ON w.id = r.workunitid
-	WHERE  r.server_state = 2 AND ` + stillNeeded + ` AND (r.appid <> $1 OR r.priority > $2 OR (r.priority = $2 AND w.id < $3)) AND (w.batch <> $4 OR w.batch = 0)
-	GROUP  BY r.appid
+SELECT appid, tokenid, sum(flops) FROM (
+	SELECT r.appid, CASE WHEN r.appid = $1 AND r.priority = $2 THEN w.tokenid ELSE +$3 END AS tokenid, w.rsc_fpops_est AS flops
+	FROM   result r JOIN workunit w ON w.id = r.workunitid
+	WHERE  r.server_state = 2 AND ` + stillNeeded + ` AND (w.batch <> $6 OR w.batch = 0)
+	  AND  (r.appid <> $1 OR r.priority > $2
+	        OR (r.priority = $2 AND (w.tokenid <> $3 OR w.own_priority > $4 OR (w.own_priority = $4 AND w.id < $5))))
 	UNION ALL
-	SELECT r.appid, 0.5 * sum(w.rsc_fpops_est) FROM result r JOIN workunit w ON w.id = r.workunitid
-	WHERE  r.server_state = 4 AND (w.batch <> $4 OR w.batch = 0)
-	GROUP  BY r.appid
-) t GROUP BY appid ORDER BY appid`
+	SELECT r.appid, +$3, 0.5 * w.rsc_fpops_est FROM result r JOIN workunit w ON w.id = r.workunitid
+	WHERE  r.server_state = 4 AND (w.batch <> $6 OR w.batch = 0)
+) t GROUP BY appid, tokenid ORDER BY appid, tokenid`
 
-// Load returns the remaining work of all applications. Unsent results of the application appID
-// count only if they are sent before a workunit with this priority and the id of before. Results of
-// batch do not count, unless it is 0. It reads all results that are not over.
-func (t *View) Load(appID, priority, before, batch int64) ([]Load, error) {
-	return all(t, func(r row) (l Load, err error) { return l, r.Scan(&l.AppID, &l.Flops) }, load, appID, priority, before, batch)
+// Load returns the remaining work of all applications. Unsent results of the application of p count
+// only if they are sent before its workunit, or take turns with it because they belong to other tokens.
+// Results of batch do not count, unless it is 0. It reads all results that are not over.
+func (t *View) Load(p Turn, batch int64) ([]Load, error) {
+	return all(t, func(r row) (l Load, err error) { return l, r.Scan(&l.AppID, &l.TokenID, &l.Flops) }, load, p.AppID, p.Priority, p.TokenID, p.OwnPriority, p.ID, batch)
 }
 
 // A BatchLeft describes the unfinished workunits of a batch.
 type BatchLeft struct {
-	AppID     int64 // of the first
+	Turn      Turn // of the last of them, with the lowest priorities
 	Workunits int64
 	Flops     float64 // operations of all results that are made at first
 	Task      float64 // operations of a result, at most
-	Priority  int64   // the lowest
-	Last      int64   // id
 	Memory    float64 // bytes, at most
 	Disk      float64 // bytes, at most
 }
 
 const batchLeft = `
-SELECT COALESCE(min(appid), 0), count(*), COALESCE(sum(rsc_fpops_est * target_nresults), 0), COALESCE(max(rsc_fpops_est), 0),
-       COALESCE(min(priority), 0), COALESCE(max(id), 0), COALESCE(max(rsc_memory_bound), 0), COALESCE(max(rsc_disk_bound), 0)
+SELECT COALESCE(min(appid), 0), COALESCE(min(priority), 0), COALESCE(min(tokenid), 0), COALESCE(min(own_priority), 0), COALESCE(max(id), 0),
+       count(*), COALESCE(sum(rsc_fpops_est * target_nresults), 0), COALESCE(max(rsc_fpops_est), 0), COALESCE(max(rsc_memory_bound), 0), COALESCE(max(rsc_disk_bound), 0)
 FROM   workunit WHERE batch = +$1 AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
 
 // BatchLeft describes the unfinished workunits of a batch.
 func (t *View) BatchLeft(batch int64) (BatchLeft, error) {
 	return one(t, func(r row) (b BatchLeft, err error) {
-		return b, r.Scan(&b.AppID, &b.Workunits, &b.Flops, &b.Task, &b.Priority, &b.Last, &b.Memory, &b.Disk)
+		p := &b.Turn
+		return b, r.Scan(&p.AppID, &p.Priority, &p.TokenID, &p.OwnPriority, &p.ID, &b.Workunits, &b.Flops, &b.Task, &b.Memory, &b.Disk)
 	}, batchLeft, batch)
 }
 

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func forecasts(t *testing.T, s *store.Store) {
 		return id
 	}
 	ask := func(p forecast.Plan) (q forecast.Question) {
-		p.AppID = w.App.ID
+		p.Turn.AppID = w.App.ID
 		view(t, s, func(tx *store.View) (err error) {
 			q, err = forecast.Look(tx, p, classes, now)
 			return err
@@ -92,8 +93,29 @@ func forecasts(t *testing.T, s *store.Store) {
 	if q := ask(forecast.Plan{}); !near(q.Ahead, 3e12) || len(q.Others) != 1 || !near(q.Others[0].Flops, 1e12) || q.Others[0].Weight != 3 {
 		t.Errorf("got %+v", q)
 	}
-	if q := ask(forecast.Plan{Priority: 1}); !near(q.Ahead, 1e12) {
+	if q := ask(forecast.Plan{Turn: store.Turn{Priority: 1}}); !near(q.Ahead, 1e12) {
 		t.Errorf("with a priority: got %+v", q)
+	}
+
+	var tokens [2]store.Token // one has three times the weight of the other
+	for i := range tokens {
+		tokens[i] = store.Token{CreateTime: T0, Name: fmt.Sprint("t", i), Hash: fmt.Sprint(i), Weight: float64(1 + 2*i)}
+		update(t, s, func(tx *store.Tx) (err error) {
+			tokens[i].ID, err = tx.InsertToken(tokens[i])
+			return err
+		})
+	}
+	of := func(name string, token store.Token, own int64) {
+		wu := w.Workunit(name)
+		wu.TokenID, wu.OwnPriority, wu.TargetNResults, wu.RscFpopsEst, wu.Priority = token.ID, own, 1, 1e12, -2
+		Add(t, s, wu, 1)
+	}
+	of("own", tokens[0], 0)
+	of("own, later", tokens[0], -1)
+	of("the other's", tokens[1], -9)
+	q = ask(forecast.Plan{Flops: 1e11, Turn: store.Turn{Priority: -2, TokenID: tokens[0].ID}})
+	if !near(q.Ahead, 5e12) || q.Share != 1 || len(q.Peers) != 1 || q.Peers[0] != (forecast.Work{Flops: 1e12, Weight: 3}) {
+		t.Errorf("of a token: got %+v", q)
 	}
 
 	done := add("done", 7, 0, w.App.ID, 1)
@@ -122,7 +144,7 @@ func forecasts(t *testing.T, s *store.Store) {
 			return err
 		}
 		left, err = tx.BatchLeft(7)
-		if left.Workunits != 1 || !near(left.Flops, 2e12) || left.AppID != w.App.ID {
+		if left.Workunits != 1 || !near(left.Flops, 2e12) || left.Turn.AppID != w.App.ID {
 			t.Errorf("left are %+v", left)
 		}
 		return err
