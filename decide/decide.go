@@ -85,12 +85,13 @@ func Lateness(task string, late time.Duration, deadline, now time.Time, cpus pre
 		return words.T("It is late: its deadline passed {when}.", "when", words.When(deadline, now)),
 			words.T("Let it finish: it may still count. To give it up: starling task abort {task}", "task", task)
 	}
-	more := words.T("Let it run more: allow more time (starling mode always), or suspend others.")
+	text = words.T("It will be about {span} late.", "span", words.Span(late))
 	if cpus.Key != "" {
-		more = words.T("Let it run more: allow more CPUs ({key}) or more time (starling mode always), or suspend others.", "key", cpus.Key)
+		return text, words.T("Let it run more: allow more CPUs ({key}) or more time (starling mode always), or suspend others. "+
+			"If it cannot be in time, abort it, so that another computer gets it: starling task abort {task}", "key", cpus.Key, "task", task)
 	}
-	return words.T("It will be about {span} late.", "span", words.Span(late)),
-		words.And(more, words.T("If it cannot be in time, abort it, so that another computer gets it: starling task abort {task}", "task", task))
+	return text, words.T("Let it run more: allow more time (starling mode always), or suspend others. "+
+		"If it cannot be in time, abort it, so that another computer gets it: starling task abort {task}", "task", task)
 }
 
 // Pass decides.

@@ -92,8 +92,8 @@ type chooser struct {
 	waiting   []int // jobs that may run (those with a code are decided)
 	free      *resource.Capacity
 	pools     []resource.Pool
-	charge    []float64           // seconds of a CPU that this pass has promised each project
-	texts     map[want]words.Text // as inWords has them
+	charge    []float64                   // seconds of a CPU that this pass has promised each project
+	reasons   map[want]reason.Explanation // for which jobs do not run
 	again     time.Time
 }
 
@@ -109,7 +109,7 @@ func newChooser(s Snapshot) *chooser {
 	return &chooser{
 		Snapshot: s, decisions: make([]Decision, len(s.Jobs)), free: resource.NewCapacity(s.CPUs, s.Memory, limits, pools), pools: pools,
 		again: s.Now.Add(time.Hour), charge: make([]float64, len(s.Projects)),
-		waiting: make([]int, 0, len(s.Jobs)), texts: make(map[want]words.Text),
+		waiting: make([]int, 0, len(s.Jobs)), reasons: make(map[want]reason.Explanation),
 	}
 }
 

@@ -34,12 +34,15 @@ func (c *chooser) whyNot(i int) reason.Explanation {
 	if w.bound == resource.CPUs && j.CPUs > 1 {
 		w.cpus = j.CPUs
 	}
-	text, known := c.texts[w]
+	r, known := c.reasons[w]
 	if !known {
-		text = c.inWords(w)
-		c.texts[w] = text
+		r = reason.Explanation{Code: codes[w.bound], Text: c.inWords(w), Cure: c.cure(w)}
+		c.reasons[w] = r
 	}
-	return reason.Explanation{Code: codes[w.bound], Text: text, Cure: c.cure(w, j.ID)}
+	if c.never(w) {
+		r.Cure = words.T("Abort it, so that another computer gets it: starling task abort {task}", "task", j.ID)
+	}
+	return r
 }
 
 // running returns the sentence for a job that runs on some devices. It names the resources of a job
@@ -58,11 +61,9 @@ func (c *chooser) never(w want) bool {
 	return w.bound == resource.Memory && c.AllMemory > 0 && w.memory > c.AllMemory
 }
 
-// cure returns the remedy for a want.
-func (c *chooser) cure(w want, id string) words.Text {
+// cure returns the remedy for a want of a job that can run at some time.
+func (c *chooser) cure(w want) words.Text {
 	switch {
-	case c.never(w):
-		return words.T("Abort it, so that another computer gets it: starling task abort {task}", "task", id)
 	case w.bound == resource.Memory:
 		return c.Bound.Cure
 	case w.bound == resource.Limit:

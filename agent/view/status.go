@@ -233,7 +233,10 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 			lateness, lateCure = decide.Lateness(r.Name, j.Late, f.deadline(r), f.Now, f.Prefs.CPUBound(f.Host.NCPUs, f.Prefs.InUse(f.Conditions)))
 		}
 	}
-	t.Why, t.LateCure = f.in(words.And(f.why(r, t), lateness)), f.in(lateCure)
+	t.Why, t.LateCure = f.in(f.why(r, t)), f.in(lateCure)
+	if lateness.Is() {
+		t.Why += " " + f.in(lateness)
+	}
 	return t
 }
 

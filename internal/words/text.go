@@ -4,54 +4,83 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // A Text is a text for people in English, with its values apart, so that it can be written in another
-// language. The zero value is the empty text. In JSON it is the English text.
-type Text struct {
+// language. It is immutable and small. The zero value is the empty text. In JSON it is the English
+// text.
+type Text struct{ *phrase }
+
+type phrase struct {
 	english string // with the names of values in braces
 	one     string // the English text if the value n is 1 ("": the same)
 	values  []any  // name, value, …
 	whole   bool   // it consists of its values: a name, an error or several sentences
+
+	last atomic.Pointer[written] // since thousands of tasks may wait for one reason
+}
+
+// written is a phrase in a language. ok is false if the language lacks a translation.
+type written struct {
+	language Language
+	text     string
+	ok       bool
 }
 
 // T returns a text. A name in braces is the place of a value. Values are pairs of a name and a string, a
 // number or another Text.
-func T(english string, values ...any) Text { return Text{english: english, values: values} }
+func T(english string, values ...any) Text {
+	if english == "" {
+		return Text{}
+	}
+	return Text{&phrase{english: english, values: values}}
+}
 
 // Plain returns a text that is the same in all languages: a name, or the words of another program.
 func Plain(s string) Text {
 	if s == "" {
 		return Text{}
 	}
-	return Text{english: "{s}", values: []any{"s", s}, whole: true}
+	return Text{&phrase{english: "{s}", values: []any{"s", s}, whole: true}}
 }
 
 // Plural returns a text about a number of things, which is the value n. one is the English text about
 // one of them.
 func Plural(n int, one, other string, values ...any) Text {
-	return Text{english: other, one: one, values: append([]any{"n", n}, values...)}
+	return Text{&phrase{english: other, one: one, values: append([]any{"n", n}, values...)}}
 }
 
 // Join returns the texts that are not empty with a separator between them.
 func Join(texts []Text, separator string) Text {
-	var names []string
-	var values []any
+	var only Text
+	n := 0
 	for _, t := range texts {
 		if t.Is() {
-			name := fmt.Sprint(len(names))
+			only = t
+			n++
+		}
+	}
+	if n <= 1 {
+		return only
+	}
+	names, values := make([]string, 0, n), make([]any, 0, 2*n)
+	for _, t := range texts {
+		if t.Is() {
+			name := strconv.Itoa(len(names))
 			names, values = append(names, "{"+name+"}"), append(values, name, t)
 		}
 	}
-	return Text{english: strings.Join(names, separator), values: values, whole: true}
+	return Text{&phrase{english: strings.Join(names, separator), values: values, whole: true}}
 }
 
 // And returns texts one after the other, as the sentences of a paragraph.
 func And(texts ...Text) Text { return Join(texts, " ") }
 
 // Is reports whether there is a text.
-func (t Text) Is() bool { return t.english != "" }
+func (t Text) Is() bool { return t.phrase != nil }
 
 // String returns the English text.
 func (t Text) String() string { return t.In(English) }
@@ -76,9 +105,18 @@ func (t Text) Only(l Language) Text {
 // in returns the text in a language. It reports false if it or a part of it lacks a translation: a
 // sentence is in one language. The parts of a whole are separate sentences.
 func (t Text) in(l Language) (string, bool) {
-	if t.english == "" {
+	if !t.Is() {
 		return "", true
 	}
+	if w := t.last.Load(); w != nil && w.language == l {
+		return w.text, w.ok
+	}
+	text, ok := t.write(l)
+	t.last.Store(&written{l, text, ok})
+	return text, ok
+}
+
+func (t Text) write(l Language) (string, bool) {
 	template := t.english
 	if n, counts := t.number(); t.one != "" && n == 1 && counts {
 		template = t.one
@@ -90,6 +128,7 @@ func (t Text) in(l Language) (string, bool) {
 		}
 	}
 	var s strings.Builder
+	s.Grow(len(template) + 32*len(t.values)/2)
 	for {
 		before, rest, braces := strings.Cut(template, "{")
 		s.WriteString(before)
@@ -114,6 +153,8 @@ func (t Text) in(l Language) (string, bool) {
 				return "", false
 			}
 			s.WriteString(value)
+		case string:
+			s.WriteString(v)
 		default:
 			fmt.Fprint(&s, v)
 		}

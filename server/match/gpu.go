@@ -286,6 +286,11 @@ func driverVersion(d *protocol.Coproc) int {
 
 // DeviceName returns the display name of a kind of processor. The kind "" is the CPUs.
 func DeviceName(kind string) string {
+	return cmp.Or(KnownDevice(kind), "coprocessor of type "+kind)
+}
+
+// KnownDevice is DeviceName, or "" for a kind of a few projects only.
+func KnownDevice(kind string) string {
 	switch kind {
 	case "", "CPU":
 		return "CPU"
@@ -298,7 +303,7 @@ func DeviceName(kind string) string {
 	case "apple_gpu":
 		return "Apple GPU"
 	}
-	return "coprocessor of type " + kind
+	return ""
 }
 
 func article(noun string) string {

@@ -68,11 +68,10 @@ func device(c store.Coproc) words.Text {
 
 // kind names a kind of coprocessor.
 func kind(name string) words.Text {
-	known := match.DeviceName(name)
-	if other, unknown := strings.CutPrefix(known, "coprocessor of type "); unknown {
-		return words.T("coprocessor of type {kind}", "kind", other)
+	if known := match.KnownDevice(name); known != "" {
+		return words.Plain(known)
 	}
-	return words.Plain(known)
+	return words.T("coprocessor of type {kind}", "kind", name)
 }
 
 // called returns the owner's name for a computer.
