@@ -55,12 +55,19 @@ type Entry struct {
 	Cure    string // "": nothing needs to be done
 }
 
+// made is an Entry with the texts that are the same for all reasons.
+type made struct {
+	Entry
+	text, unnamed words.Text // of those without values
+	sentences     []string   // of the cure
+}
+
 // table has the texts for each code.
-var table = func() map[Code]*Entry {
-	all := make(map[Code]*Entry)
+var table = func() map[Code]*made {
+	all := make(map[Code]*made)
 	for _, part := range [][]Entry{Troubles, Failures, Obstacles, Refusals, Requests, Tasks} {
-		for i := range part {
-			all[part[i].Code] = &part[i]
+		for _, e := range part {
+			all[e.Code] = &made{e, words.T(e.Text), words.T(e.Unnamed), Sentences(e.Cure)}
 		}
 	}
 	return all
@@ -85,12 +92,12 @@ func (r Reason) Text(now time.Time) words.Text {
 	if e == nil {
 		return words.Text{}
 	}
-	text := e.Text
+	text, whole := e.Text, e.text
 	if r.About == "" && strings.Contains(text, "{about}") || r.Detail == "" && strings.Contains(text, "{detail}") {
-		text = e.Unnamed
+		text, whole = e.Unnamed, e.unnamed
 	}
 	if !strings.Contains(text, "{") {
-		return words.T(text)
+		return whole
 	}
 	tasks, left, until, amount := words.T("Its tasks"), words.T("The remaining tasks"), words.T("today"), units[r.Code]
 	if r.App != "" {
@@ -104,7 +111,7 @@ func (r Reason) Text(now time.Time) words.Text {
 		until = words.T("until {time}", "time", words.Time(r.Until, now))
 	}
 	if amount == nil {
-		amount = whole
+		amount = number
 	}
 	about := any(r.About)
 	if r.Code == Detached { // a word of ours
@@ -123,7 +130,7 @@ func (r Reason) Cure(masterURL string) words.Text {
 		return words.Text{}
 	}
 	var all []words.Text
-	for _, sentence := range Sentences(e.Cure) {
+	for _, sentence := range e.sentences {
 		if sentence != tryNow || masterURL != "" {
 			all = append(all, words.T(sentence, "url", masterURL, "task", r.Task))
 		}

@@ -68,7 +68,7 @@ var units = map[Code]func(float64) words.Text{
 	"too_recent":     span,
 }
 
-func whole(v float64) words.Text { return words.Number(int64(v)) }
+func number(v float64) words.Text { return words.Number(int64(v)) }
 
 func span(seconds float64) words.Text {
 	return words.Plain(words.Span(time.Duration(seconds * float64(time.Second))))
