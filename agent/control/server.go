@@ -15,9 +15,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/starling-grid/starling/internal/negotiate"
+
 	"github.com/starling-grid/starling/internal/peercred"
 	"github.com/starling-grid/starling/internal/sysfault"
-	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -71,7 +72,7 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, l Local, log *sl
 	mux := routes(a)
 	l.routes(mux)
 	srv := &http.Server{
-		Handler: admit(group, words.Negotiated(mux)), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second,
+		Handler: admit(group, negotiate.Language(mux)), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	go func() {
@@ -86,7 +87,7 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, l Local, log *sl
 // Handler answers the same requests as the socket, except those that admit others. It admits
 // everybody: access control is the caller's business. It answers in the language of the header
 // Accept-Language.
-func Handler(a Agent) http.Handler { return words.Negotiated(routes(a)) }
+func Handler(a Agent) http.Handler { return negotiate.Language(routes(a)) }
 
 func routes(a Agent) *http.ServeMux {
 	mux := http.NewServeMux()

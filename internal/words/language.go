@@ -5,7 +5,6 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -157,18 +156,6 @@ func LanguageOf(ctx context.Context) Language {
 		return English
 	}
 	return l
-}
-
-// Negotiated returns a handler whose requests are answered in the language of their header
-// Accept-Language.
-func Negotiated(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Add("Vary", "Accept-Language")
-		if accept := r.Header.Get("Accept-Language"); accept != "" {
-			r = r.WithContext(With(r.Context(), Preferred(accept)))
-		}
-		h.ServeHTTP(w, r)
-	})
 }
 
 // Languages returns all languages, English first.

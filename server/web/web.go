@@ -17,7 +17,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/internal/negotiate"
+
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/blob"
@@ -111,7 +112,7 @@ func (s *Site) Handler() (http.Handler, error) {
 	page("GET download/{hash}/{name}", s.download)
 	page("GET get_project_config.php", s.projectConfig)
 	page("GET lookup_account.php", s.lookupAccount)
-	page("GET create_account.php", words.Negotiated(http.HandlerFunc(s.createAccount)).ServeHTTP) // for the e-mail
+	page("GET create_account.php", negotiate.Language(http.HandlerFunc(s.createAccount)).ServeHTTP) // for the e-mail
 	page("GET am_get_info.php", s.accountInfo)
 	page("GET am_set_host_info.php", s.setHostInfo)
 	page("GET show_user.php", s.showUser)

@@ -35,10 +35,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/negotiate"
+
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/internal/look"
-	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -160,7 +161,7 @@ func (s *Server) handler(port string) http.Handler {
 	own.HandleFunc("POST /api/drain", s.drain)
 	s.computerRoutes(own)
 	open.Handle("/", s.admit(port, own))
-	return guard(port, words.Negotiated(open))
+	return guard(port, negotiate.Language(open))
 }
 
 // pages serves the files, and index.html for the address of each tab: a path without an extension.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/negotiate"
+
 	"github.com/starling-grid/starling/internal/look"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/badge"
@@ -92,7 +94,7 @@ func (p *Pages) Routes() map[string]http.HandlerFunc {
 		"server_status.php": p.status, // where BOINC's tools look for it, some by POST
 	}
 	for path, h := range routes {
-		routes[path] = words.Negotiated(h).ServeHTTP
+		routes[path] = negotiate.Language(h).ServeHTTP
 	}
 	maps.Copy(routes, map[string]http.HandlerFunc{
 		"GET news.xml":                 p.rss,
