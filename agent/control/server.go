@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/negotiate"
-
 	"github.com/starling-grid/starling/internal/peercred"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/prefs"

@@ -18,7 +18,6 @@ import (
 	"sync"
 
 	"github.com/starling-grid/starling/internal/negotiate"
-
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/blob"

@@ -35,11 +35,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/internal/negotiate"
-
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/internal/look"
+	"github.com/starling-grid/starling/internal/negotiate"
 	"github.com/starling-grid/starling/prefs"
 )
 

@@ -13,9 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/internal/negotiate"
-
 	"github.com/starling-grid/starling/internal/look"
+	"github.com/starling-grid/starling/internal/negotiate"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/limit"
