@@ -87,7 +87,7 @@ func attach(cmd *cobra.Command, o *options, u string, key protocol.Authenticator
 	if err := settings.WriteAccount(o.data, acc); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Attached to %s. No agent is running; %s\n", u, o.start())
+	phraseln(cmd.OutOrStdout(), "Attached to {project}. No agent is running; {command}", "project", u, "command", o.start())
 	if other := elsewhereRuns(o.data); other != "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), "starling: "+other)
 	}
@@ -138,10 +138,11 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 				}
 				return errors.Join(fmt.Errorf("attach %s: %s", u, why), client.Detach(ctx, u))
 			case p.Initialized:
-				fmt.Fprintf(out, "Attached to %s as %s (computer %d).\n", name(p), p.UserName, p.HostID)
+				phraseln(out, "Attached to {project} as {user} (computer {id}).", "project", name(p), "user", p.UserName, "id", p.HostID)
 				return nil
 			case p.Trouble != "":
-				fmt.Fprintf(out, "Attached to %s, but the first contact failed. %s\n%s\n", u, printable(p.Trouble), p.TroubleCure)
+				phraseln(out, "Attached to {project}, but the first contact failed. {trouble}", "project", u, "trouble", printable(p.Trouble))
+				fmt.Fprintln(out, p.TroubleCure)
 				return nil
 			}
 		}
@@ -151,7 +152,7 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	fmt.Fprintf(out, "Attached to %s, which has not responded yet. The agent keeps trying.\n", u)
+	phraseln(out, "Attached to {project}, which has not responded yet. The agent keeps trying.", "project", u)
 	return nil
 }
 
@@ -174,14 +175,14 @@ func detachCmd(o *options) *cobra.Command {
 			err = client.Detach(cmd.Context(), u)
 			if errors.Is(err, control.ErrNotRunning) {
 				if err = settings.RemoveAccount(o.data, u); err == nil { // the next agent removes the rest
-					fmt.Fprintf(cmd.OutOrStdout(), "Detached from %s.\n", u)
+					phraseln(cmd.OutOrStdout(), "Detached from {project}.", "project", u)
 				}
 				return err
 			}
 			if err != nil {
 				return err
 			}
-			return o.ended(cmd, client, u, "Detached from %s.", now)
+			return o.ended(cmd, client, u, "Detached from {project}.", now)
 		},
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "remove its tasks immediately; cannot be undone")
@@ -208,6 +209,6 @@ func (o *options) ended(cmd *cobra.Command, client *control.Client, u, done stri
 			return err
 		}
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), done+"\n", title)
+	phraseln(cmd.OutOrStdout(), done, "project", title)
 	return nil
 }

@@ -20,7 +20,7 @@ func projectCmds(o *options) []*cobra.Command {
 	for _, c := range []struct {
 		what        control.ProjectAction
 		short, long string
-		said        string // %[1]s is the project, for people, and %[2]s for a command
+		said        string // {project} is the project, for people, and {word} for a command
 	}{
 		{
 			control.UpdateProject, "Contact a project now", "Contact a project now, even if it asked for a delay: report finished tasks, fetch work if more is needed, and fetch the new credit. File transfers that wait for another attempt are tried again, too. Running tasks are not affected.\n\nupdate waits up to 20 seconds for the outcome and reports it. The exit status is 1 if the contact failed.",
@@ -28,24 +28,24 @@ func projectCmds(o *options) []*cobra.Command {
 		},
 		{
 			control.SuspendProject, "Suspend a project: no computing and no new work until resumed", "Suspend a project until it is resumed. Its tasks stop but are not lost, no work is fetched, and the project is contacted only by \"starling update\".",
-			"%[1]s is suspended. To resume it: starling resume %[2]s",
+			"{project} is suspended. To resume it: starling resume {word}",
 		},
 		{
 			control.ResumeProject, "Resume a suspended project", "Resume a suspended project. Its tasks resume from their last checkpoint.",
-			"%[1]s is resumed.",
+			"{project} is resumed.",
 		},
 		{
 			control.NoMoreWork, "Finish and report a project's current tasks, but fetch no more", "Finish and report a project's current tasks, but fetch no more. To detach without losing work, run this first and wait until \"starling tasks\" lists no more tasks of the project.",
-			"%[1]s finishes its tasks and fetches no more. To undo this: starling allowmorework %[2]s",
+			"{project} finishes its tasks and fetches no more. To undo this: starling allowmorework {word}",
 		},
 		{
 			control.AllowMoreWork, "Allow a project to fetch work again", "Allow a project to fetch work again, after \"starling nomorework\".",
-			"%[1]s may fetch work.",
+			"{project} may fetch work.",
 		},
 		{control.ResetProject, "Remove a project's tasks and download its files again; can be undone for 5 minutes", "Remove a project's tasks from this computer and download its files again. The project stays attached. The tasks are suspended first and removed after 5 minutes; until then, \"starling undo PROJECT\" keeps them.", ""},
 		{
 			control.UndoProject, "Undo a detach or reset, within 5 minutes", "Undo a detach or reset within 5 minutes. The project stays attached and its tasks resume.",
-			"%[1]s stays attached.",
+			"{project} stays attached.",
 		},
 	} {
 		cmd := &cobra.Command{
@@ -69,10 +69,10 @@ func projectCmds(o *options) []*cobra.Command {
 					return err
 				}
 				if c.what == control.ResetProject {
-					return o.ended(cmd, client, u, "%s is reset.", now)
+					return o.ended(cmd, client, u, "{project} is reset.", now)
 				}
 				title, word := o.called(cmd.Context(), u)
-				fmt.Fprintf(cmd.OutOrStdout(), c.said+"\n", title, word)
+				phraseln(cmd.OutOrStdout(), c.said, "project", title, "word", word)
 				return nil
 			},
 		}
@@ -86,10 +86,10 @@ func projectCmds(o *options) []*cobra.Command {
 
 func taskCmd(o *options) *cobra.Command {
 	said := map[control.TaskAction]string{
-		control.SuspendTask: "%[1]s is suspended. To resume it: starling task resume %[1]s",
-		control.ResumeTask:  "%[1]s may run.",
-		control.AbortTask:   "%[1]s is aborted, and reported at the next contact.",
-		control.AbortSoon:   "%[1]s will be aborted in 5 minutes. To keep it: starling task resume %[1]s",
+		control.SuspendTask: "{task} is suspended. To resume it: starling task resume {task}",
+		control.ResumeTask:  "{task} may run.",
+		control.AbortTask:   "{task} is aborted, and reported at the next contact.",
+		control.AbortSoon:   "{task} will be aborted in 5 minutes. To keep it: starling task resume {task}",
 	}
 	var project string
 	var now bool
@@ -122,7 +122,7 @@ func taskCmd(o *options) *cobra.Command {
 				}
 				err := o.reached(o.client().SteerTask(cmd.Context(), about, args[0], what))
 				if err == nil {
-					fmt.Fprintf(cmd.OutOrStdout(), said[what]+"\n", args[0])
+					phraseln(cmd.OutOrStdout(), said[what], "task", args[0])
 				}
 				return err
 			},
@@ -138,17 +138,17 @@ func taskCmd(o *options) *cobra.Command {
 }
 
 // modeSaid confirms a mode.
-func modeSaid(of control.Activity, kind prefs.ModeKind, d time.Duration, now time.Time) string {
-	what := map[control.Activity]string{control.Computing: "Computing", control.Network: "The network", control.GPUs: "Computing on GPUs"}[of]
-	flag := map[control.Activity]string{control.Network: " --network", control.GPUs: " --gpu"}[of]
+func modeSaid(activity control.Activity, kind prefs.ModeKind, d time.Duration, now time.Time) string {
+	of := map[control.Activity]words.Text{control.Computing: words.T("Computing"), control.Network: words.T("The network"), control.GPUs: words.T("Computing on GPUs")}[activity]
+	command := "starling mode auto" + map[control.Activity]string{control.Network: " --network", control.GPUs: " --gpu"}[activity]
 	if kind == prefs.Auto {
-		return what + " follows the preferences."
+		return phrase("{activity} follows the preferences.", "activity", of)
 	}
-	how := map[prefs.ModeKind]string{prefs.Always: "always on", prefs.Never: "off"}[kind]
+	how := map[prefs.ModeKind]words.Text{prefs.Always: words.T("always on"), prefs.Never: words.T("off")}[kind]
 	if d > 0 {
-		return fmt.Sprintf("%s is %s until %s. To return to the preferences: starling mode auto%s", what, how, words.Time(now.Add(d), now), flag)
+		return phrase("{activity} is {mode} until {time}. To return to the preferences: {command}", "activity", of, "mode", how, "time", words.Time(now.Add(d), now), "command", command)
 	}
-	return fmt.Sprintf("%s is %s until you change it. To return to the preferences: starling mode auto%s", what, how, flag)
+	return phrase("{activity} is {mode} until you change it. To return to the preferences: {command}", "activity", of, "mode", how, "command", command)
 }
 
 func modeCmd(o *options) *cobra.Command {
