@@ -19,6 +19,7 @@ type SchedulerReply struct {
 	Messages         []Message
 	Refusals         []Refusal   // why a request for work brought none
 	WorkEvents       *WorkEvents // nil if not offered
+	TakesEnergy      bool        // reports may contain EnergyWh. It is Starling's own element, <starling_takes_energy/>
 	ProjectName      string
 	ProjectIsDown    bool
 

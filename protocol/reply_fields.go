@@ -99,6 +99,7 @@ func (r *SchedulerReply) status(x bxml.Codec) {
 			r.WorkEvents.write(w)
 		}
 	}
+	x.Flag("starling_takes_energy", &r.TakesEnergy)
 	opt.Line("project_name", &r.ProjectName, maxText)
 	x.Flag("project_is_down", &r.ProjectIsDown)
 }

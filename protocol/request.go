@@ -85,8 +85,12 @@ type ReportedResult struct {
 	PeakWorkingSet   int64 // bytes, or 0 if unknown
 	PeakSwap         int64
 	PeakDisk         int64
-	StderrOut        string     // content of <stderr_out>, with CDATA resolved
-	Files            []FileInfo // output files that were uploaded or given up
+	// EnergyWh is the electrical energy that the result used, in watt-hours, or 0 if it is unknown or
+	// the volunteer does not share it. It is Starling's own element, <starling_energy_wh>, and sent only
+	// to servers whose replies have TakesEnergy. A server must expect any number.
+	EnergyWh  float64
+	StderrOut string     // content of <stderr_out>, with CDATA resolved
+	Files     []FileInfo // output files that were uploaded or given up
 }
 
 // Success reports whether the result may be validated, by BOINC's rule. A server must also check

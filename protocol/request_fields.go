@@ -192,6 +192,7 @@ func (r *ReportedResult) fields(x bxml.Codec) {
 	floatSize(opt, "final_peak_working_set_size", &r.PeakWorkingSet)
 	floatSize(opt, "final_peak_swap_size", &r.PeakSwap)
 	floatSize(opt, "final_peak_disk_usage", &r.PeakDisk)
+	opt.Float("starling_energy_wh", &r.EnergyWh)
 	integer(x, "app_version_num", &r.VersionNum)
 	if s := x.Reading("stderr_out"); s != nil {
 		r.StderrOut = scanStderrOut(s)
