@@ -199,7 +199,8 @@ func forget(t *testing.T, w *world) {
 		}
 		queries = append(queries, "DROP TABLE settled_"+table)
 	}
-	queries = append(queries, "DROP TRIGGER result_token_use", "DROP TABLE token_use", "DROP TABLE token_file", "DROP TABLE token_bytes")
+	queries = append(queries, "DROP TRIGGER result_token_use", "DROP TABLE token_use", "DROP TABLE token_file", "DROP TABLE token_bytes",
+		"DROP TABLE credited_energy", "ALTER TABLE result DROP COLUMN energy_wh")
 	for _, index := range []string{"workunit_unfinished", "workunit_finished", "result_inactive", "result_over", "result_valid", "result_in_progress"} {
 		queries = append(queries, "DROP INDEX "+index)
 	}

@@ -197,7 +197,7 @@ func TestCreditOutlivesItsResult(t *testing.T) {
 		}
 		r = old
 		r.ServerState, r.Outcome, r.ValidateState, r.GrantedCredit = store.Over, store.Success, store.Valid, 7
-		r.FileDeleteState = store.DeleteDone
+		r.FileDeleteState, r.EnergyWh = store.DeleteDone, 2.5
 		if err := storetest.SaveResult(tx, old, r); err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func TestCreditOutlivesItsResult(t *testing.T) {
 		if err := storetest.SaveWorkunit(tx, wu, after); err != nil {
 			return err
 		}
-		return tx.AddUserCredit(w.User.ID, 7, 1, w.now)
+		return errors.Join(tx.AddUserCredit(w.User.ID, 7, 1, w.now), tx.AddCreditedEnergy(w.App.ID, store.CreditedEnergy{Results: 1, Wh: 2.5, Credit: 7}))
 	})
 	w.now = w.now.Add(30 * 24 * time.Hour)
 	w.pass(1)
@@ -216,11 +216,15 @@ func TestCreditOutlivesItsResult(t *testing.T) {
 		if u.TotalCredit != 7 {
 			t.Errorf("credit %v", u.TotalCredit)
 		}
+		energy, err3 := tx.CreditedEnergies()
+		if want := (store.CreditedEnergy{Results: 1, Wh: 2.5, Credit: 7}); energy[w.App.ID] != want {
+			t.Errorf("energy %+v, want %+v", energy, want)
+		}
 		wrong, err2 := tx.Doctor()
 		for _, s := range wrong {
 			t.Error(s)
 		}
-		return errors.Join(err, err2)
+		return errors.Join(err, err2, err3)
 	})
 }
 

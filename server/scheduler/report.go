@@ -48,7 +48,19 @@ func (r *rpc) take(old store.Result, rep *protocol.ReportedResult) store.Result 
 	if most := r.now.Sub(old.SentTime).Seconds(); x.ElapsedTime > most {
 		x.ElapsedTime = max(0, most)
 	}
+	x.EnergyWh = energy(rep.EnergyWh, x.ElapsedTime)
 	return x
+}
+
+// maxPower is the maximum power of a host in watts. A report of more energy is not used.
+const maxPower = 10_000
+
+// energy returns a reported energy in watt-hours, or 0 if it is impossible in the elapsed time.
+func energy(wh, elapsed float64) float64 {
+	if !(wh > 0 && wh <= maxPower*elapsed/3600) {
+		return 0
+	}
+	return wh
 }
 
 // move changes results, for which the transitioner has something to do now.

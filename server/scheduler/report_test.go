@@ -1,6 +1,8 @@
 package scheduler_test
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -42,6 +44,26 @@ func TestReports(t *testing.T) {
 	}
 	if again := w.result("tt_1117_0"); again != ok {
 		t.Errorf("a second report changed the result: %+v", again)
+	}
+}
+
+// An energy that is impossible in the time of the result is dropped, and the rest of the report counts.
+func TestEnergy(t *testing.T) {
+	const second = 10_000.0 / 3600 // the most in one
+	for said, want := range map[string]float64{
+		"1.25": 1.25, fmt.Sprintf("%.9f", 11.4*second): 11.4 * second,
+		fmt.Sprint(11.6 * second): 0, "1e300": 0, "-1": 0, "0": 0, "NaN": 0, "Inf": 0, "": 0, "much": 0, "<x>1</x>": 0,
+	} {
+		w := newWorld(t)
+		w.addWork("tt_1117", 1)
+		first := w.first()
+		w.now = w.now.Add(time.Minute)
+		const before = "<final_elapsed_time>11.5</final_elapsed_time>"
+		w.as(first.HostID, 1, "07-report-one-ok", before, before+"\n<starling_energy_wh>"+said+"</starling_energy_wh>")
+		r := w.result("tt_1117_0")
+		if !first.TakesEnergy || math.Abs(r.EnergyWh-want) > 1e-6 || r.Outcome != store.Success || r.ElapsedTime != 11.5 {
+			t.Errorf("%q: %t, %+v; want %v Wh", said, first.TakesEnergy, r, want)
+		}
 	}
 }
 

@@ -361,6 +361,7 @@ func (s *Scheduler) baseReply() *reply {
 			ProjectName:      s.Config.Name,
 			RequestDelay:     s.Config.requestDelay(),
 			NextRPCDelay:     s.Config.NextRPCDelay.Duration(),
+			TakesEnergy:      true,
 		},
 		seen: make(map[string]bool),
 	}

@@ -7,6 +7,8 @@ type AppUse struct {
 	Unfinished int64 `json:"unfinished"` // of these, without an outcome
 	Unsent     int64 `json:"unsent"`     // results
 	InProgress int64 `json:"in_progress"`
+
+	CreditedEnergy CreditedEnergy `json:"credited_energy,omitzero"`
 }
 
 const appVersionCount = `SELECT appid, count(*) FROM app_version WHERE deprecated = 0 GROUP BY appid`
@@ -48,5 +50,14 @@ func (t *View) AppUses() (map[int64]AppUse, error) {
 		uses[app] = u
 		return struct{}{}, err
 	}, appVersionCount)
+	if err != nil {
+		return nil, err
+	}
+	energies, err := t.CreditedEnergies()
+	for app, e := range energies {
+		u := uses[app]
+		u.CreditedEnergy = e
+		uses[app] = u
+	}
 	return uses, err
 }

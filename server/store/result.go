@@ -44,6 +44,7 @@ type Result struct {
 	PeakWorkingSet  float64
 	PeakSwap        float64
 	PeakDisk        float64
+	EnergyWh        float64 // watt-hours, or 0 if it is not known
 }
 
 var resultColumns = columns[Result]{
@@ -79,6 +80,7 @@ var resultColumns = columns[Result]{
 	{"peak_working_set_size", func(x *Result) any { return &x.PeakWorkingSet }},
 	{"peak_swap_size", func(x *Result) any { return &x.PeakSwap }},
 	{"peak_disk_usage", func(x *Result) any { return &x.PeakDisk }},
+	{"energy_wh", func(x *Result) any { return &x.EnergyWh }},
 }
 
 var insertResult = resultColumns.InsertInto("result",
@@ -202,7 +204,7 @@ func (c *Changes) send(s *db.Statement, list []Result) error {
 }
 
 var saveResult = resultColumns.Save("result", `client_state, exit_status, received_time, cpu_time, elapsed_time, xml_doc_out,
-	stderr_out, claimed_credit, peak_working_set_size, peak_swap_size, peak_disk_usage`,
+	stderr_out, claimed_credit, peak_working_set_size, peak_swap_size, peak_disk_usage, energy_wh`,
 	"server_state, outcome, hostid, report_deadline, validate_state, file_delete_state, granted_credit",
 	"+server_state, outcome, validate_state, +file_delete_state, granted_credit", "history = history || ?")
 

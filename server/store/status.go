@@ -23,13 +23,16 @@ type Status struct {
 	ByApp []AppCounts `json:"by_app"`
 }
 
-// AppCounts counts the results of an application that are unsent or in progress.
+// AppCounts counts the results of an application that are unsent or in progress, and has the energy of
+// those that got credit.
 type AppCounts struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`
 	FullName   string `json:"user_friendly_name"`
 	Unsent     int64  `json:"unsent"`
 	InProgress int64  `json:"in_progress"`
+
+	CreditedEnergy CreditedEnergy `json:"credited_energy,omitzero"`
 }
 
 // WorkunitCounts counts workunits by their progress.
@@ -89,8 +92,12 @@ func (t *View) Status(now int64) (Status, error) {
 	for _, c := range results {
 		s.Results.add(c)
 	}
+	energies, err := t.CreditedEnergies()
+	if err != nil {
+		return s, fmt.Errorf("sum up energy: %w", err)
+	}
 	for _, a := range apps {
-		n := AppCounts{ID: a.ID, Name: a.Name, FullName: a.UserFriendlyName}
+		n := AppCounts{ID: a.ID, Name: a.Name, FullName: a.UserFriendlyName, CreditedEnergy: energies[a.ID]}
 		for _, c := range results {
 			switch {
 			case c.app != a.ID:

@@ -18,6 +18,7 @@ type ledger struct {
 	hosts    map[int64]*hostEarning
 	users    map[int64]*userEarning
 	versions map[hostVersion]*versionEarning
+	energy   map[int64]store.CreditedEnergy // by application
 }
 
 type hostVersion struct{ host, version int64 }
@@ -31,7 +32,7 @@ func (k hostVersion) compare(o hostVersion) int {
 func newLedger(tx *store.Tx, looks []*look) (*ledger, error) {
 	l := &ledger{
 		tx: tx, hosts: make(map[int64]*hostEarning), users: make(map[int64]*userEarning),
-		versions: make(map[hostVersion]*versionEarning),
+		versions: make(map[hostVersion]*versionEarning), energy: make(map[int64]store.CreditedEnergy),
 	}
 	var hostIDs, userIDs []int64
 	keys := make(map[hostVersion]bool)
@@ -119,6 +120,11 @@ func (l *ledger) save() error {
 			return err
 		}
 	}
+	for _, app := range slices.Sorted(maps.Keys(l.energy)) { // last, since all validators add to the same rows
+		if err := l.tx.AddCreditedEnergy(app, l.energy[app]); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -135,8 +141,8 @@ type userEarning struct {
 	now    time.Time
 }
 
-// grant adds the credit of a result that was found valid to host and user. That
-// this happens once a result is seen to by SaveResult.
+// grant adds the credit of a result that was found valid to host and user, and its energy to the sum of
+// its application. That this happens once a result is seen to by SaveResult.
 func (l *ledger) grant(r store.Result, amount float64, now time.Time) error {
 	h, u := l.hosts[r.HostID], l.users[r.UserID]
 	if h == nil || u == nil {
@@ -152,6 +158,9 @@ func (l *ledger) grant(r store.Result, amount float64, now time.Time) error {
 
 	u.user.ExpavgCredit = credit.Average(u.user.ExpavgCredit, u.user.ExpavgTime, now, amount)
 	u.user.ExpavgTime, u.now, u.credit = now, now, u.credit+amount
+	if r.EnergyWh > 0 {
+		l.energy[r.AppID] = l.energy[r.AppID].Plus(r.EnergyWh, amount)
+	}
 	return nil
 }
 

@@ -89,31 +89,41 @@ func newWorldOf(t *testing.T, quorum int, change func(storetest.World, *store.Wo
 
 // report inserts a result that a host has reported, with an output.
 func (w *world) report(tx *store.Tx, wu store.Workunit, i int, out string) error {
+	x, err := w.sent(tx, wu, i)
+	if err != nil {
+		return err
+	}
+	return w.reported(tx, x, out)
+}
+
+// sent inserts a result that a host is computing.
+func (w *world) sent(tx *store.Tx, wu store.Workunit, i int) (x store.Result, err error) {
 	name := fmt.Sprintf("%s_%d", wu.Name, i)
 	id, err := tx.InsertResult(store.Result{
 		WorkunitID: wu.ID, AppID: wu.AppID, Name: name, ServerState: store.Unsent,
 		XMLDocIn: protocol.Result{Name: name, FileRefs: []protocol.FileRef{{FileName: name + "_r1_0", OpenName: "out"}}}.XML(),
 	})
 	if err != nil {
-		return err
+		return x, err
 	}
-	x, err := tx.Result(id)
-	if err != nil {
-		return err
+	if x, err = tx.Result(id); err != nil {
+		return x, err
 	}
 	x.HostID, x.UserID, x.SentTime, x.ReportDeadline = w.made.Host.ID, w.made.User.ID, w.now, w.now.Add(time.Hour)
 	if err := tx.Send(x); err != nil {
-		return err
+		return x, err
 	}
-	if x, err = tx.Result(id); err != nil {
-		return err
-	}
-	old := x
+	return tx.Result(id)
+}
+
+// reported stores that a host has reported a result, with an output.
+func (w *world) reported(tx *store.Tx, old store.Result, out string) error {
+	x := old
 	x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.Success, w.now
 	if err := tx.SaveResult(old, x); err != nil || out == "-" {
 		return err
 	}
-	_, err = w.files.Put(w.t.Context(), name+"_r1_0", strings.NewReader(out))
+	_, err := w.files.Put(w.t.Context(), old.Name+"_r1_0", strings.NewReader(out))
 	return err
 }
 
@@ -421,10 +431,22 @@ func TestLateResults(t *testing.T) {
 	}
 }
 
-// Several results of one host in one transaction earn the same as one by one.
+// Several results of one host in one transaction earn the same as one by one. The energy of those that
+// get credit is added up, also of a late one, and not of a wrong one.
 func TestCreditAddsUp(t *testing.T) {
 	w := newWorld(t, 2, "a", "a", "a")
-	if got := w.pass(); got != "VVV" {
+	energy := []float64{1.5, 0, 2, 0.25, 9} // the second host shares none
+	var late [2]store.Result
+	w.update(func(tx *store.Tx) error {
+		wu, err := tx.Workunit(w.wu.ID)
+		for i := range late {
+			r, failed := w.sent(tx, wu, 3+i)
+			late[i], err = r, errors.Join(err, failed)
+		}
+		return err
+	})
+	w.setEnergy(energy)
+	if got := w.pass(); got != "VVV??" {
 		t.Fatalf("got %s", got)
 	}
 	err := w.v.Store.View(t.Context(), func(tx *store.View) error {
@@ -438,7 +460,7 @@ func TestCreditAddsUp(t *testing.T) {
 		}
 		u, err := tx.User(results[0].UserID)
 		sum, recent := 0.0, 0.0
-		for i, r := range results {
+		for i, r := range results[:3] {
 			sum += r.GrantedCredit
 			last := w.now
 			if i == 0 {
@@ -457,4 +479,50 @@ func TestCreditAddsUp(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+	w.hasEnergy(store.CreditedEnergy{Results: 2, Wh: 3.5, Credit: 2 * w.wu.CanonicalCredit})
+	w.update(func(tx *store.Tx) error {
+		for i, out := range []string{"a", "x"} {
+			r, err := tx.Result(late[i].ID)
+			if err = errors.Join(err, w.reported(tx, r, out)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.ask()
+	if got := w.pass(); got != "VVVVi" {
+		t.Fatalf("got %s", got)
+	}
+	w.hasEnergy(store.CreditedEnergy{Results: 3, Wh: 3.75, Credit: 3 * w.wu.CanonicalCredit})
+}
+
+// setEnergy sets the energy of results, in their order.
+func (w *world) setEnergy(wh []float64) {
+	w.t.Helper()
+	w.update(func(tx *store.Tx) error {
+		results, err := tx.ResultsOf(w.wu.ID)
+		if err != nil {
+			return err
+		}
+		for i, old := range results {
+			r := old
+			r.EnergyWh = wh[i]
+			if r != old {
+				err = errors.Join(err, tx.SaveResult(old, r))
+			}
+		}
+		return err
+	})
+}
+
+// hasEnergy checks the sum of the application.
+func (w *world) hasEnergy(want store.CreditedEnergy) {
+	w.t.Helper()
+	w.update(func(tx *store.Tx) error {
+		sums, err := tx.CreditedEnergies()
+		if got := sums[w.made.App.ID]; got != want || len(sums) != 1 {
+			w.t.Errorf("got %+v, want %+v", sums, want)
+		}
+		return err
+	})
 }

@@ -80,6 +80,9 @@ var (
 	hosts     = desc("hosts", "Host records.")
 	granted   = desc("credit", "Credit granted to users, in cobblestones.")
 
+	energyWh = desc("credited_energy_wh_total", "Energy of the results that got credit and whose hosts share it, in watt-hours.", "app")
+	energyOf = desc("credited_energy_results_total", "Number of these results.", "app")
+
 	voters  = desc("app_version_hosts", "Hosts with measured run times of an app version.", versionLabels...)
 	stretch = desc("app_version_stretch", "Run time relative to the estimate from the host's benchmark: median over the hosts.", versionLabels...)
 	spread  = desc("app_version_stretch_spread", "Standard deviation of the logarithm of that ratio over the hosts.", versionLabels...)
@@ -89,7 +92,7 @@ var versionLabels = []string{"app", "version", "platform", "plan_class"}
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, untakenN, untakenAt, users, hosts, granted, voters, stretch, spread} {
+	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, untakenN, untakenAt, users, hosts, granted, energyWh, energyOf, voters, stretch, spread} {
 		out <- d
 	}
 }
@@ -105,6 +108,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	set := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	total := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
 	}
 	each := func(d *prometheus.Desc, values map[string]int64) {
 		for label, n := range values {
@@ -127,6 +133,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	set(users, float64(st.Users))
 	set(hosts, float64(st.Hosts))
 	set(granted, st.Credit)
+	for _, a := range st.ByApp {
+		total(energyWh, a.CreditedEnergy.Wh, a.Name)
+		total(energyOf, float64(a.CreditedEnergy.Results), a.Name)
+	}
 	if err := c.speeds(set); err != nil {
 		s.Log.Error("metrics", "err", err)
 		out <- prometheus.NewInvalidMetric(stretch, err)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -27,7 +28,14 @@ func TestRequestsAreTimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	m := newMetrics(&Site{Log: slog.New(slog.DiscardHandler), counts: counts.Kept(st, match.Once{})})
+	err = st.Update(t.Context(), func(tx *store.Tx) error {
+		app, err := tx.InsertApp(store.App{Name: "upper", Validator: "bitwise", Assimilator: "copy"})
+		return errors.Join(err, tx.AddCreditedEnergy(app, store.CreditedEnergy{Results: 2, Wh: 3.5, Credit: 7}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMetrics(&Site{Store: st, Log: slog.New(slog.DiscardHandler), counts: counts.Kept(st, match.Once{})})
 	var deadline error
 	srv := httptest.NewServer(m.timed("upload", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		deadline = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute))
@@ -47,6 +55,7 @@ func TestRequestsAreTimed(t *testing.T) {
 	for _, want := range []string{
 		`starling_request_duration_seconds_count{code="418",role="upload"} 1`, `starling_workunits{stage="total"} 0`,
 		`starling_oldest_age_seconds{stage="unsent"} 0`, "go_goroutines ",
+		`starling_credited_energy_wh_total{app="upper"} 3.5`, `starling_credited_energy_results_total{app="upper"} 2`,
 	} {
 		if !strings.Contains(page.Body.String(), want) {
 			t.Errorf("no %s in %s", want, page.Body)

@@ -23,6 +23,7 @@ var Apps = &Listing{
 		{"Validator", ""},
 		{"Assimilator", ""},
 		{"Credit", ""},
+		{"Wh per result", ""},
 		{"Weight", ""},
 		{"Task time", ""},
 	},
@@ -75,11 +76,19 @@ func findApps(tx *store.View, _ Query, _ time.Time) (List, error) {
 		}
 		views = append(views, v)
 		list.Rows = append(list.Rows, []any{
-			v.Name, v.State, v.Versions, v.Workunits, v.Unfinished, v.Unsent, v.InProgress, v.Validator, v.Assimilator, v.Credit, fmt.Sprint(v.Weight), taskTime(a.TaskTime),
+			v.Name, v.State, v.Versions, v.Workunits, v.Unfinished, v.Unsent, v.InProgress, v.Validator, v.Assimilator, v.Credit, whPerResult(v.CreditedEnergy), fmt.Sprint(v.Weight), taskTime(a.TaskTime),
 		})
 	}
 	list.Of = views
 	return list, err
+}
+
+// whPerResult returns the average energy of credited results, and the number of those that share it.
+func whPerResult(e store.CreditedEnergy) string {
+	if e.Results == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3g (%s)", e.Wh/float64(e.Results), words.Count(int(e.Results), "result"))
 }
 
 func taskTime(d time.Duration) string {

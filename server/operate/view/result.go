@@ -116,6 +116,7 @@ type Result struct {
 	PeakWorkingSet  float64   `json:"peak_working_set_size"`
 	PeakSwap        float64   `json:"peak_swap_size"`
 	PeakDisk        float64   `json:"peak_disk_usage"`
+	EnergyWh        float64   `json:"energy_wh,omitzero"` // if the host shares it
 	StderrOut       string    `json:"stderr_out,omitempty"`
 
 	Outputs []File    `json:"outputs,omitempty"`
@@ -128,7 +129,7 @@ func viewResult(r store.Result) Result {
 	return Result{
 		ID: r.ID, Name: r.Name, WorkunitID: r.WorkunitID, AppID: r.AppID, Batch: r.Batch, Priority: r.Priority,
 		CreateTime: UTC(r.CreateTime), AppVersionID: r.AppVersionID, VersionNum: r.VersionNum, FlopsEstimate: r.FlopsEstimate,
-		PeakWorkingSet: r.PeakWorkingSet, PeakSwap: r.PeakSwap, PeakDisk: r.PeakDisk, HostID: r.HostID, UserID: r.UserID, ServerState: r.ServerState.String(),
+		PeakWorkingSet: r.PeakWorkingSet, PeakSwap: r.PeakSwap, PeakDisk: r.PeakDisk, EnergyWh: r.EnergyWh, HostID: r.HostID, UserID: r.UserID, ServerState: r.ServerState.String(),
 		Outcome: r.Outcome.String(), ValidateState: r.ValidateState.String(), FileDeleteState: r.FileDeleteState.String(),
 		ClientState: r.ClientState, ExitStatus: r.ExitStatus, SentTime: UTC(r.SentTime), ReportDeadline: UTC(r.ReportDeadline),
 		ReceivedTime: UTC(r.ReceivedTime), CPUTime: r.CPUTime, ElapsedTime: r.ElapsedTime,

@@ -66,6 +66,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"handled messages go, others stay", messages},
 		{"accounts are listed, banned and erased", accounts},
 		{"teams earn what their members earn", teams},
+		{"applications have the energy of their credited results", energies},
 		{"fronts are told which of all they are", fronts},
 		{"owners say what is seen of them", owners},
 		{"lists are filtered", lists},
