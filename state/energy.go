@@ -8,6 +8,9 @@ type Energy struct {
 	CO2Of  float64 `json:"co2_joules,omitzero"` // the part of Joules for which the carbon intensity was known
 }
 
+// JoulesPerWh is the number of joules in a watt-hour.
+const JoulesPerWh = 3600
+
 // Plus returns the sum.
 func (e Energy) Plus(o Energy) Energy {
 	return Energy{e.Joules + o.Joules, e.CO2 + o.CO2, e.CO2Of + o.CO2Of}

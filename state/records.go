@@ -100,6 +100,7 @@ type Project struct {
 	NoRscApps        []string `json:"no_rsc_apps,omitzero"`       // resources that none of its applications use
 	StrictMemory     bool     `json:"strict_memory,omitzero"`     // its tasks may need rsc_memory_bound at any time, even if they use little now
 	NonCPUIntensive  bool     `json:"non_cpu_intensive,omitzero"` // all its tasks need little CPU time, according to the project
+	TakesEnergy      bool     `json:"takes_energy,omitzero"`      // according to its last reply, its server stores the energy of results
 	Anonymous        bool     `json:"anonymous,omitzero"`         // its tasks are computed by the volunteer's own programs (app_info.xml), which are its versions
 
 	// Debt is the CPU time that the project is owed, in seconds. Below 0 the project owes time.

@@ -74,6 +74,7 @@ type Settings struct {
 	IgnoreGPUs               []IgnoreGPU `toml:"ignore_gpu" about:"GPUs that the agent finds and that no task may use, as <ignore_nvidia_dev> and its like in BOINC's cc_config.xml; repeat the section for others"`
 	WattsPerCPU              float64     `toml:"watts_per_cpu" unit:"W" about:"power that a busy CPU draws, for the energy of tasks; 0: as measured by the processor, if the agent may read that"`
 	WattsPerGPU              float64     `toml:"watts_per_gpu" unit:"W" about:"power that a GPU draws while a task uses it, likewise; 0: as measured by the GPU"`
+	ShareEnergy              bool        `toml:"share_energy" about:"report the energy of each task to its project, if it is known and the project's server is one of Starling's, for the project's statistics"`
 	DesktopNotifications     bool        `toml:"desktop_notifications" about:"show a notification in your desktop session when something needs you, at most one a day for each cause; needs starling session, on Linux"`
 	TrayIcon                 bool        `toml:"tray_icon" about:"show an icon in the panel of your desktop, with a menu to pause and resume; needs starling session, on Linux"`
 	Powers                   []Power     `toml:"power" about:"a number on which computing depends, such as the price of electricity or the charge of a battery; repeat the section for others"`

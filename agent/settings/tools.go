@@ -42,7 +42,7 @@ func (s *Settings) Adopt(n Settings) {
 	s.ReportResultsImmediately, s.MaxFileXfers, s.MaxFileXfersPerProject = n.ReportResultsImmediately, n.MaxFileXfers, n.MaxFileXfersPerProject
 	s.Proxy, s.NoProxy, s.DeviceName, s.LogFlags = n.Proxy, n.NoProxy, n.DeviceName, n.LogFlags
 	s.ExclusiveApps, s.ExclusiveGPUApps = n.ExclusiveApps, n.ExclusiveGPUApps
-	s.WattsPerCPU, s.WattsPerGPU = n.WattsPerCPU, n.WattsPerGPU
+	s.WattsPerCPU, s.WattsPerGPU, s.ShareEnergy = n.WattsPerCPU, n.WattsPerGPU, n.ShareEnergy
 	s.Powers, s.DesktopNotifications, s.TrayIcon = n.Powers, n.DesktopNotifications, n.TrayIcon
 	s.NoGPUs, s.UseAllGPUs, s.Coprocs, s.IgnoreGPUs = n.NoGPUs, n.UseAllGPUs, n.Coprocs, n.IgnoreGPUs
 }

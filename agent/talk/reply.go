@@ -174,7 +174,7 @@ func (r *replier) identity(tx *state.Tx) {
 	if reply.ProjectPrefs != "" {
 		p.ProjectPrefs = reply.ProjectPrefs
 	}
-	p.StrictMemory, p.NonCPUIntensive = reply.StrictMemoryBound, reply.NonCPUIntensive
+	p.StrictMemory, p.NonCPUIntensive, p.TakesEnergy = reply.StrictMemoryBound, reply.NonCPUIntensive, reply.TakesEnergy
 	if !p.Anonymous { // otherwise the volunteer's programs determine that
 		p.NoRscApps = reply.NoRscApps
 	}

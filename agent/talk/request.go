@@ -56,7 +56,7 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 		r.Coprocs = append(r.Coprocs, w)
 		r.Host.Coprocs += w.Count
 	}
-	t.listHeld(r, p.MasterURL)
+	t.listHeld(r, p)
 	t.listStored(r, p.MasterURL)
 	r.Trickles = t.Life.Trickles(p.MasterURL)
 	return r
@@ -88,19 +88,19 @@ func coprocSeconds(req *protocol.SchedulerRequest) slog.Attr {
 
 // listHeld lists app versions and results: those to report, and the others. From the latter the
 // server learns which results it must resend or may abort.
-func (t *Talk) listHeld(r *protocol.SchedulerRequest, project string) {
+func (t *Talk) listHeld(r *protocol.SchedulerRequest, p state.Project) {
 	index := make(map[string]int)
-	for key, v := range t.DB.Versions.Of(project) {
+	for key, v := range t.DB.Versions.Of(p.MasterURL) {
 		index[key] = len(r.AppVersions)
 		sent := v.AppVersion
-		if p, _ := t.DB.Projects.Get(project); p.Anonymous { // the server identifies it by this alone
+		if p.Anonymous { // the server identifies it by this alone
 			sent.Flops, sent.AvgNCPUs = v.Speed(t.Host.Fpops), cmp.Or(v.AvgNCPUs, 1)
 		}
 		r.AppVersions = append(r.AppVersions, sent)
 	}
-	for _, res := range t.DB.Results.Of(project) {
+	for _, res := range t.DB.Results.Of(p.MasterURL) {
 		if res.ReadyToReport {
-			r.Results = append(r.Results, t.reported(res))
+			r.Results = append(r.Results, t.reported(p, res))
 			continue
 		}
 		n, ok := index[res.Version]
@@ -111,13 +111,16 @@ func (t *Talk) listHeld(r *protocol.SchedulerRequest, project string) {
 	}
 }
 
-func (t *Talk) reported(res state.Result) protocol.ReportedResult {
+func (t *Talk) reported(p state.Project, res state.Result) protocol.ReportedResult {
 	r := protocol.ReportedResult{
 		Name: res.Name, FinalCPUTime: res.CPUTime, FinalElapsedTime: res.Elapsed,
 		ExitStatus: res.ExitStatus, State: res.State, Platform: res.Platform,
 		VersionNum: res.VersionNum, PlanClass: res.PlanClass,
 		PeakWorkingSet: res.PeakRSS, PeakSwap: res.PeakSwap, PeakDisk: res.PeakDisk,
 		StderrOut: protocol.CompatVersion.StderrOut(res.Stderr),
+	}
+	if t.Settings.ShareEnergy && p.TakesEnergy {
+		r.EnergyWh = res.Energy.Joules / state.JoulesPerWh
 	}
 	for _, ref := range res.FileRefs {
 		f, ok := t.DB.Files.Get(state.Key(res.Project, ref.FileName))

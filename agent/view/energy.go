@@ -5,11 +5,9 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-const joulesPerWh = 3600
-
 // energy returns an energy in the form that people see.
 func energy(e state.Energy) control.Energy {
-	return control.Energy{Wh: e.Joules / joulesPerWh, CO2: e.CO2, CO2Of: e.CO2Of / joulesPerWh}
+	return control.Energy{Wh: e.Joules / state.JoulesPerWh, CO2: e.CO2, CO2Of: e.CO2Of / state.JoulesPerWh}
 }
 
 // drawn returns the energy of a task so far.

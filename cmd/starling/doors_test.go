@@ -17,7 +17,7 @@ const harmless = `log_level log_max_mb log_keep ncpus cpus allow_multiple_client
 	report_results_immediately max_file_xfers max_file_xfers_per_project device_name venue use_all_gpus
 	coproc.type coproc.count coproc.peak_flops coproc.device_nums ignore_gpu.type ignore_gpu.device_nums
 	power.name power.value power.forecast power.forecast_time power.forecast_value power.unit power.limit power.above power.hysteresis power.every power.only_gpus
-	power.strict watts_per_cpu watts_per_gpu desktop_notifications tray_icon log_flags`
+	power.strict watts_per_cpu watts_per_gpu share_energy desktop_notifications tray_icon log_flags`
 
 // askers are the commands that only ask the agent, or print a text.
 const askers = `allowmorework detach doctor help history log manager|leave manager|status manager|sync mode
