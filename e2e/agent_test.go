@@ -2,8 +2,10 @@ package e2e_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,10 +24,11 @@ func TestTwoAgentsAndAQuorum(t *testing.T) {
 	exponents := []int{2203, 4423, 9689}
 	work(t, ctx, p, 2, exponents...)
 	serve(t, ctx, p)
-	for _, name := range []string{"a1", "a2"} {
-		startAgent(t, ctx, newAgent(t, name), p)
+	for name, energy := range map[string]string{"a1": "share_energy = true\n", "a2": ""} {
+		startAgent(t, ctx, newAgentWith(t, name, "watts_per_cpu = 30\n"+energy), p)
 	}
 	creditedOnce(t, ctx, p, 2, exponents...)
+	energyOfOne(t, ctx, p)
 	for _, e := range exponents {
 		text, err := p.Outcome(fmt.Sprintf("m%d", e), "result.json")
 		if err != nil {
@@ -36,6 +39,42 @@ func TestTwoAgentsAndAQuorum(t *testing.T) {
 				t.Errorf("computer %s has no result of m%d: %s", id, e, text)
 			}
 		}
+	}
+}
+
+// energyOfOne checks that the server has the energy of one computer's results, and that the operator sees
+// the sum.
+func energyOfOne(t *testing.T, ctx context.Context, p *testhost.Project) {
+	t.Helper()
+	var results []struct {
+		HostID   int64   `json:"hostid"`
+		EnergyWh float64 `json:"energy_wh"`
+	}
+	var apps []struct {
+		Energy struct {
+			Results int64   `json:"results"`
+			Wh      float64 `json:"wh"`
+			Credit  float64 `json:"credit"`
+		} `json:"credited_energy"`
+	}
+	for what, list := range map[string]any{"result": &results, "app": &apps} {
+		text, err := p.Run(ctx, what, "list", p.Dir, "--json")
+		if err = errors.Join(err, json.Unmarshal([]byte(text), list)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hosts, n, sum := make(map[int64]bool), int64(0), 0.0
+	for _, r := range results {
+		if r.EnergyWh > 0 {
+			hosts[r.HostID], n, sum = true, n+1, sum+r.EnergyWh
+		}
+	}
+	if len(hosts) != 1 || len(apps) != 1 || apps[0].Energy.Results != n || math.Abs(apps[0].Energy.Wh-sum) > 1e-9*sum || apps[0].Energy.Credit <= 0 {
+		t.Errorf("energy of applications %+v, of results %+v", apps, results)
+	}
+	text, err := p.Run(ctx, "app", "list", p.Dir)
+	if want := fmt.Sprintf("%.3g (%d result", sum/float64(n), n); err != nil || !strings.Contains(text, want) {
+		t.Errorf("no %q in %s, %v", want, text, err)
 	}
 }
 
