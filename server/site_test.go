@@ -158,13 +158,25 @@ func TestSiteSettings(t *testing.T) {
 	u := w.userByEmail("lovelace@example.org")
 	c := &client{w: w, key: u.Authenticator, name: "a"}
 	c.fetch()
+	w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error {
+		list, err := tx.InProgressOf(c.host)
+		if err != nil || len(list) != 1 {
+			return fmt.Errorf("tasks %v, %w", list, err)
+		}
+		r := list[0]
+		r.EnergyWh = 1.25
+		return tx.SaveResult(list[0], r)
+	}))
 	_, text := v.do("GET", "account.json", nil)
 	var data struct {
 		Account   struct{ Email string }
 		Computers []struct{ ID int64 }
-		Tasks     []struct{ Name, State string }
+		Tasks     []struct {
+			Name, State string
+			EnergyWh    float64
+		}
 	}
-	if err := json.Unmarshal([]byte(text), &data); err != nil || data.Account.Email != "lovelace@example.org" || len(data.Computers) != 1 || len(data.Tasks) != 1 || data.Tasks[0].State != "In progress" {
+	if err := json.Unmarshal([]byte(text), &data); err != nil || data.Account.Email != "lovelace@example.org" || len(data.Computers) != 1 || len(data.Tasks) != 1 || data.Tasks[0].State != "In progress" || data.Tasks[0].EnergyWh != 1.25 {
 		t.Errorf("data %s, %v", text, err)
 	}
 	v.wants(200, "password is wrong")(v.do("POST", "settings", url.Values{"what": {"delete"}, "old": {"x"}}))

@@ -116,6 +116,7 @@ func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, visit account.Pr
 		HostID           int64
 		Sent, Received   time.Time
 		Elapsed, Granted float64
+		EnergyWh         float64 // 0: not shared
 	}
 	out := struct {
 		Account struct {
@@ -157,7 +158,7 @@ func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, visit account.Pr
 			}
 			for _, x := range append(now, over...) {
 				state, _ := stateOf(x)
-				out.Tasks = append(out.Tasks, task{x.Name, state.String(), h.ID, x.SentTime, x.ReceivedTime, x.ElapsedTime, x.GrantedCredit})
+				out.Tasks = append(out.Tasks, task{x.Name, state.String(), h.ID, x.SentTime, x.ReceivedTime, x.ElapsedTime, x.GrantedCredit, x.EnergyWh})
 			}
 		}
 		return nil
