@@ -140,6 +140,12 @@ func (f *Feeder) Lease(tx *store.View, now time.Time, w Want) (*Lease, error) {
 	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]share)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	leased := false
+	defer func() {
+		if !leased { // because of an error, or a panic of a function in w
+			l.release(l.held)
+		}
+	}()
 	f.fade(now)
 	streams, err := f.streams(tx, now, w, l)
 	for err == nil && len(streams) > 0 {
@@ -150,7 +156,6 @@ func (f *Feeder) Lease(tx *store.View, now time.Time, w Want) (*Lease, error) {
 			continue
 		}
 		if local, err := s.local(); err != nil {
-			l.release(l.held)
 			return nil, err
 		} else if local != nil {
 			c = *local
@@ -170,9 +175,9 @@ func (f *Feeder) Lease(tx *store.View, now time.Time, w Want) (*Lease, error) {
 		}
 	}
 	if err != nil {
-		l.release(l.held)
 		return nil, err
 	}
+	leased = true
 	return l, nil
 }
 

@@ -146,6 +146,19 @@ func TestLeases(t *testing.T) {
 		w := newWorld(t)
 		w.f.Fresh = fresh
 		ids := w.add("a", 5, nothing)
+		_ = w.st.View(t.Context(), func(tx *store.View) error {
+			defer func() { _ = recover() }()
+			_, err := w.f.Lease(tx, w.now, feeder.Want{
+				Kind: func([]store.Candidate) bool { return true }, Fits: func(*store.Candidate) bool { return true },
+				Take: func(c store.Candidate) (float64, bool) {
+					if c.ID == ids[1] {
+						panic("nothing stays leased")
+					}
+					return 1, true
+				},
+			})
+			return err
+		})
 		one, a, _ := w.lease(2, 1e300)
 		two, b, _ := w.lease(9, 1e300)
 		if !slices.Equal(a, ids[:2]) || !slices.Equal(b, ids[2:]) {

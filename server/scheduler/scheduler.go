@@ -297,7 +297,7 @@ func (s *Scheduler) answer(ctx context.Context, q request) (*reply, error) {
 			r.look.arrivals(ctx, s)
 			err = s.Store.Update(ctx, r.within)
 		default:
-			err = s.decided(ctx, r)
+			err = guarded(r, func(r *rpc) error { return s.decided(ctx, r) })
 		}
 		if err == nil {
 			r.offer.end(r.reply.sent, false)
