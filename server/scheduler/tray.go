@@ -2,8 +2,10 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/starling-grid/starling/server/store"
@@ -25,13 +27,14 @@ type trays struct {
 // A seat is the place of a request that waits.
 type seat struct {
 	r    *rpc
-	next chan []*seat // the tray that it is to look at, or nil if it was looked at
+	ctx  context.Context // of its client
+	next chan []*seat    // the tray that it is to look at, or nil if it was looked at
 }
 
 // prepare looks at a request, together with others. Then the request has all its data, or it is rare.
 func (s *Scheduler) prepare(ctx context.Context, r *rpc) error {
 	t := &s.trays
-	me := &seat{r, make(chan []*seat, 1)}
+	me := &seat{r, ctx, make(chan []*seat, 1)}
 	t.mu.Lock()
 	tray := []*seat{me}
 	if t.running < maxRead {
@@ -54,21 +57,30 @@ func (s *Scheduler) prepare(ctx context.Context, r *rpc) error {
 	return r.err
 }
 
-// pass makes the first request that waits look at the next tray.
+// pass makes the first request that waits look at the next tray. Requests whose clients are gone end.
 func (t *trays) pass() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.waiting = slices.DeleteFunc(t.waiting, func(x *seat) bool {
+		if x.ctx.Err() == nil {
+			return false
+		}
+		x.r.err = context.Cause(x.ctx)
+		x.next <- nil
+		return true
+	})
 	n := min(len(t.waiting), maxTray)
 	if n == 0 {
 		t.running--
 		return
 	}
-	tray := append([]*seat(nil), t.waiting[:n]...)
-	t.waiting = append(t.waiting[:0], t.waiting[n:]...)
+	tray := slices.Clone(t.waiting[:n])
+	t.waiting = slices.Delete(t.waiting, 0, n)
 	tray[0].next <- tray
 }
 
-// lookAt looks at the requests of a tray, or at each of them alone if that fails.
+// lookAt looks at the requests of a tray, or at each of them alone if that fails. While the database cannot be
+// reached, they would only wait for it one after the other.
 func (s *Scheduler) lookAt(ctx context.Context, tray []*seat) {
 	requests := make([]*rpc, len(tray))
 	for i, t := range tray {
@@ -84,8 +96,10 @@ func (s *Scheduler) lookAt(ctx context.Context, tray []*seat) {
 	})
 	switch {
 	case err == nil:
-	case len(tray) == 1:
-		requests[0].err = err
+	case len(tray) == 1 || errors.Is(err, store.ErrUnreachable) || errors.Is(err, store.ErrClosed):
+		for _, r := range requests {
+			r.err = err
+		}
 	default:
 		for i := range tray {
 			s.lookAt(ctx, tray[i:i+1])
@@ -102,7 +116,7 @@ func each(list []*rpc, do func(*rpc) error) {
 	}
 }
 
-// guarded makes an error of a panic, so that other requests get their answers.
+// guarded makes an error of a panic, so that other requests get their answers, and leased work becomes free again.
 func guarded(r *rpc, do func(*rpc) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,13 +1,16 @@
 package scheduler_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -18,16 +21,16 @@ func TestTray(t *testing.T) {
 	w.s.Config.ResendLostResults = false
 	const hosts = 6
 	w.addWork("a", 40)
-	ask := func(host int64, i, seqno int, key protocol.Authenticator) (*protocol.SchedulerReply, error) {
+	ask := func(ctx context.Context, host int64, i, seqno int, key protocol.Authenticator) (*protocol.SchedulerReply, error) {
 		req := protocol.SchedulerRequest{
 			Authenticator: key, HostID: host, RPCSeqno: int64(seqno), Client: protocol.Version{Major: 8, Minor: 2}, Platform: "x86_64-pc-linux-gnu", CPUReqSeconds: 1,
 			Host: protocol.HostInfo{DomainName: fmt.Sprint("h", i), HostCPID: fmt.Sprint("h", i), NCPUs: 4, Fpops: 1e9, MemBytes: 8e9, DiskTotal: 1e12, DiskFree: 1e12},
 		}
-		return w.s.Handle(t.Context(), req.Encode(), "192.0.2.1", w.now)
+		return w.s.Handle(ctx, req.Encode(), "192.0.2.1", w.now)
 	}
 	var ids []int64
 	for i := range hosts {
-		reply, err := ask(0, i, 1, w.User.Authenticator)
+		reply, err := ask(t.Context(), 0, i, 1, w.User.Authenticator)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +49,7 @@ func TestTray(t *testing.T) {
 		case i == hosts+1:
 			key = "nobody"
 		}
-		all.Go(func() { replies[i], errs[i] = ask(host, n, 2, key) })
+		all.Go(func() { replies[i], errs[i] = ask(t.Context(), host, n, 2, key) })
 	}
 	testwait.Until(t, "all to wait", func() bool { return waiting() == len(replies) })
 	pass()
@@ -77,6 +80,37 @@ func TestTray(t *testing.T) {
 		}
 		return nil
 	})
+	// A client that is gone while it waits gets no work. The next one may have it.
+	decisions := 0
+	w.s.Decided = func(match.Case, []match.Assignment) { decisions++ }
+	waiting, pass = w.s.HoldTrays()
+	gone, hangUp := context.WithCancel(t.Context())
+	for i, ctx := range []context.Context{gone, t.Context()} {
+		all.Go(func() {
+			reply, err := ask(ctx, ids[i], i, 3, w.User.Authenticator)
+			if wantErr := ctx == gone; errors.Is(err, context.Canceled) != wantErr || !wantErr && len(reply.Results) == 0 {
+				t.Errorf("request %d: %v, %+v", i, err, reply)
+			}
+		})
+	}
+	testwait.Until(t, "both to wait", func() bool { return waiting() == 2 })
+	hangUp()
+	pass()
+	all.Wait()
+	if decisions != 1 {
+		t.Errorf("%d decisions, want 1", decisions)
+	}
+	// Work that was leased to a request which panics is free again.
+	w.s.Decided = func(match.Case, []match.Assignment) { panic("oh") }
+	for range 20 {
+		if _, err := ask(t.Context(), ids[2], 2, 4, w.User.Authenticator); err == nil || !strings.Contains(err.Error(), "oh") {
+			t.Fatalf("got %v, want a panic as an error", err)
+		}
+	}
+	w.s.Decided = nil
+	if reply, err := ask(t.Context(), ids[2], 2, 4, w.User.Authenticator); err != nil || len(reply.Results) == 0 {
+		t.Errorf("after panics: %v, %s", err, texts(reply))
+	}
 	// A database that fails is each request's error.
 	waiting, pass = w.s.HoldTrays()
 	if err := w.store.Close(); err != nil {
@@ -84,7 +118,7 @@ func TestTray(t *testing.T) {
 	}
 	for i := range 3 {
 		all.Go(func() {
-			if _, err := ask(ids[i], i, 9, w.User.Authenticator); !errors.Is(err, store.ErrClosed) {
+			if _, err := ask(t.Context(), ids[i], i, 9, w.User.Authenticator); !errors.Is(err, store.ErrClosed) {
 				t.Errorf("got %v, want ErrClosed", err)
 			}
 		})
