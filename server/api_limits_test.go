@@ -83,8 +83,12 @@ func TestTokenStoresSoMuch(t *testing.T) {
 	stores("another content was refused", 60)
 	before := w.files(w.p.Download)
 	p.refused("POST", "batches", inline("a", 50), "stores 110 bytes", "may have 100 bytes")
+	wrong := `{"name": "w", "app": "upper", "workunits": [{"inputs": [{"name": "in", "text": "left"}]}, {"fpops_est": 1e31}]}`
+	if code, text := p.ask("POST", "batches", wrong, nil); code != 422 {
+		t.Errorf("a job that is not possible: HTTP %d, %s", code, text)
+	}
 	if now := w.files(w.p.Download); now != before {
-		t.Errorf("a refused batch left %d files", now-before)
+		t.Errorf("refused batches left %d files", now-before)
 	}
 	s := newSubmitter(w, "other")
 	w.limit("other", func(l *operate.TokenLimits) { l.MaxGB = 1.0 / (1 << 30) })

@@ -265,7 +265,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 	}
 	g.Check = fits(token)
 	defer func() {
-		if f, is := errors.AsType[*fault](err); is && f.code == http.StatusTooManyRequests { // the files would take the room all the same
+		if err != nil && token.MaxBytes > 0 { // files without a workunit do not count
 			err = errors.Join(err, g.Clear(context.WithoutCancel(ctx)))
 		}
 	}()
