@@ -102,11 +102,11 @@ func (a *API) receive(req *http.Request, token store.Token, name string, r io.Re
 		most = maxUpload
 	}
 	err = a.Store.View(req.Context(), func(tx *store.View) error { // before the file is read
-		counted, err := tx.TokenHasFile(token.ID, physical(token.ID, name))
-		if err != nil || counted {
+		counted, err := tx.TokenFile(token.ID, physical(token.ID, name))
+		if err != nil || least <= counted {
 			return err
 		}
-		return hasRoom(tx, token, least)
+		return hasRoom(tx, token, least-counted)
 	})
 	if err != nil {
 		return 0, err
@@ -128,24 +128,11 @@ func (a *API) receive(req *http.Request, token store.Token, name string, r io.Re
 		return n, err
 	}
 	own := physical(token.ID, name)
-	counted, err := a.reserve(req.Context(), token, own, n)
-	if err != nil {
+	if err := a.reserve(req.Context(), token, own, n); err != nil {
 		return n, err
 	}
-	if err = a.stage(req.Context(), token.ID, name, f); err != nil && !counted {
-		err = errors.Join(err, a.uncount(context.WithoutCancel(req.Context()), own))
-	}
-	return n, err
-}
-
-// uncount stops counting a file that could not be stored, if it is not there.
-func (a *API) uncount(ctx context.Context, own string) error {
-	return a.Store.Update(ctx, func(tx *store.Tx) error {
-		if _, err := a.Download.Size(ctx, own); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return tx.DropFiles([]string{own})
-	})
+	err = a.stage(req.Context(), token.ID, name, f)
+	return n, errors.Join(err, a.settle(context.WithoutCancel(req.Context()), token, own))
 }
 
 // hasFile reports whether there is a file that a token's bearer may name in a batch, and returns

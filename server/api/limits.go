@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"time"
 
@@ -86,22 +88,73 @@ func fits(token store.Token) func(tx *store.Tx) error {
 	return func(tx *store.Tx) error { return hasRoom(tx.View, token, 0) }
 }
 
-// reserve counts an uploaded file for a token, if there is room for it. It reports
-// whether the file was counted before.
-func (a *API) reserve(ctx context.Context, token store.Token, name string, n int64) (counted bool, err error) {
-	err = a.Store.Update(ctx, func(tx *store.Tx) (err error) {
-		if err = tx.LockToken(token.ID); err == nil {
-			counted, err = tx.TokenHasFile(token.ID, name)
-		}
-		if err != nil || counted {
+// reserve counts an uploaded file for a token, if there is room for it. Of several uploads of one name, the
+// largest counts until settle is called.
+func (a *API) reserve(ctx context.Context, token store.Token, name string, n int64) error {
+	return a.Store.Update(ctx, func(tx *store.Tx) error {
+		if err := tx.LockToken(token.ID); err != nil {
 			return err
 		}
-		if err := hasRoom(tx.View, token, n); err != nil {
+		old, err := tx.TokenFile(token.ID, name)
+		if err != nil || n <= old {
 			return err
 		}
-		return tx.KeepFile(token.ID, name, n)
+		if err := hasRoom(tx.View, token, n-old); err != nil {
+			return err
+		}
+		return tx.SetFile(token.ID, name, n)
 	})
-	return counted, err
+}
+
+// settle counts an uploaded file for a token as it is stored, whatever other requests for the name did meanwhile. It
+// deletes a file for which there is no room any more.
+func (a *API) settle(ctx context.Context, token store.Token, name string) (err error) {
+	settled := false
+	err = a.Store.View(ctx, func(tx *store.View) error {
+		counted, err := tx.TokenFile(token.ID, name)
+		if err != nil {
+			return err
+		}
+		stored, err := a.Download.Size(ctx, name)
+		settled = err == nil && stored == counted
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return err
+	})
+	if err != nil || settled {
+		return err
+	}
+	var full error
+	err = a.Store.Update(ctx, func(tx *store.Tx) error {
+		full = nil
+		if err := errors.Join(tx.LockFiles(), tx.LockToken(token.ID)); err != nil {
+			return err
+		}
+		counted, err := tx.TokenFile(token.ID, name)
+		if err != nil {
+			return err
+		}
+		stored, err := a.Download.Size(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return tx.DropFiles([]string{name})
+		}
+		if err != nil {
+			return err
+		}
+		needed, err := tx.FileNeeded(name)
+		if err != nil {
+			return err
+		}
+		if !needed && stored > counted {
+			full = hasRoom(tx.View, token, stored-counted)
+		}
+		if _, refused := errors.AsType[*fault](full); !refused {
+			return errors.Join(full, tx.SetFile(token.ID, name, stored))
+		}
+		return errors.Join(a.Download.Remove(ctx, name), tx.DropFiles([]string{name}))
+	})
+	return cmp.Or(err, full)
 }
 
 // self returns the limits of a request's token, and the used amounts.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -101,11 +102,13 @@ const (
 	tokenDays   = `SELECT tokenid, day, cpu_time, elapsed_time, expected_time FROM token_use WHERE day > $1 ORDER BY tokenid, day`
 	daysOfToken = `SELECT tokenid, day, cpu_time, elapsed_time, expected_time FROM token_use WHERE tokenid = $2 AND day > $1 ORDER BY day`
 	tokenBytes  = `SELECT COALESCE((SELECT total FROM token_bytes WHERE tokenid = $1), 0)`
-	hasFile     = `SELECT count(*) FROM token_file WHERE tokenid = $1 AND batch = 0 AND name = $2`
+	tokenFile   = `SELECT nbytes FROM token_file WHERE tokenid = $1 AND batch = 0 AND name = $2`
 )
 
 var (
-	keepFile   = db.InsertIfMissing("token_file", "tokenid, batch, name, nbytes")
+	keepFile = db.InsertIfMissing("token_file", "tokenid, batch, name, nbytes")
+	setFile  = db.Change(`INSERT INTO token_file (tokenid, batch, name, nbytes) VALUES ($1, $2, $3, $4)
+ON CONFLICT (tokenid, batch, name) DO UPDATE SET nbytes = excluded.nbytes`)
 	keepOutput = db.Change(`INSERT INTO token_file (tokenid, batch, name, nbytes) VALUES ($1, $2, '', $3)
 ON CONFLICT (tokenid, batch, name) DO UPDATE SET nbytes = token_file.nbytes + excluded.nbytes`)
 	dropFiles  = db.Change(`DELETE FROM token_file WHERE batch = 0 AND name IN ` + names)
@@ -130,15 +133,23 @@ func (t *View) TokenDays(id int64, now time.Time) ([]TokenDay, error) {
 // TokenBytes returns the bytes that the project stores for a token.
 func (t *View) TokenBytes(id int64) (int64, error) { return one(t, scanID, tokenBytes, id) }
 
-// TokenHasFile reports whether an input file counts for a token.
-func (t *View) TokenHasFile(id int64, name string) (bool, error) {
-	n, err := one(t, scanID, hasFile, id, name)
-	return n > 0, err
+// TokenFile returns the bytes that an input file counts for a token, 0 if it does not count.
+func (t *View) TokenFile(id int64, name string) (int64, error) {
+	n, err := one(t, scanID, tokenFile, id, name)
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return n, err
 }
 
 // KeepFile counts an input file for a token, unless it is counted already.
 func (t *Tx) KeepFile(tokenID int64, name string, nbytes int64) error {
 	return t.run(keepFile, tokenID, 0, name, nbytes)
+}
+
+// SetFile counts an input file for a token, with other bytes than before if it is counted already.
+func (t *Tx) SetFile(tokenID int64, name string, nbytes int64) error {
+	return t.run(setFile, tokenID, 0, name, nbytes)
 }
 
 // KeepOutput adds to the bytes of the output of a token's batch, which is given by its Number.

@@ -249,13 +249,29 @@ func quotasAtOnce(t *testing.T, database string) {
 	if got, want := c.state(), "b: expected 20, unfinished 20, failed 0, made true, retired false\n"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for round := range 4 {
+	for round := range 6 {
+		name := fmt.Sprint("f", round)
 		asks = nil
 		for i := range 4 {
-			asks = append(asks, ask{"", "PUT", fmt.Sprint("files/f", round), strings.Repeat(fmt.Sprint(i), 1000)})
+			asks = append(asks, ask{"", "PUT", "files/" + name, strings.Repeat(fmt.Sprint(i), 1000<<i)})
 		}
-		if got := c.many(asks); got[200] != 1 || got[409] != 3 {
-			t.Errorf("files of one name: %v", got)
+		if round%2 == 0 {
+			if got := c.many(asks); got[200] != 1 || got[409] != 3 {
+				t.Errorf("files of one name: %v", got)
+			}
+		} else {
+			c.many(append(asks, slices.Repeat([]ask{{"", "DELETE", "files/" + name, ""}}, 2)...))
+		}
+		own := fmt.Sprintf("token%d_%s", c.id, name)
+		stored, _ := s.Download.Size(t.Context(), own)
+		if err := s.Store.View(t.Context(), func(tx *store.View) error {
+			counted, err := tx.TokenFile(c.id, own)
+			if counted != stored {
+				t.Errorf("%d bytes count, %d are stored", counted, stored)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
 		}
 	}
 	c = s.sender(t, 0)
