@@ -67,11 +67,15 @@ func Hours(seconds float64) words.Text {
 	return words.Number(int64(math.Round(seconds / Hour)))
 }
 
-// inWindow returns the days that count at now. They are in order.
+// inWindow returns the days that count at now. They are in order. Days after tomorrow are from a time when the
+// server's clock was ahead. They would hold a token until they are old.
 func inWindow(days []store.TokenDay, now time.Time) []store.TokenDay {
 	today := store.DayOf(now)
 	for len(days) > 0 && days[0].Day <= today-store.TokenDays {
 		days = days[1:]
+	}
+	for len(days) > 0 && days[len(days)-1].Day > today+1 {
+		days = days[:len(days)-1]
 	}
 	return days
 }

@@ -17,9 +17,10 @@ func day(ago int64, cpu, ran, expected float64) store.TokenDay {
 	return store.TokenDay{TokenID: 1, Day: store.DayOf(now) - ago, CPUTime: cpu, ElapsedTime: ran, ExpectedTime: expected}
 }
 
-// The limit counts the last 30 days. A token that has reached it waits until enough of its time is older.
+// The limit counts the last 30 days. A token that has reached it waits until enough of its time is older. Time
+// from when the clock was ahead does not count.
 func TestLimit(t *testing.T) {
-	days := []store.TokenDay{day(30, 1000, 1, 1), day(29, 3600, 1, 1), day(10, 7200, 1, 1), day(0, 3600, 1, 1)}
+	days := []store.TokenDay{day(30, 1000, 1, 1), day(29, 3600, 1, 1), day(10, 7200, 1, 1), day(0, 3600, 1, 1), day(-400, 1e9, 1, 1)}
 	midnight := func(in int) time.Time { return time.Date(2026, 11, 25+in, 0, 0, 0, 0, time.UTC) }
 	for _, c := range []struct {
 		limit int64
@@ -51,6 +52,7 @@ func TestPace(t *testing.T) {
 		"never so odd":       {[]store.TokenDay{day(0, 1, 1e9, 1)}, 100},
 		"nor that":           {[]store.TokenDay{day(0, 1, 1, 1e9)}, 0.01},
 		"too old":            {[]store.TokenDay{day(40, 1, 20, 10)}, 1},
+		"in the future":      {[]store.TokenDay{day(-2, 1, 20, 10)}, 1},
 	} {
 		u := allowance.Of(store.Token{Weight: 2}, c.days, now)
 		if math.Abs(u.Pace-c.want) > 1e-9 || math.Abs(u.Charge(6)-3*c.want) > 1e-9 {
