@@ -39,7 +39,7 @@ func (r removal) covers(p string) bool {
 	return r.itself && p == r.path || strings.HasPrefix(p, strings.TrimSuffix(r.path, "/")+"/")
 }
 
-// each calls f for the entries of layer i, with their paths from "/".
+// each calls f for the entries of layer i, with their paths from "/". It reads the layer to its end.
 func (m *Image) each(i int, f func(name string, h *tar.Header, content io.Reader) error) error {
 	content, err := m.Layer(i)
 	if err != nil {
@@ -50,7 +50,8 @@ func (m *Image) each(i int, f func(name string, h *tar.Header, content io.Reader
 	for n := 0; ; n++ {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			_, err = io.Copy(io.Discard, content)
+			return err
 		}
 		if err != nil {
 			return err
