@@ -186,6 +186,9 @@ func TestImageForDockerWrapper(t *testing.T) {
 		"use --image":             func(v *operate.NewVersion) { v.Image.Close(); v.Image, v.Main = nil, w.file("x", "y") },
 		"platform armv7":          func(v *operate.NewVersion) { v.Platform = "armv7-unknown" },
 		"no job.xml, checkpoints": func(v *operate.NewVersion) { v.Job.Checkpoints = []string{"state"} },
+		`environment variable "spring.profile"`: func(v *operate.NewVersion) {
+			v.Image.Description.Env = append(v.Image.Description.Env, "spring.profile=x")
+		},
 		"a shell starts the program": func(v *operate.NewVersion) {
 			*v = func() operate.NewVersion {
 				without := w.imageVersion("3.00", "program")

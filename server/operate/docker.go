@@ -69,6 +69,11 @@ func (v *NewVersion) addDocker(ctx context.Context, p *project.Project, dir stri
 	if err != nil {
 		return nil, fmt.Errorf("%w: with docker_wrapper, a shell starts the program. Add one to the image, or publish the version for Starling's agents only", err)
 	}
+	for _, e := range v.Image.Description.Env {
+		if name, _, ok := strings.Cut(e, "="); ok && !variable.MatchString(name+"=") {
+			return nil, fmt.Errorf("image %s sets the environment variable %q: with docker_wrapper, a shell sets the variables, and accepts only letters, digits and _ in names. Remove it from the image, or publish the version for Starling's agents only", v.Image.Name, name)
+		}
+	}
 	layers, names, err := storeForDocker(ctx, p, v.Image, key)
 	if err != nil {
 		return nil, err
