@@ -136,14 +136,14 @@ func (t Text) write(l Language) (string, bool) {
 			break
 		}
 		name, after, _ := strings.Cut(rest, "}")
-		i := slices.Index(t.values, any(name))
-		if i < 0 || i%2 != 0 {
+		value, there := t.value(name)
+		if !there {
 			s.WriteByte('{')
 			template = rest
 			continue
 		}
 		template = after
-		switch v := t.values[i+1].(type) {
+		switch v := value.(type) {
 		case Text:
 			value, ok := v.in(l)
 			if !ok && t.whole {
@@ -164,6 +164,16 @@ func (t Text) write(l Language) (string, bool) {
 		text = text[:len(text)-1]
 	}
 	return text, true
+}
+
+// value returns the value with a name. A value may be called like another one's name.
+func (t Text) value(name string) (v any, there bool) {
+	for pair := range slices.Chunk(t.values, 2) {
+		if pair[0] == name && len(pair) == 2 {
+			return pair[1], true
+		}
+	}
+	return nil, false
 }
 
 // number returns the value n, which selects the plural.

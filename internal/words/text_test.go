@@ -29,6 +29,7 @@ func TestTextInLanguages(t *testing.T) {
 		{And(T("Running."), T("A sentence unknown to the catalog.")), "Running. A sentence unknown to the catalog.", "Läuft. A sentence unknown to the catalog."},
 		{T("{sentence}.", "sentence", Plain("The end.")), "The end.", "The end."},
 		{T("{task}", "task", "{url}", "url", "u"), "{url}", "{url}"},
+		{T("{project} {task}", "project", "task", "task", "A"), "task A", "task A"},
 		{T("Every CPU that tasks may use is needed by other tasks on coprocessors{bound}.", "bound", Text{}), "Every CPU that tasks may use is needed by other tasks on coprocessors.", "Jede CPU, die Aufgaben verwenden dürfen, wird von anderen Aufgaben auf Koprozessoren gebraucht."},
 		{Or(Text{}, T("Running.")), "Running.", "Läuft."},
 		{Join([]Text{Count(2, "CPU"), {}, Plain("1 GPU")}, " + "), "2 CPUs + 1 GPU", "2 CPUs + 1 GPU"},
