@@ -3,6 +3,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -21,7 +22,8 @@ const (
 // A Bus is a message bus. It may be used concurrently.
 type Bus struct {
 	open    func(...dbus.ConnOption) (*dbus.Conn, error)
-	address string // variable of the environment that names it
+	address string        // variable of the environment that names it
+	wait    time.Duration // for a connection (0: timeout)
 
 	mu   sync.Mutex
 	conn *dbus.Conn
@@ -93,8 +95,15 @@ func (b *Bus) connect() error {
 		return nil
 	}
 	b.close()
-	c, err := b.open()
+	ctx, cancel := context.WithCancel(context.Background()) // of the connection, which ends with it
+	late := time.AfterFunc(cmp.Or(b.wait, timeout), cancel)
+	c, err := b.open(dbus.WithContext(ctx))
+	if !late.Stop() && err == nil {
+		_ = c.Close()
+		err = context.DeadlineExceeded
+	}
 	if err != nil {
+		cancel()
 		return err
 	}
 	b.conn, b.at = c, at
