@@ -11,7 +11,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// A bus that accepts connections and says nothing keeps nobody waiting.
+// A call ends although the bus accepts connections and then hangs.
 func TestSilentBus(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bus")

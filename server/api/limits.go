@@ -107,7 +107,7 @@ func (a *API) reserve(ctx context.Context, token store.Token, name string, n int
 }
 
 // settle counts an uploaded file for a token as it is stored, whatever other requests for the name did meanwhile. It
-// deletes a file for which there is no room any more.
+// deletes a file for which another one took the room.
 func (a *API) settle(ctx context.Context, token store.Token, name string) (err error) {
 	settled := false
 	err = a.Store.View(ctx, func(tx *store.View) error {
