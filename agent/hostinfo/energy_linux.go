@@ -119,5 +119,6 @@ func microjoules(file string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
+	return float64(n), err
 }

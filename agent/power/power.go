@@ -79,13 +79,17 @@ func (p *Powers) Denials(now time.Time) (all []prefs.Power) {
 	return all
 }
 
+// maxCarbon is the maximum carbon intensity. The dirtiest power plants have 1500 grams. Sums of CO2 would
+// never be right again after a number that is wrong by far, and infinite sums cannot be saved.
+const maxCarbon = 10_000
+
 // Carbon returns the carbon intensity of electricity, in grams of CO2 for each kWh, by the first
 // number that is one. ok is false if it is not known.
 func (p *Powers) Carbon(now time.Time) (gramsPerKWh float64, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.list {
-		if s.Carbon() && s.Known(now) {
+		if s.Carbon() && s.Known(now) && s.Number >= 0 && s.Number <= maxCarbon {
 			return s.Number, true
 		}
 	}

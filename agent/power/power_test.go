@@ -47,6 +47,24 @@ func TestHysteresis(t *testing.T) {
 	}
 }
 
+// The carbon intensity is the first number that is possible for one.
+func TestCarbon(t *testing.T) {
+	t.Parallel()
+	grid := func(n float64) *Signal {
+		s := &Signal{Power: settings.Power{Unit: "gCO2/kWh"}}
+		s.Take(Reading{Number: n}, nil, now)
+		return s
+	}
+	p := Powers{list: []*Signal{{}, grid(-1), grid(1.7e308)}}
+	if g, ok := p.Carbon(now); ok {
+		t.Errorf("got %v", g)
+	}
+	p.list = append(p.list, grid(412), grid(500))
+	if g, ok := p.Carbon(now); !ok || g != 412 {
+		t.Errorf("got %v, %v, want 412", g, ok)
+	}
+}
+
 // A number that cannot be read any more counts for a while, and then as the volunteer wants.
 func TestAStaleNumber(t *testing.T) {
 	for _, strict := range []bool{false, true} {

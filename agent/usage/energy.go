@@ -129,7 +129,7 @@ func (e *Energy) draw(now time.Time, key string, joules float64) {
 	}
 	more := state.Energy{Joules: joules}
 	if e.Carbon != nil {
-		if grams, ok := e.Carbon(now); ok && grams >= 0 {
+		if grams, ok := e.Carbon(now); ok {
 			more.CO2Of, more.CO2 = joules, joules/3.6e6*grams
 		}
 	}
