@@ -109,6 +109,15 @@ func TestRead(t *testing.T) {
 			_, _ = w.Write([]byte("NaN\n"))
 		case "/redirect":
 			http.Redirect(w, r, "file:///secret", http.StatusFound)
+		case "/words", "/noise":
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			begin := map[string]string{"/words": "HTTP/1.1 503 ", "/noise": ""}[r.URL.Path]
+			_, _ = c.Write([]byte(begin + strings.Repeat("\x1b[31msecret", 1<<15) + "\r\n\r\n"))
+			_ = c.Close()
 		case "/half":
 			w.Header().Set("Content-Length", "2")
 			_, _ = w.Write([]byte("5"))
@@ -141,6 +150,7 @@ func TestRead(t *testing.T) {
 		{"not a number", page("/nan", ""), 0, `Its source gives "NaN", which is not a number.`},
 		{"8 MB", page("/big", ""), 0, "Its source gives more than 1048576 bytes."},
 		{"no page", page("/lost", ""), 0, "Its server " + host + " answers HTTP 404 Not Found."},
+		{"a status with words of its own", page("/words", ""), 0, "Its server " + host + " answers HTTP 503 Service Unavailable."},
 		{"nobody there", settings.Power{URL: "http://127.0.0.1:1/?token=secret"}, 0, "Its page cannot be fetched: "},
 		{"a redirect to a file", page("/redirect?token=secret", ""), 0, `Its page cannot be fetched: unsupported protocol scheme "file".`},
 		{"half a page", page("/half?token=secret", ""), 0, "Its page cannot be fetched: "},
@@ -170,6 +180,11 @@ func TestRead(t *testing.T) {
 				t.Errorf("got %v, %v; want %s", got, err, tt.fault)
 			}
 		})
+	}
+	_, err := r.Read(t.Context(), page("/noise", ""))
+	var s Signal
+	if s.Take(Reading{}, err, now); s.Fault == "" || len(s.Fault) > 1000 {
+		t.Errorf("an answer of 300 KB that is not HTTP is a fault of %d bytes", len(s.Fault))
 	}
 	r.Root = true
 	if _, err := r.Read(t.Context(), settings.Power{Command: []string{"echo", "5"}}); err == nil || err.Error() != "Its program is not run, because the agent runs as root." {

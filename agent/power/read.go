@@ -148,7 +148,7 @@ func (r *Reader) get(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, sentence("Its server %s answers HTTP %s.", req.URL.Host, resp.Status)
+		return nil, sentence("Its server %s answers HTTP %d %s.", req.URL.Host, resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxText+1))
 	switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 // A Signal is one number and its consequences. Its methods take values only.
@@ -31,10 +32,13 @@ type Signal struct {
 // staleAfter is the number of intervals after which a number counts as unknown.
 const staleAfter = 3
 
+// maxFault is the maximum length of a fault, in bytes. It may have words of a server.
+const maxFault = 500
+
 // Take sets the content of the source, or the reason why it is not known.
 func (s *Signal) Take(r Reading, err error, now time.Time) {
 	if err != nil {
-		s.Fault = err.Error()
+		s.Fault = bxml.Printable(err.Error(), maxFault)
 		return
 	}
 	s.Number, s.hours, s.Read, s.Fault = r.Number, r.Hours, now, ""

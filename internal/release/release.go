@@ -4,7 +4,6 @@ package release
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,7 +25,7 @@ const maxAnswer = 1 << 20
 // a release.
 func Read(resp *http.Response) (Release, error) {
 	if resp.StatusCode != http.StatusOK {
-		return Release{}, errors.New(resp.Status)
+		return Release{}, fmt.Errorf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	var r struct {
 		Tag string `json:"tag_name"`

@@ -167,7 +167,7 @@ func (h *Herald) send(ctx context.Context, w store.Webhook, b wire.Batch, now ti
 	}
 	_ = res.Body.Close()
 	if res.StatusCode/100 != 2 {
-		return errors.New(res.Status)
+		return fmt.Errorf("HTTP %d %s", res.StatusCode, http.StatusText(res.StatusCode))
 	}
 	return nil
 }
