@@ -200,7 +200,9 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Scheduler) fail(w http.ResponseWriter, err error) {
-	s.Log.Error("scheduler request failed", "err", err)
+	if !errors.Is(err, context.Canceled) { // by its client
+		s.Log.Error("scheduler request failed", "err", err)
+	}
 	http.Error(w, "The project cannot answer now", http.StatusServiceUnavailable)
 }
 

@@ -27,14 +27,14 @@ type trays struct {
 // A seat is the place of a request that waits.
 type seat struct {
 	r    *rpc
-	ctx  context.Context // of its client
-	next chan []*seat    // the tray that it is to look at, or nil if it was looked at
+	next chan []*seat // the tray that it is to look at, or nil if it was looked at
 }
 
-// prepare looks at a request, together with others. Then the request has all its data, or it is rare.
+// prepare looks at a request, together with others. Then the request has all its data, or it is rare. If its client
+// is gone, the error is the cause of ctx.
 func (s *Scheduler) prepare(ctx context.Context, r *rpc) error {
 	t := &s.trays
-	me := &seat{r, ctx, make(chan []*seat, 1)}
+	me := &seat{r, make(chan []*seat, 1)}
 	t.mu.Lock()
 	tray := []*seat{me}
 	if t.running < maxRead {
@@ -45,7 +45,14 @@ func (s *Scheduler) prepare(ctx context.Context, r *rpc) error {
 	}
 	t.mu.Unlock()
 	if tray == nil {
-		tray = <-me.next
+		select {
+		case tray = <-me.next:
+		case <-ctx.Done():
+			if t.leave(me) {
+				return context.Cause(ctx)
+			}
+			tray = <-me.next
+		}
 	}
 	if tray != nil {
 		defer t.pass()
@@ -54,21 +61,27 @@ func (s *Scheduler) prepare(ctx context.Context, r *rpc) error {
 			other.next <- nil
 		}
 	}
+	if r.err == nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	return r.err
 }
 
-// pass makes the first request that waits look at the next tray. Requests whose clients are gone end.
+// leave ends the waiting of a request. It returns false if the request is in a tray already.
+func (t *trays) leave(s *seat) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.Index(t.waiting, s)
+	if i >= 0 {
+		t.waiting = slices.Delete(t.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// pass makes the first request that waits look at the next tray.
 func (t *trays) pass() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.waiting = slices.DeleteFunc(t.waiting, func(x *seat) bool {
-		if x.ctx.Err() == nil {
-			return false
-		}
-		x.r.err = context.Cause(x.ctx)
-		x.next <- nil
-		return true
-	})
 	n := min(len(t.waiting), maxTray)
 	if n == 0 {
 		t.running--

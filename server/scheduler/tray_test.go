@@ -80,7 +80,7 @@ func TestTray(t *testing.T) {
 		}
 		return nil
 	})
-	// A client that is gone while it waits gets no work. The next one may have it.
+	// A request ends when its client is gone, and gets no work, which the next one may have.
 	decisions := 0
 	w.s.Decided = func(match.Case, []match.Assignment) { decisions++ }
 	waiting, pass = w.s.HoldTrays()
@@ -95,6 +95,7 @@ func TestTray(t *testing.T) {
 	}
 	testwait.Until(t, "both to wait", func() bool { return waiting() == 2 })
 	hangUp()
+	testwait.Until(t, "one to leave", func() bool { return waiting() == 1 })
 	pass()
 	all.Wait()
 	if decisions != 1 {
