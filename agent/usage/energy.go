@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/internal/boottime"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
@@ -38,6 +39,7 @@ type Energy struct {
 	drawn   map[string]state.Energy // by result key, since it was taken
 	pending map[string]float64      // CPU-seconds in the period
 	since   time.Time               // start of the period (zero: none)
+	at      boottime.Time           // the same by a clock that runs during sleep
 	joules  float64                 // of the meter, at the start of the period
 	busy    float64                 // likewise
 	// measured is the energy of a CPU-second in the last period, or 0 if it is not known.
@@ -73,14 +75,15 @@ func (e *Energy) watts(kind resource.Kind, number int) float64 {
 
 // count ends the period if it is due, and starts one if processes run.
 func (e *Energy) count(now time.Time, running bool) {
+	at, _ := boottime.Now()
 	switch {
 	case !running && len(e.pending) == 0:
 		e.since = time.Time{}
 	case e.since.IsZero():
-		e.since = now
+		e.since, e.at = now, at
 		e.read()
 	case now.Sub(e.since) >= period:
-		e.divide(now)
+		e.divide(now, at)
 	}
 }
 
@@ -100,8 +103,8 @@ func (e *Energy) read() (joules, busy float64, ok bool) {
 }
 
 // divide ends the period and divides its energy.
-func (e *Energy) divide(now time.Time) {
-	long := now.Sub(e.since) > mostPeriod
+func (e *Energy) divide(now time.Time, at boottime.Time) {
+	long := max(now.Sub(e.since), at.Sub(e.at)) > mostPeriod
 	joules, busy, ok := e.read()
 	tasks := 0.0
 	for _, used := range e.pending {
@@ -119,7 +122,7 @@ func (e *Energy) divide(now time.Time) {
 		_, here := e.DB.Results.Get(key)
 		return !here
 	})
-	e.since = now
+	e.since, e.at = now, at
 }
 
 // draw adds energy to a task's.
@@ -144,7 +147,8 @@ func (e *Energy) Drawn(key string) state.Energy { return e.drawn[key] }
 func (e *Energy) Take(now time.Time, key string, ended bool) state.Energy {
 	if used := e.pending[key]; ended && used > 0 {
 		if now.Sub(e.since) >= leastPeriod {
-			e.divide(now)
+			at, _ := boottime.Now()
+			e.divide(now, at)
 		} else {
 			e.draw(now, key, e.rate()*used)
 			delete(e.pending, key)

@@ -109,3 +109,33 @@ func TestAClockSetBackKeepsWaitsAsLongAsTheyWere(t *testing.T) {
 		}
 	}
 }
+
+// The energy of a period in which the computer was asleep is not the tasks'.
+func TestEnergyOfASleep(t *testing.T) {
+	t.Parallel()
+	db := clocked(t).DB
+	key := state.Key("p", "a")
+	if err := db.Update(func(tx *state.Tx) { db.Results.Put(tx, key, state.Result{Project: "p"}) }); err != nil {
+		t.Fatal(err)
+	}
+	e := Energy{Core: &core.Core{DB: db}, Gauge: new(Gauge), Meter: new(steady)}
+	now := time.Unix(1_800_000_000, 0)
+	at, _ := boottime.Now()
+	e.count(now, true)
+	for i, slept := range []time.Duration{0, time.Hour, 0} {
+		now, at = now.Add(period), at+boottime.Time(period+slept)
+		e.note(now, Run{Key: key}, period, 30*time.Second)
+		e.divide(now, at)
+		if got, want := e.Drawn(key).Joules, []float64{1000, 1000, 2000}[i]; math.Abs(got-want) > 1e-6 {
+			t.Errorf("period %d: %v J, want %v", i, got, want)
+		}
+	}
+}
+
+// steady is a meter that counts 1000 J for 30 s of CPU time between two readings.
+type steady float64
+
+func (s *steady) Read() (joules, busy float64, ok bool) {
+	*s++
+	return 1000 * float64(*s), 30 * float64(*s), true
+}
