@@ -80,8 +80,9 @@ func inWindow(days []store.TokenDay, now time.Time) []store.TokenDay {
 	return days
 }
 
-// paceRange limits the pace, so that a few odd results do not stop or favor a token.
-const paceRange = 100
+// The limits on the pace, so that a few odd results do not stop or favor a token. A task that runs for a day and has
+// an estimate of a second, the least that counts, has the greatest pace.
+const leastPace, mostPace = 0.01, 86400
 
 // pace returns by how much longer than estimated the results of a token ran, or 1 if that is unknown. Each
 // day counts half as much as the one after it.
@@ -95,7 +96,7 @@ func pace(days []store.TokenDay, now time.Time) float64 {
 	if !(ran > 0 && expected > 0) {
 		return 1
 	}
-	return min(max(ran/expected, 1.0/paceRange), paceRange)
+	return min(max(ran/expected, leastPace), mostPace)
 }
 
 // Charge returns the charge to the token for work with a cost by its estimates. Tokens with waiting

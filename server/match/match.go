@@ -72,7 +72,7 @@ type Assignment struct {
 	// Within is the time from sending the result to its deadline on the host, at most the delay
 	// bound of the workunit.
 	Within time.Duration
-	// Cost is the amount charged to its application: seconds of CPUs over the application's weight.
+	// Cost is the amount charged to its application: seconds of CPUs, at least one each, over the application's weight.
 	// A second on coprocessors counts for as many as the host's CPUs would need by its benchmark.
 	Cost float64
 }
@@ -363,7 +363,7 @@ func (m *Match) assignment(c *store.Candidate, v *store.AppVersion) Assignment {
 	if u.Coproc != "" {
 		cpus = max(cpus, u.Benchmark/m.flops())
 	}
-	return Assignment{Candidate: *c, Version: v, Usage: u, Duration: d, Within: m.within(c, d), Cost: d.Seconds() * cpus / m.weight(c.AppID)}
+	return Assignment{Candidate: *c, Version: v, Usage: u, Duration: d, Within: m.within(c, d), Cost: max(d.Seconds(), 1) * cpus / m.weight(c.AppID)}
 }
 
 // weight is the part of the computing time that an application is to get.

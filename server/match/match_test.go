@@ -385,9 +385,10 @@ func TestWeightDividesTheCost(t *testing.T) {
 	w := newWorld()
 	w.facts.Catalog.Apps[1] = store.App{ID: 1, Weight: 4}
 	w.add()
+	w.add(func(c *store.Candidate) { c.RscFpopsEst = 1 }) // as if it took a nanosecond
 	m, _ := w.assign()
-	if got := m.Assigned()[0].Cost; got != 900 {
-		t.Errorf("cost %v, want 900", got)
+	if got := m.Assigned(); got[0].Cost != 900 || got[1].Cost != 0.25 {
+		t.Errorf("costs %v and %v, want 900 and 0.25", got[0].Cost, got[1].Cost)
 	}
 }
 

@@ -34,11 +34,11 @@ func DayOf(t time.Time) int64 { return t.Unix() / secondsOfDay }
 func DayTime(day int64) time.Time { return time.Unix(day*secondsOfDay, 0) }
 
 // used has the columns that a result adds to its token's day. A computer reports the CPU time, so at most
-// a thousand CPUs count.
+// a thousand CPUs count. An estimate counts as at least a second, as when work is charged to a token.
 const (
 	used = `w.tokenid, ROW.received_time / 86400 AS day,
        CASE WHEN ROW.cpu_time > 1000 * ROW.elapsed_time THEN 1000 * ROW.elapsed_time ELSE ROW.cpu_time END AS cpu_time, ROW.elapsed_time,
-       CASE WHEN ROW.flops_estimate > 0 THEN w.rsc_fpops_est / ROW.flops_estimate ELSE ROW.elapsed_time END AS expected_time`
+       CASE WHEN ROW.flops_estimate > w.rsc_fpops_est THEN 1 WHEN ROW.flops_estimate > 0 THEN w.rsc_fpops_est / ROW.flops_estimate ELSE ROW.elapsed_time END AS expected_time`
 	isUsed = `ROW.file_delete_state <> 0 AND ROW.batch > 1000000000 AND ROW.cpu_time > 0`
 )
 

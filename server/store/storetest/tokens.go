@@ -88,11 +88,11 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 	_, results := Add(t, s, wu, 3)
 	free := w.Workunit("free")
 	_, more := Add(t, s, free, 1)
-	end := func(r store.Result, cpu, elapsed float64, received time.Time) {
+	end := func(r store.Result, flops, cpu, elapsed float64, received time.Time) {
 		t.Helper()
 		update(t, s, func(tx *store.Tx) error {
 			sent := w.sent([]store.Result{r})
-			sent[0].FlopsEstimate = 1e8
+			sent[0].FlopsEstimate = flops
 			if err := tx.Send(sent...); err != nil {
 				return err
 			}
@@ -115,9 +115,9 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 			return tx.SaveResult(ready, done)
 		})
 	}
-	end(results[0], 20, 25, T0)
-	end(results[1], 1e30, 2, T0) // more than a computer can have
-	end(results[2], 0, 0, T0)
+	end(results[0], 1e8, 20, 25, T0)
+	end(results[1], 1e12, 1e30, 2, T0) // more than a computer can have
+	end(results[2], 1e8, 0, 0, T0)
 	update(t, s, func(tx *store.Tx) error { // it is reported late, while its files are deleted
 		old, err := tx.Result(results[2].ID)
 		if err != nil {
@@ -127,7 +127,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 		late.CPUTime, late.ElapsedTime, late.ReceivedTime = 5, 5, T0.Add(48*time.Hour)
 		return tx.SaveResult(old, late)
 	})
-	end(more[0], 5, 5, T0)
+	end(more[0], 1e8, 5, 5, T0)
 	today := store.DayOf(T0)
 	used := func(when string, now time.Time, want ...store.TokenDay) {
 		t.Helper()
@@ -140,7 +140,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 			return nil
 		})
 	}
-	first := store.TokenDay{TokenID: token.ID, Day: today, CPUTime: 2020, ElapsedTime: 27, ExpectedTime: 20}
+	first := store.TokenDay{TokenID: token.ID, Day: today, CPUTime: 2020, ElapsedTime: 27, ExpectedTime: 11} // an estimate counts as at least a second
 	second := store.TokenDay{TokenID: token.ID, Day: today + 2, CPUTime: 5, ElapsedTime: 5, ExpectedTime: 10}
 	used("counted", T0, first, second)
 	must("UPDATE token_use SET cpu_time = 1, elapsed_time = 1")
