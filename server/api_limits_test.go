@@ -73,10 +73,11 @@ func TestTokenStoresSoMuch(t *testing.T) {
 		t.Errorf("without limits: %+v", got)
 	}
 	w.limit("lab", func(l *operate.TokenLimits) { l.MaxGB = 100.0 / (1 << 30) })
-	p.refused("PUT", "files/big", strings.Repeat("x", 101), "stores 0 bytes for this token and would store 101 bytes more, and it may have 100 bytes", "retire batches")
+	p.refused("PUT", "files/big", strings.Repeat("x", 101), "stores 0 bytes for this token and would store 101 bytes more, and it may have 100 bytes", "send a smaller file")
 	ok("PUT", "files/small", strings.Repeat("x", 60), nil)
 	ok("PUT", "files/small", strings.Repeat("x", 60), nil)
 	stores("a file was uploaded twice", 60)
+	p.refused("PUT", "files/second", strings.Repeat("x", 41), "would store 41 bytes more", "retire batches")
 	if code, text := p.ask("PUT", "files/small", strings.Repeat("y", 60), nil); code != 409 {
 		t.Errorf("another content: HTTP %d, %s", code, text)
 	}

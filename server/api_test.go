@@ -243,7 +243,7 @@ func TestAPIRefusals(t *testing.T) {
 		{"no base64", "POST", "batches", `{"name": "a2", "app": "upper", "workunits": [{"inputs": [{"name": "in", "base64": "!"}]}]}`, 422, "not base64"},
 		{"a quorum that is none", "POST", "batches", `{"name": "a3", "app": "upper", "quorum": -1, "workunits": [{}]}`, 422, "workunit \"0\""},
 		{"a webhook to anywhere", "POST", "batches", `{"name": "a4", "app": "upper", "webhook": "http://127.0.0.1:1/x", "workunits": [{}]}`, 422, "no webhooks to http://127.0.0.1:1/x"},
-		{"more than the quota", "POST", "batches", one("b", 4), 429, "may have 3"},
+		{"more than the quota", "POST", "batches", one("b", 4), 429, "the batch has 4, and it may have 3"},
 		{"no such batch", "GET", "batches/99", "", 404, "no batch 99"},
 		{"no such file", "GET", "batches/1/workunits/x/files/server.toml", "", 404, "no "},
 	} {

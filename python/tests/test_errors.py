@@ -50,7 +50,7 @@ def test_a_token_for_another_application(project: Project) -> None:
     with pytest.raises(Refused, match='not for the application "shout": use one of echo') as caught:
         grid.map("shout", ["x"])
     assert caught.value.status == 403
-    with pytest.raises(Refused, match="it may have 1: wait until some are finished") as caught:
+    with pytest.raises(Refused, match="the batch has 2, and it may have 1: send smaller batches") as caught:
         grid.map("echo", ["x", "y"])
     assert caught.value.status == 429
 

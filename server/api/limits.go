@@ -33,8 +33,12 @@ func affords(tx *store.Tx, token store.Token, b store.APIBatch, n int, now time.
 			return err
 		}
 		if int(others)+n > token.Quota {
-			return faultf(http.StatusTooManyRequests, "wait until some are finished, cancel a batch, "+raise,
-				"%d workunits of this token are unfinished, and it may have %d", others, token.Quota)
+			cure := "wait until some are finished, cancel a batch, " + raise
+			if n > token.Quota {
+				cure = "send smaller batches, one after the other, " + raise
+			}
+			return faultf(http.StatusTooManyRequests, cure,
+				"%d workunits of this token are unfinished, the batch has %d, and it may have %d", others, n, token.Quota)
 		}
 	}
 	if err := hasTime(tx.View, token, now); err != nil {
@@ -68,7 +72,11 @@ func hasRoom(tx *store.View, token store.Token, n int64) error {
 	}
 	stored, err := tx.TokenBytes(token.ID)
 	if err == nil && stored > token.MaxBytes-n {
-		err = faultf(http.StatusTooManyRequests, "wait until jobs are finished, which frees their input files, retire batches whose output you have, delete uploaded files that you do not need, "+raise,
+		cure := "wait until jobs are finished, which frees their input files, retire batches whose output you have, delete uploaded files that you do not need, " + raise
+		if n > token.MaxBytes {
+			cure = "send a smaller file, " + raise
+		}
+		err = faultf(http.StatusTooManyRequests, cure,
 			"the project stores %s for this token%s, and it may have %s", words.Bytes(stored), more(n), words.Bytes(token.MaxBytes))
 	}
 	return err
