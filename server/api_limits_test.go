@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
@@ -175,6 +176,13 @@ func TestTokenComputesSoMuch(t *testing.T) {
 	if got := p.limits(); got.CPUHours.Used != 2 || *got.CPUHours.Allowed != 2 || got.Until.IsZero() || !strings.Contains(got.Held, "its waiting jobs are sent again on 20") {
 		t.Errorf("limits %+v", got)
 	}
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
+		holds, err := allowance.Holds(tx, w.now())
+		if len(holds) != 1 || !strings.HasPrefix(holds[0].Text, "token lab has used 2 CPU hours in the last 30 days, and may use 2: its waiting jobs") {
+			t.Errorf("for the operator: %+v", holds)
+		}
+		return err
+	}))
 	path := fmt.Sprint("batches/", b.ID)
 	if p.ask("GET", path, "", &b); !strings.Contains(b.Held, "has used 2 CPU hours") {
 		t.Errorf("batch %+v", b)

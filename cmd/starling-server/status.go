@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -25,6 +26,7 @@ type projectStatus struct {
 	counts.Status
 	Check *project.Check          `json:"database_check,omitempty"` // how far it is, after a server that did not end in order
 	Disk  []store.Violation       `json:"disk,omitempty"`           // that nothing can be written
+	Held  []allowance.Hold        `json:"held,omitempty"`           // tokens whose waiting jobs are not sent
 	List  []store.WorkunitSummary `json:"workunit_list,omitempty"`
 }
 
@@ -78,7 +80,10 @@ has changed, until it is interrupted or, with --wait as well, all work is done.`
 func takeStatus(ctx context.Context, p *project.Project, list bool) (projectStatus, error) {
 	st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
 	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		if st.Status, err = counts.Take(tx, p.Config.Once, time.Now()); err == nil && list {
+		if st.Status, err = counts.Take(tx, p.Config.Once, time.Now()); err != nil {
+			return err
+		}
+		if st.Held, err = allowance.Holds(tx, time.Now()); err == nil && list {
 			st.List, err = allSummaries(tx)
 		}
 		return err
@@ -168,6 +173,9 @@ func printStatus(st projectStatus) {
 	fmt.Printf("volunteers %d with %s, credit %.2f\n", st.Users, words.Count(int(st.Hosts), "computer"), st.Credit)
 	for _, f := range st.Untaken {
 		fmt.Printf("untaken    %s\n           You can: %s.\n", f.Text, f.Cure)
+	}
+	for _, h := range st.Held {
+		fmt.Printf("held       %s\n           You can: %s.\n", h.Text, h.Cure)
 	}
 	for _, wu := range st.List {
 		fmt.Printf("  %s  %s  %d results  %v\n", wu.Name, wu.State, wu.Results, wu.Errors)

@@ -1,5 +1,5 @@
 // Package allowance computes the computing time that a token has used, and the charges by which tokens
-// share an application. Except for All, which reads, it is pure.
+// share an application. Except for All and Holds, which read, it is pure.
 //
 // All results of finished workunits count that were reported in the last store.TokenDays days. Once a token reaches
 // its limit, new batches are refused, and waiting results are not sent until enough of the time is older than that.
@@ -8,7 +8,9 @@ package allowance
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -55,8 +57,41 @@ func (u Use) Held(now time.Time) string {
 	if !u.Over() {
 		return ""
 	}
-	return fmt.Sprintf("the token has used %s CPU hours in the last %d days, and may use %s: its waiting jobs are sent again %s",
-		Hours(u.CPUTime), store.TokenDays, Hours(float64(u.Token.MaxCPUTime)), words.When(u.Until, now))
+	return u.held("the token", now)
+}
+
+func (u Use) held(token string, now time.Time) string {
+	return fmt.Sprintf("%s has used %s CPU hours in the last %d days, and may use %s: its waiting jobs are sent again %s",
+		token, Hours(u.CPUTime), store.TokenDays, Hours(float64(u.Token.MaxCPUTime)), words.When(u.Until, now))
+}
+
+// A Hold is a token with unfinished jobs whose computing time is used up, for the operator.
+type Hold struct {
+	Token string `json:"token"`
+	Text  string `json:"text"`
+	Cure  string `json:"cure"`
+}
+
+// Holds returns the tokens with unfinished jobs whose computing time is used up.
+func Holds(tx *store.View, now time.Time) (all []Hold, err error) {
+	uses, err := All(tx, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(uses)) {
+		u := uses[id]
+		if !u.Over() {
+			continue
+		}
+		n, err := tx.UnfinishedOfToken(id, 0, now)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			all = append(all, Hold{u.Token.Name, u.held("token "+u.Token.Name, now), "wait until then, or raise its limit (starling-server token set --max-cpu-hours)"})
+		}
+	}
+	return all, nil
 }
 
 // Hours writes a computing time in hours.
