@@ -139,6 +139,9 @@ func (b broker) connect(u *url.URL) error {
 	return sentence("Its broker %s refuses the connection (MQTT code %d).", u.Host, ack.ReturnCode)
 }
 
+// maxPackets is the maximum number of packets before the message of a topic.
+const maxPackets = 100
+
 // message subscribes to a topic and returns its first message.
 func (b broker) message(topic string) (text []byte, subscribed bool, err error) {
 	s := packets.NewControlPacket(packets.Subscribe).(*packets.SubscribePacket)
@@ -146,7 +149,7 @@ func (b broker) message(topic string) (text []byte, subscribed bool, err error) 
 	if err := s.Write(b.conn); err != nil {
 		return nil, false, err
 	}
-	for {
+	for range maxPackets {
 		p, err := b.read()
 		if err != nil {
 			return nil, subscribed, err
@@ -165,4 +168,5 @@ func (b broker) message(topic string) (text []byte, subscribed bool, err error) 
 			}
 		}
 	}
+	return nil, false, sentence("Its broker sends other messages than those of %s.", topic)
 }

@@ -91,6 +91,7 @@ func TestMQTT(t *testing.T) {
 		{"another protocol", hostile("SSH-2.0-OpenSSH\r\n"), "", 0, "Its broker "},
 		{"a packet without end", hostile("\x20\xff\xff\xff\xff\xff"), "", 0, "Its source gives more than"},
 		{"a long packet", hostile("\x20\xff\xff\xff\x7f"), "", 0, "Its source gives more than"},
+		{"other messages without end", hostile("\x20\x02\x00\x00\x90\x03\x00\x01\x00" + strings.Repeat("\x30\x04\x00\x01y1", 1000)), "", 0, "Its broker sends other messages than those of x."},
 		{"silence", hostile(""), "", 0, "Its broker "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
