@@ -34,7 +34,8 @@ const (
 // The limits on remembered notifications.
 const (
 	maxShown = 256
-	maxFile  = 256 << 10 // bytes
+	maxKey   = 500     // bytes
+	maxFile  = 1 << 20 // bytes, in which as many keys fit, also escaped
 )
 
 // maxText is the maximum length of a notification's text, in bytes.
@@ -100,12 +101,13 @@ func (n *Notifier) look(ctx context.Context, now time.Time) {
 		if !p.Notify || len(next) == maxShown {
 			continue
 		}
-		s := seen[p.Key]
+		key := strings.ToValidUTF8(p.Key[:min(len(p.Key), maxKey)], "")
+		s := seen[key]
 		if !s.silent(now) {
 			due = append(due, p)
 			s = shown{now.Round(0), s.Count + 1}
 		}
-		next[p.Key] = s
+		next[key] = s
 	}
 	if len(due) == 0 {
 		return

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,6 +126,17 @@ func TestTheMemory(t *testing.T) {
 	}
 	if n := len(s.notifier(blocked).read()); n != maxShown {
 		t.Errorf("%d causes are remembered", n)
+	}
+	s.was()
+	for i := range s.problems { // more than the file holds
+		s.problems[i].Key = fmt.Sprint(i, strings.Repeat("<", 5000))
+	}
+	for range 3 {
+		now = now.Add(every)
+		s.notifier(blocked).look(t.Context(), now)
+	}
+	if len(s.shown) != 1 {
+		t.Errorf("long causes are shown %d times, want once", len(s.shown))
 	}
 }
 
