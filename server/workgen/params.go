@@ -1,6 +1,7 @@
 package workgen
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -123,6 +124,10 @@ func (p Params) check() error {
 	}
 	if p.DelayBound != 0 && (p.DelayBound < 1 || p.DelayBound > maxDelay) {
 		errs = append(errs, fmt.Errorf("delay_bound is %v, want seconds from 1 to %d", p.DelayBound, maxDelay))
+	}
+	// Estimates that differ by a factor of two have separate queues.
+	if least := min(cmp.Or(p.RscFpopsEst, 1), cmp.Or(p.RscFpopsBound, 1)); least > 0 && least < 1 {
+		errs = append(errs, fmt.Errorf("rsc_fpops_est or rsc_fpops_bound is %v, want at least 1", least))
 	}
 	if p.Credit > credit.Max {
 		errs = append(errs, fmt.Errorf("credit is %v; at most %g can be granted for a result", p.Credit, credit.Max))

@@ -31,6 +31,8 @@ func TestParams(t *testing.T) {
 		{"total below target", workgen.Params{TargetNResults: 5, MaxTotalResults: 4}, "max_total_results (4) is below target_nresults (5)"},
 		{"successes below quorum", workgen.Params{MinQuorum: 3, MaxSuccessResults: 2}, "max_success_results (2) is below min_quorum (3)"},
 		{"errors above total", workgen.Params{MaxErrorResults: 8, MaxTotalResults: 5}, "max_total_results (5) is below max_error_results (8)"},
+		{"an estimate of next to nothing", workgen.Params{RscFpopsEst: 1e-300}, "rsc_fpops_bound is 1e-300, want at least 1"},
+		{"a bound of next to nothing", workgen.Params{RscFpopsBound: 1e-300}, "rsc_fpops_bound is 1e-300, want at least 1"},
 		{"negative", workgen.Params{DelayBound: -1}, "delay_bound is -1"},
 		{"a deadline beyond counting", workgen.Params{DelayBound: 1e12}, "delay_bound is 1e+12"},
 		{"a name that leads elsewhere", workgen.Params{Name: "../x"}, "name: bad file name"},
