@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"strings"
 )
@@ -45,11 +46,11 @@ type files struct {
 // addFiles puts layer i over the files of the lower ones.
 func (m *Image) addFiles(below *files, i int) error {
 	layer := files{make(map[string]bool), make(map[string]string)}
+	gone := make(removals)
+	folders := make(map[string]bool)
 	err := m.each(i, func(name string, h *tar.Header, _ io.Reader) error {
-		r, removes := removalBy(name)
 		switch {
-		case removes:
-			below.remove(r)
+		case gone.add(name):
 		case h.Typeflag == tar.TypeReg:
 			layer.regular[name] = h.Mode&0o111 != 0
 		case h.Typeflag == tar.TypeSymlink:
@@ -57,10 +58,16 @@ func (m *Image) addFiles(below *files, i int) error {
 		case h.Typeflag == tar.TypeLink:
 			layer.links[name] = path.Join("/", h.Linkname) //nolint:gosec // the file is not written
 		case h.Typeflag == tar.TypeDir:
-			delete(below.links, name)
+			folders[name] = true
 		}
 		return nil
 	})
+	if len(gone) > 0 {
+		below.remove(gone)
+	}
+	for name := range folders {
+		delete(below.links, name)
+	}
 	for name, executable := range layer.regular {
 		delete(below.links, name)
 		below.regular[name] = executable
@@ -72,17 +79,9 @@ func (m *Image) addFiles(below *files, i int) error {
 	return err
 }
 
-func (f *files) remove(r removal) {
-	for p := range f.regular {
-		if r.covers(p) {
-			delete(f.regular, p)
-		}
-	}
-	for p := range f.links {
-		if r.covers(p) {
-			delete(f.links, p)
-		}
-	}
+func (f *files) remove(gone removals) {
+	maps.DeleteFunc(f.regular, func(p string, _ bool) bool { return gone.covers(p) })
+	maps.DeleteFunc(f.links, func(p, _ string) bool { return gone.covers(p) })
 }
 
 // executable reports whether a path leads to an executable file.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"strings"
 
@@ -19,24 +20,36 @@ const (
 	opaque   = ".wh..wh..opq"
 )
 
-// A removal removes all entries below a path, and if itself is set, also the path.
-type removal struct {
-	path   string
-	itself bool
-}
+// removals are the paths below which a layer removes all entries. A path that is true is removed itself, too.
+type removals map[string]bool
 
-// removalBy returns the removal that an entry means, if it is one.
-func removalBy(name string) (removal, bool) {
+// add adds the removal that an entry means. It returns false for all other entries.
+func (r removals) add(name string) bool {
 	dir, base := path.Split(name)
 	if base == opaque {
-		return removal{path.Clean(dir), false}, true
+		if dir = path.Clean(dir); !r[dir] {
+			r[dir] = false
+		}
+		return true
 	}
 	base, is := strings.CutPrefix(base, whiteout)
-	return removal{dir + base, true}, is
+	if is {
+		r[dir+base] = true
+	}
+	return is
 }
 
-func (r removal) covers(p string) bool {
-	return r.itself && p == r.path || strings.HasPrefix(p, strings.TrimSuffix(r.path, "/")+"/")
+func (r removals) covers(p string) bool {
+	if r[p] {
+		return true
+	}
+	for p != "/" {
+		p = path.Dir(p)
+		if _, ok := r[p]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // each calls f for the entries of layer i, with their paths from "/". It reads the layer to its end.
@@ -77,22 +90,19 @@ func (m *Image) Flatten() (*Flat, error) {
 	removes := false
 	for i := range m.Description.Layers {
 		var own []string
+		gone := make(removals)
 		err := m.each(i, func(name string, _ *tar.Header, _ io.Reader) error {
-			r, is := removalBy(name)
-			if !is {
+			if !gone.add(name) {
 				own = append(own, name)
-				return nil
-			}
-			removes = true
-			for p := range from {
-				if r.covers(p) {
-					delete(from, p)
-				}
 			}
 			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("image %s: %w", m.Name, err)
+		}
+		if len(gone) > 0 {
+			removes = true
+			maps.DeleteFunc(from, func(p string, _ int) bool { return gone.covers(p) })
 		}
 		for _, name := range own {
 			from[name] = i
@@ -110,9 +120,6 @@ func (f *Flat) Write(to io.Writer) error {
 	for i := range f.image.Description.Layers {
 		err := f.image.each(i, func(name string, h *tar.Header, content io.Reader) error {
 			if at, ok := f.from[name]; !ok || at != i {
-				return nil
-			}
-			if _, is := removalBy(name); is {
 				return nil
 			}
 			if target := path.Join("/", h.Linkname); h.Typeflag == tar.TypeLink && f.from[target] != i { //nolint:gosec // likewise
