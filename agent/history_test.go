@@ -105,7 +105,7 @@ func TestTasksThatRanAreInTheHistory(t *testing.T) {
 				t.Errorf("energy: %v Wh for %v s; of the project: %v Wh", k.Wh, k.CPUTime, s.Projects[0].Wh)
 			}
 			w.stop()
-			old, err := api.OfflineHistory(w.dir, control.HistoryQuery{Task: k.Name})
+			old, err := api.OfflineHistory(t.Context(), w.dir, control.HistoryQuery{Task: k.Name})
 			if err != nil || len(old.Tasks) != 1 || !old.Tasks[0].Reported.Equal(k.Reported) {
 				t.Errorf("from the file: %+v, %v", old, err)
 			}
@@ -221,7 +221,7 @@ func TestTheTimelineOfANight(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.dir, settings.PrefsFile), []byte(hours), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	old, err := api.OfflineTimeline(w.dir, control.HistoryQuery{})
+	old, err := api.OfflineTimeline(t.Context(), w.dir, control.HistoryQuery{})
 	if err != nil || len(old.Spans) != 1 || old.Spans[0].Open || !old.Spans[0].End.Equal(midnight.Add(-2*time.Hour)) {
 		t.Errorf("before the start: %+v, %v", old, err)
 	}

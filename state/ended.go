@@ -22,6 +22,7 @@ type EndedTask struct {
 	Outcome    Outcome `json:"outcome,omitzero"`
 	By         Actor   `json:"by,omitzero"`          // who aborted it, or "" unless Outcome is TaskAborted
 	Code       string  `json:"code,omitzero"`        // of its failure, or "" if it finished
+	About      string  `json:"about,omitzero"`       // the subject of Code, as of a reason.Reason
 	Text       string  `json:"text,omitzero"`        // Code in words
 	ExitStatus int     `json:"exit_status,omitzero"` // BOINC's number
 	Stderr     string  `json:"stderr,omitzero"`      // the last lines that its application wrote

@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -19,30 +20,30 @@ const maxLook = 2000
 
 // History returns a page of the tasks that have ended, the last first.
 func (a *API) History(ctx context.Context, q control.HistoryQuery) (h control.History, err error) {
-	errSee := a.core.See(ctx, func() { h, err = history(a.core.DB, q) })
+	errSee := a.core.See(ctx, func() { h, err = history(a.core.DB, q, words.LanguageOf(ctx)) })
 	return h, errors.Join(errSee, err)
 }
 
 // Timeline returns a page of the computer's activities, the latest first.
 func (a *API) Timeline(ctx context.Context, q control.HistoryQuery) (t control.Timeline, err error) {
-	errSee := a.core.See(ctx, func() { t, err = timeline(a.core.DB, q, time.Now()) })
+	errSee := a.core.See(ctx, func() { t, err = timeline(a.core.DB, q, time.Now(), words.LanguageOf(ctx)) })
 	return t, errors.Join(errSee, err)
 }
 
 // OfflineHistory returns the History of an agent that is not running. It returns state.ErrInUse if
 // one is.
-func OfflineHistory(dataDir string, q control.HistoryQuery) (h control.History, err error) {
+func OfflineHistory(ctx context.Context, dataDir string, q control.HistoryQuery) (h control.History, err error) {
 	err = fromFile(dataDir, func(db *state.DB) (err error) {
-		h, err = history(db, q)
+		h, err = history(db, q, words.LanguageOf(ctx))
 		return err
 	})
 	return h, err
 }
 
 // OfflineTimeline does the same for its Timeline, which ends where the agent was last seen.
-func OfflineTimeline(dataDir string, q control.HistoryQuery) (t control.Timeline, err error) {
+func OfflineTimeline(ctx context.Context, dataDir string, q control.HistoryQuery) (t control.Timeline, err error) {
 	err = fromFile(dataDir, func(db *state.DB) (err error) {
-		t, err = timeline(db, q, time.Time{})
+		t, err = timeline(db, q, time.Time{}, words.LanguageOf(ctx))
 		return err
 	})
 	return t, err
@@ -69,7 +70,7 @@ func most(q control.HistoryQuery) int {
 	return q.Limit
 }
 
-func history(db *state.DB, q control.HistoryQuery) (control.History, error) {
+func history(db *state.DB, q control.HistoryQuery, l words.Language) (control.History, error) {
 	h := control.History{Tasks: []control.HistoryTask{}}
 	looked, last := 0, uint64(0)
 	err := db.Ended(q.Before, func(n uint64, e state.EndedTask) bool {
@@ -78,7 +79,7 @@ func history(db *state.DB, q control.HistoryQuery) (control.History, error) {
 			return false
 		}
 		if (q.Project == "" || e.Project == q.Project) && (q.Task == "" || e.Name == q.Task) && !e.Finished.Before(q.Since) {
-			if t := view.HistoryTask(db, e); t.Matches(q.Search) {
+			if t := view.HistoryTask(db, e, l); t.Matches(q.Search) {
 				h.Tasks = append(h.Tasks, t)
 			}
 		}
@@ -89,7 +90,7 @@ func history(db *state.DB, q control.HistoryQuery) (control.History, error) {
 }
 
 // timeline uses now as the end of an open span. A zero now means that no agent runs.
-func timeline(db *state.DB, q control.HistoryQuery, now time.Time) (control.Timeline, error) {
+func timeline(db *state.DB, q control.HistoryQuery, now time.Time, l words.Language) (control.Timeline, error) {
 	t := control.Timeline{Spans: []control.Span{}}
 	looked, last := 0, uint64(0)
 	err := db.Spans(q.Before, func(n uint64, s state.Span) bool {
@@ -100,7 +101,7 @@ func timeline(db *state.DB, q control.HistoryQuery, now time.Time) (control.Time
 		if s.Open && now.IsZero() {
 			s.Open, s.End = false, db.Certain(s)
 		}
-		if v := view.Span(s, now); !v.End.Before(q.Since) {
+		if v := view.Span(s, now, l); !v.End.Before(q.Since) {
 			t.Spans = append(t.Spans, v)
 		}
 		looked, last = looked+1, n

@@ -15,7 +15,7 @@ import (
 // Pages have the requested entries, once and in order, however rare they are among the rest.
 func TestPagesOfTheHistory(t *testing.T) {
 	dir := t.TempDir()
-	if h, err := api.OfflineHistory(dir, control.HistoryQuery{}); err != nil || h.Tasks == nil || len(h.Tasks) > 0 || h.Next != 0 {
+	if h, err := api.OfflineHistory(t.Context(), dir, control.HistoryQuery{}); err != nil || h.Tasks == nil || len(h.Tasks) > 0 || h.Next != 0 {
 		t.Errorf("where no agent ever ran: %+v, %v", h, err)
 	}
 	db, err := state.Open(filepath.Join(dir, "state.db"))
@@ -35,7 +35,7 @@ func TestPagesOfTheHistory(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.OfflineHistory(dir, control.HistoryQuery{}); !errors.Is(err, state.ErrInUse) {
+	if _, err := api.OfflineHistory(t.Context(), dir, control.HistoryQuery{}); !errors.Is(err, state.ErrInUse) {
 		t.Errorf("beside an agent: %v", err)
 	}
 	if err := db.Close(); err != nil {
@@ -60,7 +60,7 @@ func TestPagesOfTheHistory(t *testing.T) {
 		var all []control.HistoryTask
 		pages := 0
 		for more := true; more; pages++ {
-			h, err := api.OfflineHistory(dir, tt.q)
+			h, err := api.OfflineHistory(t.Context(), dir, tt.q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/internal/logflag"
@@ -134,9 +134,9 @@ func (l *Life) MoveAll(moves []Move) bool {
 			made, after = append(made, m), append(after, r)
 			l.DB.Results.Put(tx, m.key, r)
 			if r.ReadyToReport && !m.r.ReadyToReport {
-				l.DB.End(tx, view.Ended(l.DB, r))
+				l.DB.End(tx, outcome.Ended(l.DB, r))
 			}
-			if f := view.Failure(l.DB, r); failed(r) && f.Computer() {
+			if f := outcome.Failure(l.DB, r); failed(r) && f.Computer() {
 				l.restrain(tx, r, f, now)
 			}
 		}

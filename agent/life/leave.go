@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
-	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -65,9 +65,9 @@ func (l *Life) Forget(project string) bool {
 	ok := l.Save(func(tx *state.Tx) {
 		for k, r := range l.DB.Results.Of(project) {
 			if !r.ReadyToReport {
-				r.State, r.ExitStatus, r.Message = protocol.ClientAborted, protocol.ExitAbortedByUser, view.ProjectLeft
+				r.State, r.ExitStatus, r.Message = protocol.ClientAborted, protocol.ExitAbortedByUser, outcome.ProjectLeft
 				r.Ready(now)
-				l.DB.End(tx, view.Ended(l.DB, r))
+				l.DB.End(tx, outcome.Ended(l.DB, r))
 			}
 			if r.Slot != state.NoSlot {
 				slots = append(slots, r.Slot)

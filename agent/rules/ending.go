@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -105,7 +105,7 @@ func (ru *Rules) GiveUp(now time.Time, w *core.Waker) {
 		case p.Ending.Kind == state.AccountMissing && !ru.stayedAway(u, now):
 			continue
 		}
-		ru.Life.AbortAll(u, view.ProjectLeft)
+		ru.Life.AbortAll(u, outcome.ProjectLeft)
 		if ru.Talk.Cancel(u) { // a slow server does not delay that
 			continue
 		}

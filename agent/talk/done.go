@@ -2,7 +2,7 @@ package talk
 
 import (
 	"github.com/starling-grid/starling/agent/life"
-	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -33,7 +33,7 @@ func (r *replier) acknowledged(tx *state.Tx) {
 
 // ended returns a result's record for the history.
 func (r *replier) ended(res state.Result) state.EndedTask {
-	e := view.Ended(r.t.DB, res)
+	e := outcome.Ended(r.t.DB, res)
 	e.ProjectName = r.project.Name // from this reply
 	return e
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/life"
+	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide/acctmgr"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -124,7 +124,7 @@ func (t *Talk) applyPlan(m state.Manager, plan acctmgr.Plan) error {
 		}
 		for key, r := range t.DB.Results.Of(x.URL) {
 			if x.Abort && r.Started.IsZero() && r.Computing() && !r.ReadyToReport {
-				unwanted = append(unwanted, life.Aborted(key, r, view.AbortedByManager))
+				unwanted = append(unwanted, life.Aborted(key, r, outcome.AbortedByManager))
 			}
 		}
 	}

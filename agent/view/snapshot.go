@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/agent/power"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/contact"
@@ -110,7 +111,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		Leaving: p.Ending.Leaves(), Resetting: p.Ending.Kind == state.Resetting, Missing: p.Ending.Kind == state.AccountMissing,
 		Contact: Contact(p, f.Now), Trouble: Trouble(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Woken: f.Woken[u], Trickles: f.TrickleUps[u],
-		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
+		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: outcome.Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
 		Refused: p.Fetch.Refused,
 		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive && !p.Light.Overused,
@@ -176,7 +177,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	}
 	version, _ := f.DB.Versions.Get(r.Version)
 	v.NeedsNetwork, v.Unthrottled = version.NeedsNetwork, version.DontThrottle || v.Coproc != nil || v.NonCPUIntensive
-	v.Failed = Failure(f.DB, r)
+	v.Failed = outcome.Failure(f.DB, r)
 	v.Overuse = f.overuse(version)
 	if f.Now.Before(r.NotBefore) {
 		v.Obstacle = r.Obstacle.Or(reason.StartFails)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/nearest"
@@ -157,7 +158,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	if p.Contact.MinRPCTime.After(f.Now) {
 		v.NextContact = p.Contact.MinRPCTime
 	}
-	if x := Failed(p); x.Is() {
+	if x := outcome.Failed(p); x.Is() {
 		v.Failing = &control.Failing{
 			Count: p.Fetch.Errors, Task: x.Task, Code: x.Code, Text: f.in(x.Failing(p.Fetch.Errors)), Cure: f.in(x.Cure(u)), Stderr: x.Detail, At: x.Since,
 		}
@@ -253,7 +254,7 @@ func (f *Facts) resources(key string, r state.Result) string {
 func (f *Facts) why(r state.Result, t control.Task) words.Text {
 	switch {
 	case r.ReadyToReport:
-		if x := Failure(f.DB, r); x.Is() {
+		if x := outcome.Failure(f.DB, r); x.Is() {
 			return x.Ended()
 		}
 		return reason.Reason{Code: reason.ReadyToReport}.Text(f.Now)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -64,7 +65,7 @@ func (f *Facts) Task(project, name string) (t Task, ok bool) {
 		Task: f.showTask(key, r), Workunit: r.WorkunitName, Version: versionText(version),
 		CPUs: cmp.Or(version.AvgNCPUs, 1), PeakMemory: r.PeakRSS, MemoryBound: int64(unit.RscMemoryBound), DiskBound: int64(unit.RscDiskBound),
 		Received: r.Received, Started: r.Started, Completed: r.Completed, Checkpoint: r.Checkpoint.Elapsed.Seconds(),
-		Crashes: r.Crashes, Message: r.Message, Stderr: written(r.Stderr),
+		Crashes: r.Crashes, Message: r.Message, Stderr: outcome.Written(r.Stderr),
 	}
 	if seen, plan, ok := f.Last.Result(project, name); ok {
 		t.Reason, t.CPUs = plan.Decision, cmp.Or(seen.CPUs, t.CPUs)

@@ -80,6 +80,9 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 		v.limit = 0
 	}
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	if v.csv { // data, like JSON
+		ctx = words.With(ctx, words.English)
+	}
 	if v.timeline {
 		if len(args) > 0 {
 			return errors.New("history: --timeline is of the computer, not of a project or task")
@@ -208,7 +211,7 @@ func (v *historyView) tasks(ctx context.Context, q control.HistoryQuery, limit i
 		}
 		h, err := v.o.client().History(ctx, q)
 		if errors.Is(err, control.ErrNotRunning) {
-			h, err = api.OfflineHistory(v.o.data, q)
+			h, err = api.OfflineHistory(ctx, v.o.data, q)
 		}
 		if err != nil {
 			return nil, false, v.o.unresponsive(err)
@@ -231,7 +234,7 @@ func (v *historyView) spans(ctx context.Context, since time.Time) (all []control
 		}
 		t, err := v.o.client().Timeline(ctx, q)
 		if errors.Is(err, control.ErrNotRunning) {
-			t, err = api.OfflineTimeline(v.o.data, q)
+			t, err = api.OfflineTimeline(ctx, v.o.data, q)
 		}
 		if err != nil {
 			return nil, v.o.unresponsive(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/sheet"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // history answers with a page of the tasks that have ended, on this computer or on another.
@@ -51,7 +52,7 @@ func (s *Server) notices(w http.ResponseWriter, r *http.Request) {
 
 // historyCSV answers with what starling history --csv prints: all tasks that have ended.
 func (s *Server) historyCSV(w http.ResponseWriter, r *http.Request) {
-	tasks, err := allTasks(r.Context(), s.Agent)
+	tasks, err := allTasks(words.With(r.Context(), words.English), s.Agent) // data, like JSON
 	var b bytes.Buffer
 	if err == nil {
 		err = sheet.WriteTasks(&b, tasks)

@@ -1,11 +1,11 @@
-package view_test
+package outcome_test
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
@@ -45,7 +45,7 @@ func TestHowTasksFail(t *testing.T) {
 		r := state.Result{Project: "p", ExitStatus: tt.status, Message: tt.message, Cause: tt.stored, ReadyToReport: true}
 		r.Name = "w_0"
 		r.Stderr = "<stderr_txt>\na\n\nb\nc\nd\n" + strings.Repeat("e", 1000) + "\n</stderr_txt>\n"
-		f := view.Failure(db, r)
+		f := outcome.Failure(db, r)
 		if f.Code != tt.want || !strings.Contains(f.Text(now).String(), tt.cause) {
 			t.Errorf("%d %q: got %+v: %q, want %s with %q", tt.status, tt.message, f, f.Text(now), tt.want, tt.cause)
 		}
@@ -54,7 +54,7 @@ func TestHowTasksFail(t *testing.T) {
 		}
 	}
 	running := state.Result{Message: "process got signal 11", Cause: crash}
-	if f := view.Failure(db, running); f.Is() {
+	if f := outcome.Failure(db, running); f.Is() {
 		t.Errorf("one that is not over: %+v", f)
 	}
 }
@@ -65,7 +65,7 @@ func TestTheLastLineIsTheProgramsOwn(t *testing.T) {
 	for _, end := range []string{"12:00:01 (7): called boinc_finish(3)", "called finish(3)"} {
 		r := state.Result{Project: "p", ExitStatus: 3, Message: "process exited with code 3 (0x3, -253)", ReadyToReport: true}
 		r.Stderr = "<stderr_txt>\nCannot allocate frobnicator\n" + end + "\n\n</stderr_txt>\n"
-		f := view.Failure(new(state.DB), r)
+		f := outcome.Failure(new(state.DB), r)
 		if f.Detail != "Cannot allocate frobnicator" || !strings.Contains(f.Ended().String(), `"Cannot allocate frobnicator"`) {
 			t.Errorf("got %+v", f)
 		}
@@ -96,7 +96,7 @@ func TestAProgramIsNoInputFile(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		f := view.Failure(db, r)
+		f := outcome.Failure(db, r)
 		if f.Code != want || !strings.Contains(f.Text(now).String(), file+" (HTTP 404 Not Found)") {
 			t.Errorf("%s: got %+v: %q", file, f, f.Text(now))
 		}

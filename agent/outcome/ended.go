@@ -1,10 +1,11 @@
-package view
+package outcome
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/reason"
@@ -37,7 +38,7 @@ func Ended(db *state.DB, r state.Result) state.EndedTask {
 	most := finishedStderr
 	if f := Failure(db, r); f.Is() {
 		e.Outcome, e.By = outcome(r, f.Code)
-		e.Code, e.Text, most = string(f.Code), sentence(f.Text(r.Completed).String()), endedStderr
+		e.Code, e.About, e.Text, most = string(f.Code), f.About, sentence(f.Text(r.Completed).String()), endedStderr
 	}
 	switch {
 	case e.By != state.ByUser:
@@ -46,8 +47,18 @@ func Ended(db *state.DB, r state.Result) state.EndedTask {
 	case r.Message == ProjectLeft:
 		e.Text = "The project was detached or reset."
 	}
-	e.Stderr = tail(written(r.Stderr), most)
+	e.Stderr = tail(Written(r.Stderr), most)
 	return e
+}
+
+// Exit returns the reason for which a task of the history did not finish, in a language. It returns ""
+// if the task finished. The history of older versions has English sentences only.
+func Exit(e state.EndedTask, l words.Language) string {
+	cause := reason.Reason{Code: reason.Code(e.Code), About: e.About}.Text(e.Finished)
+	if sentence(cause.String()) == e.Text {
+		return sentence(cause.In(l))
+	}
+	return words.T(e.Text).In(l)
 }
 
 // outcome distinguishes a task that failed from one that was given up, and returns who gave it up.

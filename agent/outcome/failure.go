@@ -1,4 +1,6 @@
-package view
+// Package outcome finds how a result ended on this computer, from the durable records: the cause of its
+// failure, and its entry in the history.
+package outcome
 
 import (
 	"fmt"
@@ -97,8 +99,7 @@ func upload(file state.File) (reason.Code, string) {
 	return reason.UploadFailed, file.Name
 }
 
-// failedFile returns the first of them that could not be transferred, or a file without a name if
-// there is none.
+// failedFile returns the first of them that could not be transferred, or a file without a name.
 func failedFile(db *state.DB, r state.Result, refs []protocol.FileRef) state.File {
 	for _, ref := range refs {
 		if f, ok := db.Files.Get(state.Key(r.Project, ref.FileName)); ok && f.Local == state.FileFailed {
@@ -118,7 +119,7 @@ func cut(s string) string {
 // lastLines returns the last lines that an application wrote, from the report of its failure.
 func lastLines(report string) string {
 	var lines []string
-	for line := range strings.Lines(written(report)) {
+	for line := range strings.Lines(Written(report)) {
 		if line = strings.TrimSpace(line); line != "" && !goodbye.MatchString(line) {
 			lines = append(lines, cut(line))
 		}
@@ -126,16 +127,16 @@ func lastLines(report string) string {
 	return strings.Join(lines[max(0, len(lines)-stderrLines):], "\n")
 }
 
-// written returns an application's output, from the report of its end, or "". The
+// Written returns an application's output, from the report of its end, or "". The
 // report of a task that was given up after its end contains the report of its end.
-func written(report string) string {
+func Written(report string) string {
 	_, text, _ := strings.Cut(report, "<stderr_txt>\n")
 	end := strings.LastIndex(text, "\n</stderr_txt>")
 	if end < 0 {
 		return ""
 	}
 	if text = text[:end]; strings.HasPrefix(text, "<core_client_version>") {
-		return written(text)
+		return Written(text)
 	}
 	return text
 }
