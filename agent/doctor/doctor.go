@@ -82,10 +82,10 @@ func energy(s settings.Settings) Finding {
 	case err == nil:
 		f.Text = words.Plain(text)
 	case errors.Is(err, hostinfo.ErrEnergyRights):
-		f.Text = words.T("not known: {why}", "why", err.Error())
+		f.Text = words.T("not known: {why}", "why", words.T(err.Error()))
 		f.Fix = words.T(`{state}, or let the service's group read them: write "z /sys/class/powercap/intel-rapl:*/energy_uj 0440 root starling - -" to /etc/tmpfiles.d/starling-energy.conf, and run systemd-tmpfiles --create as root`, "state", state)
 	default:
-		f.Text, f.Fix = words.T("not known: {why}", "why", err.Error()), state
+		f.Text, f.Fix = words.T("not known: {why}", "why", words.T(err.Error())), state
 	}
 	return f
 }

@@ -44,12 +44,12 @@ func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 // failures returns the reasons why libraries could not be asked, each once.
 func failures(check string, r gpus.Report) (all []Finding) {
 	if f := r.OpenCL.Failure; f != "" && f == r.NVIDIA.Failure { // one reason for both libraries, so neither was asked
-		return []Finding{{Check: check, Grade: Note, Text: words.T("GPUs were not looked for: {why}", "why", f)}}
+		return []Finding{{Check: check, Grade: Note, Text: words.T("GPUs were not looked for: {why}", "why", words.T(f))}}
 	}
 	fix := words.T("update or reinstall the driver; computing on the CPUs continues")
 	for library, why := range map[string]string{"OpenCL": r.OpenCL.Failure, "CUDA": r.NVIDIA.Failure} {
 		if why != "" {
-			all = append(all, Finding{check, Note, words.T("GPUs were not looked for by {library}. {why}", "library", library, "why", why), fix})
+			all = append(all, Finding{check, Note, words.T("GPUs were not looked for by {library}. {why}", "library", library, "why", words.T(why)), fix})
 		}
 	}
 	return all

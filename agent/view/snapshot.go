@@ -261,7 +261,7 @@ func (f *Facts) noEffect() (all []words.Text) {
 		}
 	}
 	if f.NoCPUs != "" {
-		all = append(all, words.T("cpus has no effect: {why}.", "why", f.NoCPUs))
+		all = append(all, words.T("cpus has no effect: {why}.", "why", words.T(f.NoCPUs)))
 	}
 	return all
 }

@@ -39,7 +39,7 @@ func explainStored(w io.Writer, projects []control.Project, about string) {
 			phraseln(w, "{project}: not stored or uploaded: {problem}.", "project", name(p), "problem", printable(problem))
 		}
 		for _, f := range slices.Backward(p.Storage.Removed) {
-			phraseln(w, "{project}: stored file {file} ({bytes}) was removed {when}: {why}.", "project", name(p), "file", printable(f.Name), "bytes", words.Bytes(f.Bytes), "when", words.When(f.At, time.Now()), "why", printable(f.Why))
+			phraseln(w, "{project}: stored file {file} ({bytes}) was removed {when}: {why}.", "project", name(p), "file", printable(f.Name), "bytes", words.Bytes(f.Bytes), "when", words.When(f.At, time.Now()), "why", words.T(printable(f.Why)))
 		}
 	}
 }
