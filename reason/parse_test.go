@@ -14,7 +14,7 @@ import (
 
 // others have the words of other programs.
 var others = map[string]string{
-	"agent/view/failure.go":     "a line that BOINC's library writes in every application",
+	"agent/outcome/failure.go":  "a line that BOINC's library writes in every application",
 	"cmd/demo/collatz.go":       "an example's output",
 	"cmd/demo/report.go":        "an example's output",
 	"internal/tomlfile/cure.go": "errors of the TOML reader",
