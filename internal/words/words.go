@@ -51,8 +51,14 @@ func Minute(t, now time.Time) Text {
 	case 1, -1:
 		return When(t, now)
 	}
-	return T("{year}-{month}-{day} {clock}", date(t)...)
+	return Moment(t)
 }
+
+// Moment is a time with its date, in its own time zone: "2026-03-05 05:27".
+func Moment(t time.Time) Text { return T("{year}-{month}-{day} {clock}", date(t)...) }
+
+// Day is a date: "2026-03-05".
+func Day(t time.Time) Text { return T("{year}-{month}-{day}", date(t)...) }
 
 // When is a moment as an adverb: "at 15:04", "tomorrow at 05:27", "on 2026-03-05 05:27".
 func When(t, now time.Time) Text {

@@ -126,12 +126,12 @@ func (n *Notifier) look(ctx context.Context, now time.Time) {
 // text describes the first of some problems, with its remedy, and mentions the others.
 func text(due []control.Problem) words.Text {
 	p := due[0]
-	about := p.Text
-	if len(about) > maxText {
-		about = strings.ToValidUTF8(about[:maxText], "") + "…"
+	about, room := p.Text, max(0, maxText-len(p.Cure))
+	if len(about) > room {
+		about = strings.ToValidUTF8(about[:room], "") + "…"
 	}
 	all := []words.Text{words.Plain(about)}
-	if p.Cure != "" && len(p.Text)+len(p.Cure) <= maxText {
+	if p.Cure != "" {
 		all = append(all, words.T("You can: {cure}", "cure", p.Cure))
 	}
 	if more := len(due) - 1; more > 0 {

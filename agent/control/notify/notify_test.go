@@ -90,6 +90,8 @@ func TestNotifications(t *testing.T) {
 	look(-30*24*time.Hour, "About d.") // the clock was set back
 	s.problems = []control.Problem{{Key: "long", Text: strings.Repeat("ö", 2*maxText), Notify: true}}
 	look(every, strings.Repeat("ö", maxText/2)+"…")
+	s.problems = []control.Problem{{Key: "long, with a cure", Text: strings.Repeat("x", 2*maxText), Cure: "wait.", Notify: true}}
+	look(every, strings.Repeat("x", maxText-len("wait."))+"… You can: wait.")
 }
 
 // A memory that cannot be kept leads to no notifications, rather than to many. A damaged one is

@@ -18,14 +18,7 @@ func when(t time.Time) words.Text {
 	if t.Unix() <= 0 {
 		return words.T("never")
 	}
-	t = t.UTC()
-	return words.T("{year}-{month}-{day} {clock}", "year", t.Format("2006"), "month", t.Format("01"), "day", t.Format("02"), "clock", t.Format("15:04"))
-}
-
-// dayOf is the day of a moment.
-func dayOf(t time.Time) words.Text {
-	t = t.UTC()
-	return words.T("{year}-{month}-{day}", "year", t.Format("2006"), "month", t.Format("01"), "day", t.Format("02"))
+	return words.Moment(t.UTC())
 }
 
 // ago is a day relative to now, for readers of news.

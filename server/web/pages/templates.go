@@ -39,7 +39,7 @@ func functions(l words.Language) template.FuncMap {
 		"code":     code,
 		"text":     in,
 		"when":     func(t time.Time) string { return in(when(t)) },
-		"day":      func(t time.Time) string { return in(dayOf(t)) },
+		"day":      func(t time.Time) string { return in(words.Day(t.UTC())) },
 		"date":     func(t time.Time) string { return t.UTC().Format(time.DateOnly) },
 		"ago":      func(day time.Time) string { return in(ago(day, time.Now().UTC())) },
 		"device":   func(c store.Coproc) string { return in(device(c)) },
