@@ -63,6 +63,12 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	script = "set -eu\ntrap 'kill $!' EXIT\n" + strings.ReplaceAll(script, ":8080/", fmt.Sprintf(":%d/", port))
+	// On a busy computer the server is not ready when attach runs.
+	const serve = "starling-server serve demo"
+	if strings.Count(script, serve) != 1 {
+		t.Fatalf("the README does not say %q", serve)
+	}
+	script = strings.Replace(script, serve, "(sleep 2; exec "+serve+")", 1)
 	sh := exec.CommandContext(ctx, "sh", "-c", script)
 	sh.Dir = t.TempDir()
 	sh.Env = append(os.Environ(), "PATH="+string(bin)+":"+os.Getenv("PATH"), "STARLING_DATA="+a.Dir)

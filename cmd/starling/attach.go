@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -22,6 +24,10 @@ import (
 
 // patience is the time for which attach waits until a running agent has made contact.
 const patience = 30 * time.Second
+
+// startup is the time for which a project's server on this computer may refuse connections, because
+// it was started just before.
+const startup = 10 * time.Second
 
 func attachCmd(o *options) *cobra.Command {
 	var s signup
@@ -122,7 +128,9 @@ func serverClient(dataDir string) (*schedulerop.Client, error) {
 // watchAttach waits for the project's first answer to a running agent.
 func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+	begin := time.Now()
+	for time.Since(begin) < patience {
+		pause := 100 * time.Millisecond
 		s, err := client.Status(ctx)
 		if err != nil {
 			return err
@@ -140,6 +148,11 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 			case p.Initialized:
 				phraseln(out, "Attached to {project} as {user} (computer {id}).", "project", name(p), "user", p.UserName, "id", p.HostID)
 				return nil
+			case p.TroubleCode == reason.ServerDown && onThisComputer(u) && time.Since(begin) < startup:
+				if err := client.SteerProject(ctx, u, control.UpdateProject); err != nil {
+					return err
+				}
+				pause = time.Second
 			case p.Trouble != "":
 				phraseln(out, "Attached to {project}, but the first contact failed. {trouble}", "project", u, "trouble", printable(p.Trouble))
 				fmt.Fprintln(out, p.TroubleCure)
@@ -149,11 +162,21 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 	phraseln(out, "Attached to {project}, which has not responded yet. The agent keeps trying.", "project", u)
 	return nil
+}
+
+// onThisComputer reports whether a URL's host is this computer's loopback address.
+func onThisComputer(u string) bool {
+	parsed, err := url.Parse(u)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(parsed.Hostname())
+	return err == nil && ip.IsLoopback() || parsed.Hostname() == "localhost"
 }
 
 func detachCmd(o *options) *cobra.Command {
