@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -61,5 +62,69 @@ func TestDocumentsNameTests(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// foreign are names of BOINC's and other programs, which the documents mention.
+const foreign = `apparmor_parser compare_results forward_slashes in_progress_results init_result low_bandwidth
+	min_client_version multi_process pg_rewind sample_assimilator sample_bitwise_validator sample_dummy_assimilator
+	sample_trivial_validator send_full_workload vbox64_mt verify_files_on_app_start`
+
+// Names with underscores, such as keys, columns, metrics and files, and flags that the documents have
+// in backquotes are in the program.
+func TestDocumentsNameThings(t *testing.T) {
+	known := make(map[string]bool)
+	for name := range strings.FieldsSeq(foreign) {
+		known[name] = true
+	}
+	word := regexp.MustCompile(`[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*`)
+	root := os.DirFS("../..")
+	err := fs.WalkDir(root, ".", func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && path != "." && strings.HasPrefix(path, "."), path == "bin", path == "dist":
+			return fs.SkipDir
+		case e.IsDir() || filepath.Ext(path) == ".md":
+			return nil
+		}
+		known[filepath.Base(path)] = true
+		if strings.HasSuffix(path, "_test.go") {
+			return nil // tests have names that the program refuses
+		}
+		text, err := fs.ReadFile(root, path)
+		for _, w := range word.FindAll(text, -1) {
+			known[string(w)], known["starling_"+string(w)] = true, true // a metric has its prefix from the registry
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inline := regexp.MustCompile("`([^`\n]+)`")
+	thing := regexp.MustCompile(`--[a-z][a-z-]+|\b[a-z0-9]+(?:_[a-z0-9]+)+\b(?:\.go)?`)
+	seen := 0
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		names, err := fs.Glob(root, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(root, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, span := range inline.FindAllStringSubmatch(string(text), -1) {
+				for _, m := range thing.FindAllString(span[1], -1) {
+					seen++
+					if !known[strings.TrimLeft(m, "-")] {
+						t.Errorf("%s names %s, which is not in the program", name, m)
+					}
+				}
+			}
+		}
+	}
+	if seen < 300 {
+		t.Errorf("only %d names were found", seen)
 	}
 }

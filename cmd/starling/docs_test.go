@@ -1,0 +1,18 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/starling-grid/starling/internal/testdocs"
+)
+
+// The documents name commands and flags that exist.
+func TestTheDocumentsNameCommands(t *testing.T) {
+	wrong, err := testdocs.Commands(commands(new(options)), "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range wrong {
+		t.Error(w)
+	}
+}
