@@ -8,7 +8,7 @@ LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSIO
 export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages release installer image python demo test test-all test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover outage handbook model world kills shares feel bench growth words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages release installer image python demo test test-all ci test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover outage handbook model world kills shares feel bench growth words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -19,6 +19,7 @@ help:
 	@echo "make image       the agent as an image for containers, an OCI layout in dist/image; as root (VERSION=1.2.3)"
 	@echo "make python      the Python package as a wheel and a source archive, in dist/python"
 	@echo "make test        install what the tests need and run those that a change can break; results are cached"
+	@echo "make ci          the checks of every change, as before a merge: check, test, test-unprivileged and a short model"
 	@echo "make test-all    these and the ones that need luck, hours or other systems; takes a day"
 	@echo "make flaky       make test again and again, beside a load (FLAKY_ROUNDS=10 FLAKY_PROCS='1 2 4')"
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
@@ -109,7 +110,7 @@ demo: build
 # four to sixty times as long. These are policy (lint forbids goroutines there), formats and texts.
 # The commands, which are run here as people run them, sim and e2e are tested without it, too,
 # because other tests run their agents and servers with it.
-UNRACED = cmd/starling|cmd/starling-server|contact|debt|decide(/.*)?|e2e|internal/words|jobsched|prefs|protocol(/.*)?|reason|resource|server/match|sim(/.*)?|workfetch
+UNRACED = cmd/starling|cmd/starling-server|contact|debt|decide(/.*)?|internal/words|jobsched|prefs|protocol(/.*)?|reason|resource|server/match|sim(/.*)?|workfetch
 
 # In the other packages the detector leaves out SQLite, which is C translated to Go, and the
 # arithmetic of passwords and keys. Packages with atomics must not be left out, because the linker
@@ -119,30 +120,36 @@ RACE = $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race
 	-gcflags=golang.org/x/crypto/blowfish=-race=false -gcflags=math/big=-race=false \
 	-gcflags=crypto/internal/fips140/bigmod=-race=false')
 
-# Most tests wait for other processes most of the time, so a package runs eight of them at once.
-# Each half of make test runs as many packages at once as there are processors. More would not
-# save time, and each test would wait longer.
+# Most tests wait for other processes most of the time, so a package runs eight of them at once, and
+# the three parts of make test run at once. The tests of e2e, which take almost as long as all
+# others, are one of them.
 TESTFLAGS = -timeout 20m -parallel 8
-ATONCE = -p $(shell echo $$((($$(nproc 2>/dev/null || echo 2) + 1) / 2)))
 PACKAGES = ./...
 
 # Tests make thousands of databases and wait for the disk at each commit, so their files are in
 # memory. Power cuts are tested on disks that are images. Programs are still linked on the disk.
 test: export GOTMPDIR := $(or $(GOTMPDIR),/tmp)
 test: deps
-	+tools/in-memory $(MAKE) --no-print-directory -j2 --output-sync=target raced unraced
+	+tools/in-memory $(MAKE) --no-print-directory -j3 --output-sync=target whole raced unraced
 
-.PHONY: deps raced unraced
+.PHONY: deps whole raced unraced
 deps:
 	tools/install-test-deps
+
+whole:
+	$(GO) list $(PACKAGES) | grep -E '/starling/e2e$$' | xargs -r $(GO) test $(TESTFLAGS)
 
 # A program that runs under the race detector otherwise sleeps for a second at its end.
 raced: export GORACE = atexit_sleep_ms=0
 raced:
-	$(GO) test $(ATONCE) $(TESTFLAGS) $(RACE) $$($(GO) list $(PACKAGES) | grep -vE '/starling/($(UNRACED))$$')
+	$(GO) list $(PACKAGES) | grep -vE '/starling/($(UNRACED)|e2e)$$' | xargs -r $(GO) test $(TESTFLAGS) $(RACE)
 
 unraced:
-	$(GO) test $(ATONCE) $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -E '/starling/($(UNRACED))$$')
+	$(GO) list $(PACKAGES) | grep -E '/starling/($(UNRACED))$$' | xargs -r $(GO) test $(TESTFLAGS)
+
+# The checks of every change. Each of them waits at times, so they run side by side.
+ci: STEPS = 20000
+ci: check test test-unprivileged model
 
 # Everything, nothing from the cache: the tests of each change and those that take luck, hours
 # or other systems. It takes a day.
@@ -175,7 +182,7 @@ flaky: deps
 
 # Root may do much that is refused to the users under which most agents run. With ALL=1
 # whole agents and servers are run that way, too.
-test-unprivileged:
+test-unprivileged: deps
 	tools/test-unprivileged ./executor ./executor/image ./executor/sandbox ./internal/foreigndir $(if $(ALL),./state ./agent ./server ./server/db ./server/scheduler ./server/store)
 
 # Tests as .exe files, in a folder with Debian 13 and its Wine, which tools/wine/make
