@@ -110,7 +110,7 @@ func TestArchiveAndRPM(t *testing.T) {
 	if err != nil || !strings.Contains(string(licenses), "\ngithub.com/spf13/cobra v1.") || !strings.Contains(string(licenses), "\nthe Go standard library 1.") {
 		t.Errorf("the archive's licenses: %v: %.200s", err, licenses)
 	}
-	for _, file := range []string{"LICENSE", "share/starling/man/starling.1.gz", "share/starling/starling.fish", "share/starling/starling.toml"} {
+	for _, file := range []string{"LICENSE", "share/starling/man/starling.1.gz", "share/starling/starling.fish", "share/starling/starling.toml", "share/starling/apparmor"} {
 		if _, err := os.Stat(filepath.Join(dir, archive, file)); err != nil {
 			t.Error(err)
 		}
@@ -251,6 +251,7 @@ func TestDebianPackage(t *testing.T) {
 	work(t, ctx, p, 1, exponent)
 	serve(t, ctx, p)
 
+	s.likeUbuntu()
 	s.run("dpkg", "--purge", "starling") // in case this computer has one
 	s.run("dpkg", "--install", old)
 	if out := s.run("starling", "--version"); !strings.Contains(out, "0.9.1") {
@@ -300,6 +301,7 @@ func TestDebianPackage(t *testing.T) {
 		return len(st.Tasks) == 1 && st.Tasks[0].Running && err == nil
 	})
 	s.run("dpkg", "--install", upgraded)
+	s.profile("after an upgrade", packagedProfile, "--skip-kernel-load --skip-cache "+packagedProfile+"\n--replace --skip-read-cache "+usedProfile+"\n")
 	if b, err := os.ReadFile(s.root + sliceFile); err != nil || string(b) != installer.Packaged.Slice() {
 		t.Errorf("slice %q, %v", b, err)
 	}
@@ -339,14 +341,19 @@ func TestDebianPackage(t *testing.T) {
 	if _, err := os.Stat(s.root + "/usr/bin/starling"); err == nil {
 		t.Error("the program is left after removal")
 	}
+	s.profile("after removal", "", "--remove "+usedProfile+"\n")
 	if _, err := os.Stat(filepath.Join(s.root, systemData, "state.db")); err != nil {
 		t.Error(err)
 	}
+	s.run("touch", "/refuse") // as an AppArmor that cannot read the profile
 	s.run("dpkg", "--install", upgraded)
+	s.profile("with an older AppArmor", "", "--skip-kernel-load --skip-cache "+packagedProfile+"\n")
+	s.run("sh", "-c", "echo mine >"+usedProfile)
 	s.awaitStatus("what was known before removal", func(st control.Status) bool {
 		return !st.Running && len(st.Projects) == 1 && st.Projects[0].Name == "e2e"
 	})
 	s.run("dpkg", "--purge", "starling")
+	s.profile("an administrator's own, after purging", "mine", "")
 	if _, err := os.Stat(s.root + systemData); err == nil {
 		t.Error("data is left after purging")
 	}
@@ -358,6 +365,67 @@ func TestDebianPackage(t *testing.T) {
 	}
 	if fingerprint(t, system...) != before {
 		t.Error("the computer itself has changed")
+	}
+}
+
+// The AppArmor profile in the package, and where AppArmor looks for it.
+const (
+	packagedProfile = "/usr/share/starling/apparmor"
+	usedProfile     = "/etc/apparmor.d/starling"
+)
+
+// likeUbuntu gives the scratch a kernel that restricts user namespaces, and a parser of AppArmor that
+// only writes down its arguments.
+func (s *scratch) likeUbuntu() {
+	s.t.Helper()
+	s.run("sh", "-c", `mount -t tmpfs none /proc/sys/kernel && echo 1 >/proc/sys/kernel/apparmor_restrict_unprivileged_userns &&
+		mkdir -p /etc/apparmor.d && printf '#!/bin/sh\necho "$*" >>/parsed; ! test -e /refuse\n' >/usr/sbin/apparmor_parser && chmod 755 /usr/sbin/apparmor_parser`)
+}
+
+// profile checks the profile that AppArmor finds, which is a link or a text, and the calls of its
+// parser since the last check.
+func (s *scratch) profile(when, want, calls string) {
+	s.t.Helper()
+	if out := s.run("sh", "-c", "readlink "+usedProfile+" || cat "+usedProfile+" 2>/dev/null || true"); strings.TrimSpace(out) != want {
+		s.t.Errorf("%s: the profile is %q, want %q", when, out, want)
+	}
+	if out := s.run("sh", "-c", "if test -e /parsed; then cat /parsed; rm /parsed; fi"); out != calls {
+		s.t.Errorf("%s: the parser was called with %q, want %q", when, out, calls)
+	}
+}
+
+// TestProfileForUbuntu makes AppArmor's own parser compile the profile, for the kernel whose features
+// it is written for. The kernel here need not have AppArmor.
+func TestProfileForUbuntu(t *testing.T) {
+	t.Parallel()
+	onDemand(t, "STARLING_PACKAGES", "test-packages")
+	where, err := exec.Command("../tools/desktops/make", "--where").Output()
+	system := filepath.Join(strings.TrimSpace(string(where)), "system")
+	if err == nil {
+		_, err = os.Stat(filepath.Join(system, "usr/sbin/apparmor_parser"))
+	}
+	if err != nil {
+		t.Skip("there is no bench with AppArmor, see above; the profile for Ubuntu is NOT compiled")
+	}
+	profile, err := os.ReadFile("../tools/packages/starling.apparmor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compile := func(text string) (string, error) {
+		cmd := exec.CommandContext(patience(t), "chroot", system, "/usr/sbin/apparmor_parser", "--skip-kernel-load", "--skip-cache", "--features-file=/etc/apparmor.d/abi/4.0", "--stdout")
+		cmd.Stdin = strings.NewReader(text)
+		out, err := cmd.Output()
+		return string(out), err
+	}
+	compiled, err := compile(string(profile))
+	if err != nil || !strings.Contains(compiled, "starling") {
+		t.Fatalf("%v: %q", err, compiled)
+	}
+	if out, err := compile(strings.Replace(string(profile), "/usr/bin/starling", "/home/ada/starling-1.0/starling", 1)); err != nil || out == compiled {
+		t.Errorf("an archive's profile: %v", err)
+	}
+	if out, err := compile(strings.Replace(string(profile), "userns,", "", 1)); err != nil || out == compiled {
+		t.Errorf("the rule makes no difference: %v", err)
 	}
 }
 

@@ -291,3 +291,43 @@ func TestImagesWithoutNamespaces(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// Where AppArmor refuses user namespaces, the remedy is a command that installs the profile from the
+// archive, for the program where it is.
+func TestProfileOfAnArchive(t *testing.T) {
+	dir, tools := t.TempDir(), t.TempDir()
+	program := filepath.Join(dir, "starling")
+	if got := installProfile(program); got != "" {
+		t.Errorf("without a profile: %s", got)
+	}
+	profile, err := os.ReadFile("../tools/packages/starling.apparmor")
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(dir, "share/starling"), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "share/starling/apparmor"), profile, 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(tools, "apparmor_parser"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, ok := strings.CutPrefix(installProfile(program), "sudo ")
+	if !ok || strings.Count(command, usedProfile) != 2 {
+		t.Fatalf("got %s", command)
+	}
+	installed := filepath.Join(dir, "installed")
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, usedProfile, installed))
+	cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "-r "+installed+"\n" {
+		t.Errorf("%s: %v: %s", command, err, out)
+	}
+	want := strings.Replace(string(profile), packagedProgram, program, 1)
+	if got, err := os.ReadFile(installed); err != nil || string(got) != want || want == string(profile) {
+		t.Errorf("installed %s, %v", got, err)
+	}
+	if got := installProfile(filepath.Join(dir, "it's")); got != "" {
+		t.Errorf("a path that a shell would not understand: %s", got)
+	}
+}
