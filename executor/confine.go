@@ -99,9 +99,9 @@ func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
 	p.Write = append(append(p.Write, e.sandboxed.Write...), cmd.Dir)
 	p.Read = append(append(p.Read, t.runner().Reads()...), t.Reads...)
 	p.Devices, p.List = t.Devices, t.Lists
-	if s.root != nil { // the volunteer's folders and devices are not mounted there
-		p.Root, p.Temporary = s.root.path, filepath.Join(cmd.Dir, temporaryDir)
-		p.Read, p.Write, p.Devices, p.List = nil, append(sandbox.System().Write, cmd.Dir), nil, nil
+	if s.root != nil { // it can read all that is mounted there, and the volunteer's folders are not
+		p.Root, p.Temporary, p.Shown = s.root.path, filepath.Join(cmd.Dir, temporaryDir), s.root.shared.Shown
+		p.Read, p.Write, p.List = nil, append(sandbox.System().Write, cmd.Dir), nil
 	}
 	return sandbox.Start(cmd, p)
 }

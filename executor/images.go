@@ -27,7 +27,18 @@ type Image struct {
 	Description string // file name in ProjectDir of its description, see protocol.Image
 	Layers      []File // with their checksums
 	Room        int64  // disk space in bytes that it may take unpacked, or 0 for no limit
+	// Shared returns, at each start, what else the task uses of the computer. nil means nothing.
+	Shared func() (Shared, error)
 }
+
+// Shared is a part of the computer that a task in a container image uses in addition to its devices.
+type Shared struct {
+	Shown     []Shown
+	Libraries string // folder in which the programs of the image also find shared libraries, or ""
+}
+
+// Shown is a file, folder or link that a task in a container image sees.
+type Shown = sandbox.Shown
 
 // ErrNoImages means that tasks cannot run in container images here.
 var ErrNoImages = errors.New("container images cannot run on this computer now. Find the reason with: starling doctor")
@@ -116,9 +127,10 @@ func (e *Executor) KeepImages(descriptions []string) error {
 
 // A rootFS is the folder of the image in which a run takes place.
 type rootFS struct {
-	path string
-	id   string
-	done func()
+	path   string
+	id     string
+	shared Shared
+	done   func()
 }
 
 // unpackImage returns the task's image, unpacked, or nil for a task without an image.
@@ -129,6 +141,13 @@ func (r *run) unpackImage(ctx context.Context) (*rootFS, error) {
 	}
 	if r.e.images == nil {
 		return nil, ErrNoImages
+	}
+	root := new(rootFS)
+	if t.Image.Shared != nil {
+		var err error
+		if root.shared, err = t.Image.Shared(); err != nil {
+			return nil, err
+		}
 	}
 	text, err := foreigndir.Read(project, t.Image.Description, protocol.MaxImageText+1)
 	if err != nil {
@@ -158,7 +177,8 @@ func (r *run) unpackImage(ctx context.Context) (*rootFS, error) {
 		done()
 		return nil, err
 	}
-	return &rootFS{path, m.ID(), done}, nil
+	root.path, root.id, root.done = path, m.ID(), done
+	return root, nil
 }
 
 // makeTemporary makes the slot's folder for temporary files.

@@ -2,16 +2,20 @@ package executor
 
 import (
 	"crypto/md5"
+	"debug/elf"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/starling-grid/starling/internal/testimage"
 	"github.com/starling-grid/starling/protocol"
@@ -330,4 +334,89 @@ func TestProfileOfAnArchive(t *testing.T) {
 	if got := installProfile(filepath.Join(dir, "it's")); got != "" {
 		t.Errorf("a path that a shell would not understand: %s", got)
 	}
+}
+
+// A task on a coprocessor uses its device and finds the libraries of its driver, which only the
+// computer has.
+func TestDriverInAnImage(t *testing.T) {
+	b, task := inImage(t, `
+		test "$STARLING_IMAGE_LIBRARIES" = /usr/local/driver || exit 11
+		ls / && exit 12
+		LD_LIBRARY_PATH=$STARLING_IMAGE_LIBRARIES ls / >/dev/null || exit 13
+		echo x >/dev/pts/new && exit 14
+		test -c "$(cat $P/in_1)" && echo x >"$(cat $P/in_1)" || exit 15
+		echo done >starling_outputs/r_0_0
+		echo 0 >boinc_finish_called`)
+	root := t.TempDir()
+	if err := testimage.System(t.Context(), root, "sh", "cat", "ls"); err != nil {
+		t.Skip(err)
+	}
+	var name, from string // of a library that ls needs and the shell does not
+	for _, n := range libraries(t, "ls") {
+		found, _ := filepath.Glob(filepath.Join(root, "*", "*", n))
+		deeper, _ := filepath.Glob(filepath.Join(root, "*", "*", "*", n))
+		if found = append(found, deeper...); len(found) > 0 && !slices.Contains(libraries(t, "sh"), n) {
+			name, from = n, found[0]
+		}
+	}
+	if name == "" {
+		t.Skip("ls needs no library of its own here")
+	}
+	moved := filepath.Join(t.TempDir(), "library")
+	if err := os.Rename(from, moved); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := testimage.Folder(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task.Image = b.image(archive)
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer terminal.Close()
+	n, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	task.Devices = []string{"/dev/pts/" + strconv.Itoa(n)}
+	if err == nil {
+		err = os.Chmod(task.Devices[0], 0o666)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	b.put("in_1", task.Devices[0])
+	incomplete := errors.New("incomplete")
+	task.Image.Shared = func() (Shared, error) { return Shared{}, incomplete }
+	if err := b.Start(task); !errors.Is(err, incomplete) || errors.Is(err, ErrUnusable) {
+		t.Errorf("without a driver: %v", err)
+	}
+	task.Image.Shared = func() (Shared, error) {
+		return Shared{[]Shown{{At: "/usr/local/driver"}, {At: "/usr/local/driver/" + name, From: moved}}, "/usr/local/driver"}, nil
+	}
+	b.start(task)
+	if e := b.exited(); e.Verdict != Success || len(e.Outputs) != 1 {
+		t.Errorf("got %.1000v", e)
+	}
+}
+
+// libraries returns the names of the libraries that a program of this computer loads itself.
+func libraries(t *testing.T, program string) []string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skip(err)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	names, err := f.ImportedLibraries()
+	if err != nil {
+		t.Skip(err)
+	}
+	return names
 }

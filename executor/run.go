@@ -101,6 +101,9 @@ func (r *run) start() (err error) {
 	r.bound(r.e.allowance())
 	if r.root != nil {
 		cmd.Env = append(cmd.Env, appipc.ImageVariable+"="+r.root.id)
+		if dir := r.root.shared.Libraries; dir != "" {
+			cmd.Env = append(cmd.Env, appipc.ImageLibraries+"="+dir)
+		}
 	}
 	if err := r.e.starter(*t, r.group, r.root).start(cmd, *t); err != nil {
 		return startError(err, s.project, t.Program)

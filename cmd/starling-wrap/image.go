@@ -59,14 +59,25 @@ func (j *job) inImage(m *protocol.Image) {
 }
 
 // environment returns the variables of a step's program. The libraries of an image's program are in
-// the image.
+// the image, except for a driver's libraries.
 func (st step) environment() []string {
 	env := os.Environ()
-	if st.image != nil {
-		env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") })
-		env = append(append(env, "PATH="+defaultPath), st.image.Env...)
+	if st.image == nil {
+		return append(env, st.env...)
 	}
-	return append(env, st.env...)
+	const path = "LD_LIBRARY_PATH="
+	env = slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, path) })
+	env = slices.Concat(env, []string{"PATH=" + defaultPath}, st.image.Env, st.env)
+	if dir := os.Getenv(appipc.ImageLibraries); dir != "" {
+		folders := []string{dir}
+		for _, v := range env { // the last one counts
+			if own, ok := strings.CutPrefix(v, path); ok && own != "" {
+				folders = []string{own, dir}
+			}
+		}
+		env = append(env, path+strings.Join(folders, ":"))
+	}
+	return env
 }
 
 // find returns the path of a program in the image.

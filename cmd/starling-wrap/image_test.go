@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -63,6 +64,18 @@ func TestImage(t *testing.T) {
 	}
 	if got := strings.TrimSpace(k.read("where")); filepath.Base(got) != filepath.Base(k.dir) {
 		t.Errorf("it ran in %s", got)
+	}
+}
+
+// Programs of an image find a driver's libraries after the image's own.
+func TestDriverOfAnImage(t *testing.T) {
+	for own, want := range map[string]string{"": "/driver", "LD_LIBRARY_PATH=": "/driver", "LD_LIBRARY_PATH=/of/the/image": "/of/the/image:/driver"} {
+		k, _ := newImage(t, protocol.Image{Command: []string{"/bin/sh", "-c", `echo "$LD_LIBRARY_PATH"`}, Env: []string{cmp.Or(own, "A=b")}}, "")
+		k.cmd.Env = append(k.cmd.Env, appipc.ImageLibraries+"=/driver")
+		k.succeed()
+		if got := k.read("stdout.txt"); got != want+"\n" {
+			t.Errorf("%q: got %q, want %q", own, got, want)
+		}
 	}
 }
 

@@ -100,14 +100,11 @@ type newRoot struct{ fd int }
 // furnish mounts everything that the program needs in addition to the image.
 func (r newRoot) furnish(p Policy) error {
 	const restricted, closed = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV, unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID
-	dev, err := r.make("/dev", true)
-	if err != nil {
-		return err
-	}
-	err = unix.Mount("starling", self(dev), "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755,size=64k")
-	_ = unix.Close(dev)
-	if err != nil {
-		return fmt.Errorf("mount /dev: %w", err)
+	empty := []string{"/dev", "/sys"} // an image's own files there are of no use
+	for _, at := range empty {
+		if err := r.empty(at); err != nil {
+			return err
+		}
 	}
 	if err := r.linkStreams(); err != nil {
 		return err
@@ -118,6 +115,26 @@ func (r newRoot) furnish(p Policy) error {
 	}
 	for _, at := range system {
 		if err := r.bind(at, at, closed); err != nil && !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
+	for _, at := range p.Devices {
+		if err := r.bind(at, at, closed); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.Shown {
+		var err error
+		switch {
+		case s.Link != "":
+			err = r.link(s.At, s.Link)
+		case s.From != "":
+			err = r.bind(s.From, s.At, closed|restricted)
+		default:
+			empty = append(empty, s.At)
+			err = r.empty(s.At)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -136,23 +153,47 @@ func (r newRoot) furnish(p Policy) error {
 			return err
 		}
 	}
-	if err := r.restrict("/dev", closed); err != nil {
-		return err
+	for _, at := range empty {
+		if err := r.restrict(at, closed); err != nil {
+			return err
+		}
 	}
 	return r.restrict("/", closed|restricted)
 }
 
-// linkStreams makes the usual links in /dev.
-func (r newRoot) linkStreams() error {
-	dev, err := r.open("/dev")
+// empty makes an empty folder in memory at a path.
+func (r newRoot) empty(at string) error {
+	dir, err := r.make(at, true)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unix.Close(dev) }()
+	err = unix.Mount("starling", self(dir), "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755,size=64k")
+	_ = unix.Close(dir)
+	if err != nil {
+		return fmt.Errorf("mount %s: %w", at, err)
+	}
+	return nil
+}
+
+// linkStreams makes the usual links in /dev.
+func (r newRoot) linkStreams() error {
 	for name, target := range map[string]string{"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"} {
-		if err := unix.Symlinkat("/proc/self/"+target, dev, name); err != nil {
-			return fmt.Errorf("make /dev/%s: %w", name, err)
+		if err := r.link("/dev/"+name, "/proc/self/"+target); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// link makes a symbolic link at a path in an empty folder.
+func (r newRoot) link(at, target string) error {
+	dir, err := r.make(path.Dir(at), true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(dir) }()
+	if err := unix.Symlinkat(target, dir, path.Base(at)); err != nil {
+		return fmt.Errorf("make the link %s: %w", at, err)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func inImage(t *testing.T, user int) cell {
 	c := newCell(t)
 	root, slot := t.TempDir(), t.TempDir()
 	if err := testimage.System(t.Context(), root, "sh", "cat", "ls", "chmod", "touch", "stat", "grep", "mv", "ln", "rm", "mkdir", "mkfifo", "mknod", "id",
-		"mount", "umount", "unshare", "chroot", "nsenter", "setpriv", "keyctl", "strace", "cp", "readlink", "date", "sleep", "pivot_root"); err != nil {
+		"mount", "umount", "unshare", "chroot", "stty", "true", "nsenter", "setpriv", "keyctl", "strace", "cp", "readlink", "date", "sleep", "pivot_root"); err != nil {
 		t.Skip(err)
 	}
 	c.slot, c.policy = slot, sandbox.Policy{

@@ -23,9 +23,12 @@ type Policy struct {
 	// by the program are reported as successful, but ignored. "" means none.
 	Settled string `json:"settled,omitempty"`
 	// Root is a folder that becomes the program's "/", where it can read everything. It sees nothing
-	// else of the computer except Own, Settled and a few files of the system at their paths, so Read
-	// lists paths below Root. "" means the computer's root.
+	// else of the computer except Own, Settled, Shown and a few files of the system at their paths, so
+	// Read lists paths below Root. "" means the computer's root.
 	Root string `json:"root,omitempty"`
+	// Shown lists what else a program with a Root sees of the computer, read-only and in this order.
+	// It sees Devices, too.
+	Shown []Shown `json:"shown,omitempty"`
 	// Temporary is a folder that a program with a Root has as /tmp, /var/tmp and /dev/shm. It must
 	// be in Own. "" means that it cannot write there.
 	Temporary string `json:"temporary,omitempty"`
@@ -52,4 +55,12 @@ type Policy struct {
 	CPUs []int `json:"cpus,omitempty"`
 	// FileBytes is the maximum size of each file that it writes. 0 means no limit.
 	FileBytes int64 `json:"file_bytes,omitempty"`
+}
+
+// Shown is a part of the computer that a program with a Root sees. Without From and Link, it is an
+// empty folder, in which the following ones may be.
+type Shown struct {
+	At   string `json:"at"`             // absolute path in the program's root
+	From string `json:"from,omitempty"` // the file or folder that is there
+	Link string `json:"link,omitempty"` // the target of the symbolic link that is there
 }

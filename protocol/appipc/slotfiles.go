@@ -31,6 +31,10 @@ const (
 // the image's ID.
 const ImageVariable = "STARLING_IMAGE"
 
+// ImageLibraries is the variable of the environment whose value is a folder in which programs of a
+// container image find a driver's shared libraries. It need not be set.
+const ImageLibraries = "STARLING_IMAGE_LIBRARIES"
+
 // Own reports whether a file in a slot belongs to the interface, rather than to the task.
 func Own(name string) bool {
 	switch name {
