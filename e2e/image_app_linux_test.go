@@ -36,7 +36,8 @@ echo "$1 reached $n with $(cat table) of $WHAT" >>out
 
 // TestImageApplications makes an agent compute with a container image, which BOINC's clients do not
 // get. It is killed and resumes from the program's checkpoint. A second version shares a layer with
-// the first, which is not downloaded again, and replaces it on the disk.
+// the first, which is not downloaded again, and replaces it on the disk. Another application is for a
+// coprocessor, which the agent declares.
 func TestImageApplications(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -53,26 +54,34 @@ func TestImageApplications(t *testing.T) {
 		t.Fatal(err)
 	}
 	platform, _ := hostinfo.Platform()
-	publish := func(number, table string) {
+	publish := func(app, number, program, table string, options ...string) {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "image.tar")
-		config := v1.Config{Entrypoint: []string{"./counts"}, Cmd: []string{"it has"}, Env: []string{"PATH=/bin", "WHAT=the image"}, WorkingDir: "/work"}
-		files := testimage.Tar(testimage.File("work/counts", countsInImage, 0o755), testimage.File("work/table", table, 0o644))
+		config := v1.Config{Entrypoint: []string{"./program"}, Cmd: []string{"it has"}, Env: []string{"PATH=/bin", "WHAT=the image"}, WorkingDir: "/work"}
+		files := testimage.Tar(testimage.File("work/program", program, 0o755), testimage.File("work/table", table, 0o644))
 		if err := testimage.Docker(path, runtime.GOARCH, config, system, files); err != nil {
 			t.Fatal(err)
 		}
-		run(t, ctx, p, "version", "add", p.Dir, "counts", "--platform", platform, "--version", number, "--image", path,
-			"--checkpoint", "state", "--progress-pattern", "step ([0-9]+) %")
+		run(t, ctx, p, append([]string{"version", "add", p.Dir, app, "--platform", platform, "--version", number, "--image", path}, options...)...)
 	}
-	create := func(name string) {
+	create := func(app, name string) {
 		t.Helper()
-		run(t, ctx, p, "work", "create", p.Dir, "counts", "--name", name, "--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e16")
+		run(t, ctx, p, "work", "create", p.Dir, app, "--name", name, "--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e16")
+	}
+	resumable := []string{"--checkpoint", "state", "--progress-pattern", "step ([0-9]+) %"}
+	settings, err := os.ReadFile(filepath.Join(p.Dir, "server.toml"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(p.Dir, "server.toml"), append(settings, "\n[plan_class.faked]\ngpu_type = \"fake\"\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	run(t, ctx, p, "app", "add", p.Dir, "counts")
-	publish("1.00", "a table")
-	create("first")
+	run(t, ctx, p, "app", "add", p.Dir, "card")
+	publish("counts", "1.00", countsInImage, "a table", resumable...)
+	create("counts", "first")
 	serve(t, ctx, p)
-	a := newAgent(t, "a")
+	a := newAgentWith(t, "a", "log_level = \"debug\"\n[[coproc]]\ntype = \"fake\"\ncount = 1\npeak_flops = 1e10\n")
 	startAgent(t, ctx, a, p)
 	if text, err := a.Run(ctx, "doctor"); !strings.Contains(text, "run in the sandbox") {
 		t.Skipf("images do not run here: %s, %v", text, err)
@@ -100,8 +109,8 @@ func TestImageApplications(t *testing.T) {
 	if len(layers) != 2 {
 		t.Fatalf("layers %v", layers)
 	}
-	publish("1.01", "another table")
-	create("second")
+	publish("counts", "1.01", countsInImage, "another table", resumable...)
+	create("counts", "second")
 	computed("second", "another table")
 	testwait.Try(t, ctx, "the first version's removal", func() error {
 		if now := layersOf(t, a); len(now) != 2 {
@@ -121,6 +130,18 @@ func TestImageApplications(t *testing.T) {
 	if shared != 1 {
 		t.Errorf("%d layers were not downloaded again, want 1: %v, then %v", shared, layers, layersOf(t, a))
 	}
+	publish("card", "1.00", "#!/bin/sh\necho \"$* with $CARD of $WHAT\" >out\n", "", "--plan-class", "faked", "--env", "CARD=card $GPU_DEVICE_NUM")
+	create("card", "third")
+	if out, err := a.Run(ctx, "update", p.URL); err != nil { // for coprocessors it would ask later
+		t.Fatalf("%v: %s", err, out)
+	}
+	testwait.Try(t, ctx, "the outcome of the coprocessor's task", func() error {
+		text, err := p.Outcome("third", "out")
+		if err == nil && string(text) != "it has --device 0 with card 0 of the image\n" {
+			t.Fatalf("got %q", text)
+		}
+		return err
+	})
 }
 
 // atLeast returns nil once a program's checkpoint is at a number.

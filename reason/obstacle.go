@@ -12,6 +12,7 @@ const (
 	StartFails       Code = "start_failed"
 	NoImages         Code = "images_unavailable"
 	ImageTooLarge    Code = "image_too_large"
+	DriverIncomplete Code = "driver_incomplete"
 	NoAddress        Code = "no_address"
 	NotOnServer      Code = "not_on_server"
 	NoUploads        Code = "upload_address_wrong"
@@ -38,6 +39,7 @@ var Obstacles = []Entry{
 	{FileGone, "The file is no longer on this computer.", "", "Find out what removes files from the data directory, such as a virus scanner or a clean-up program, and exempt the directory."},
 	{NoImages, "Container images cannot run on this computer now.", "", "Find the reason with: starling doctor. " + retries},
 	{ImageTooLarge, "The task's container image needs {about} of disk space, more than the preferences allow now.", "The task's container image needs more disk space than the preferences allow now.", "Free some disk space, or allow more in the preferences. " + retries},
+	{DriverIncomplete, "The GPU's driver has no {about}, which tasks in container images need.", "The GPU's driver lacks a file that tasks in container images need.", "If the driver was updated, restart the computer. If the agent runs in a container, give the container the GPU. Otherwise install the driver's libraries again. " + retries},
 	{StartFails, "The task could not be started.", "", "Run starling doctor, and see starling log for the error. " + retries},
 
 	{NoAddress, "The project gave no address for the file.", "", "The project's operators must fix this."},

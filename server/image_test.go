@@ -128,6 +128,53 @@ func TestImageVersions(t *testing.T) {
 	}
 }
 
+// An image for a GPU is sent only to computers that have the GPU and run images.
+func TestImagesForGPUs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "# [plan_class.mt]", "[plan_class.cuda]\ngpu_type = \"nvidia\"\ncuda = true\nmin_cuda_version = 12000\n# [plan_class.mt]")
+	w.setUp()
+	v := w.imageVersion("2.00", "for GPUs")
+	v.PlanClass = "cuda"
+	w.must(operate.AddVersion(t.Context(), w.p, v, w.now()))
+	_, err := operate.Deprecate(t.Context(), w.p, operate.VersionSpec{App: "upper", Number: "1.00", Platform: "x86_64-pc-linux-gnu"}, false, w.now())
+	w.must(err)
+	w.create(workgen.Params{Name: "wu"}, "hello")
+	images := []string{"x86_64-linux-image"}
+	cards := func(cuda int) []protocol.Coproc {
+		return []protocol.Coproc{{Kind: "NVIDIA", Count: 1, Memory: 8 << 30, PeakFlops: 1e12, Version: "55090", CUDA: cuda, Major: 8, ReqSeconds: 1000, ReqInstances: 1}}
+	}
+	for _, c := range []struct {
+		name    string
+		others  []string
+		coprocs []protocol.Coproc
+		want    string // of its refusal, or "" if it gets the work
+	}{
+		{"no GPU", images, nil, "NVIDIA"},
+		{"an old driver", images, cards(11000), "another CUDA version"},
+		{"no images", nil, cards(12040), "support computers of type"},
+		{"a GPU and images", images, cards(12040), ""},
+	} {
+		host := &client{w: w, key: w.user(strings.ReplaceAll(c.name, " ", ".") + "@example.org"), name: c.name, others: c.others, coprocs: c.coprocs}
+		reply := host.fetch()
+		if c.want != "" {
+			var texts strings.Builder
+			for _, m := range reply.Messages {
+				texts.WriteString(m.Text + "\n")
+			}
+			if len(reply.Results) > 0 || !strings.Contains(texts.String(), c.want) {
+				t.Errorf("%s: got %d results and %q, want %q", c.name, len(reply.Results), texts.String(), c.want)
+			}
+			continue
+		}
+		if len(reply.Results) != 1 || len(reply.AppVersions) != 1 {
+			t.Fatalf("%s: got %+v, %+v", c.name, reply.Results, reply.Messages)
+		}
+		if got := reply.AppVersions[0]; got.Platform != images[0] || got.PlanClass != "cuda" || got.Coproc != "NVIDIA" || got.CoprocCount != 1 {
+			t.Errorf("%s: got %+v", c.name, got)
+		}
+	}
+}
+
 // An image with Python gets the program that runs functions, as a file of the version.
 func TestPythonImages(t *testing.T) {
 	t.Parallel()

@@ -265,7 +265,8 @@ type client struct {
 	fpops float64       // its benchmark (0: 1e9)
 	cpus  int           // 0: 1
 
-	others []string // further platforms that it can run
+	others  []string // further platforms that it can run
+	coprocs []protocol.Coproc
 
 	trickles []protocol.Trickle  // sent with each request
 	disk     float64             // bytes free (0: not reported)
@@ -279,7 +280,7 @@ func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *proto
 	req := protocol.SchedulerRequest{
 		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
 		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", AltPlatforms: c.others, Results: reports, Trickles: c.trickles, Files: c.held,
-		CodeSignKey: c.codeSign, EstimatedDelay: c.queued,
+		CodeSignKey: c.codeSign, EstimatedDelay: c.queued, Coprocs: c.coprocs,
 		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: max(1, c.cpus), Fpops: cmp.Or(c.fpops, 1e9), DiskFree: c.disk},
 	}
 	for _, r := range c.have {

@@ -26,14 +26,8 @@ func (s Set) Access(k resource.Kind) (a Access) {
 	if g == nil {
 		return a
 	}
-	places, opencl := make([]string, 0, len(g.Devices)), false
-	for _, d := range g.Devices {
-		opencl = opencl || d.OpenCL != nil
-		if d.PCI != "" && !slices.Contains(places, d.PCI) {
-			places = append(places, d.PCI)
-		}
-	}
-	if opencl {
+	places := g.places()
+	if slices.ContainsFunc(g.Devices, func(d Device) bool { return d.OpenCL != nil }) {
 		a.Read = append(a.Read, OpenCLDrivers)
 	}
 	if slices.Contains(vendors, k) || len(places) > 0 {

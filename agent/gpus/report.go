@@ -13,6 +13,7 @@
 //	set.go     those that tasks may use
 //	cards.go   what is in the computer, whether or not a driver answers
 //	nodes.go   the files by which a task gets at its device
+//	image.go   further files for a task in a container image
 //	reading.go what the devices' sensors read
 //	meter.go   keeping a starling-detect that reads those of NVIDIA's driver
 package gpus

@@ -4,8 +4,10 @@ import (
 	"path/filepath"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -24,6 +26,18 @@ func (l *Life) image(v state.AppVersion) (*executor.Image, error) {
 		return nil, describedError("its application version has no description of its image")
 	}
 	return m, nil
+}
+
+// shared returns the function that finds the files of a coprocessor's driver for a task in an image.
+func shared(set gpus.Set, kind resource.Kind) func() (executor.Shared, error) {
+	return func() (executor.Shared, error) {
+		found, err := set.InImage(kind)
+		s := executor.Shared{Libraries: found.Libraries}
+		for _, x := range found.Shown {
+			s.Shown = append(s.Shown, executor.Shown(x))
+		}
+		return s, err
+	}
 }
 
 // KeepImages removes unpacked images that no app version needs anymore.

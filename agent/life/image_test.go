@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
@@ -43,6 +44,7 @@ func TestObstaclesToImages(t *testing.T) {
 	for err, want := range map[error][2]string{
 		&executor.RoomError{Need: 3 << 30, Room: 1 << 30}: {"needs 3 GB of disk space", "in the preferences"},
 		executor.ErrNoImages:                              {"cannot run on this computer now", "starling doctor"},
+		&gpus.MissingError{File: "libcuda.so.550.90.07"}:  {"has no libcuda.so.550.90.07", "restart the computer"},
 	} {
 		o := ofStart(fmt.Errorf("start r: %w", err))
 		if !strings.Contains(o.Text(time.Now()).String(), want[0]) || !strings.Contains(o.Cure("").String(), want[1]) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
@@ -20,6 +21,9 @@ func ofStart(err error) reason.Reason {
 	}
 	if errors.Is(err, executor.ErrNoImages) {
 		return reason.Reason{Code: reason.NoImages}
+	}
+	if missing, ok := errors.AsType[*gpus.MissingError](err); ok {
+		return reason.Reason{Code: reason.DriverIncomplete, About: missing.File}
 	}
 	if sysfault.NoProcess(err) {
 		return reason.Reason{Code: reason.NoProcess}

@@ -91,6 +91,9 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 		init.GPUOpenCLDevIndex = l.Coprocs.OpenCLIndex(kind, on[0])
 		access := l.Coprocs.Access(kind)
 		t.Devices, t.Reads, t.Lists = access.Devices, access.Read, access.List
+		if t.Image != nil {
+			t.Image.Shared = shared(l.Coprocs, kind)
+		}
 		for _, n := range on {
 			t.Args = append(t.Args, "--device", strconv.Itoa(n))
 		}
