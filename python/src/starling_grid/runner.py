@@ -51,7 +51,7 @@ def main():
     with open("in", "rb") as f:
         wanted = json.loads(f.readline().decode())["python"]
         found = "%d.%d" % sys.version_info[:2]
-        if found != wanted and sys.argv[1:] == ["--image"]:
+        if found != wanted and sys.argv[1:2] == ["--image"]:
             refuse("the application's image has Python %s, and the function was sent by Python %s" % (found, wanted))
             return
         if found != wanted:
