@@ -121,11 +121,14 @@ func examine(ctx context.Context, dataDir string, detect func(context.Context) g
 	status, err := control.NewClient(dataDir).Status(ctx)
 	running := err == nil
 	all = append(all, agentRuns(err), port(ctx, s.GUIRPCPort, running), tools(dataDir, s.GUIRPCPort), box(s.Sandbox), idle(status.Helpers))
+	var coprocs gpus.Set
 	if gpus.Wanted(s) {
-		all = append(all, devices(s, detect(ctx))...)
+		report := detect(ctx)
+		coprocs = gpus.Join(s, report)
+		all = append(all, devices(s, report)...)
 	}
 	if running {
-		all = append(all, images(status)...)
+		all = append(all, images(status, coprocs)...)
 		if s.Virtualization {
 			all = append(all, virtualization(status)...)
 		}

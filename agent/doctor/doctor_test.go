@@ -17,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -192,13 +193,19 @@ func TestADamagedStateIsFound(t *testing.T) {
 }
 
 func TestWhetherImagesRun(t *testing.T) {
-	if got := images(control.Status{}); got != nil {
+	if got := images(control.Status{}, gpus.Set{}); got != nil {
 		t.Errorf("on a system without images: %+v", got)
 	}
-	if got := images(control.Status{Images: true}); len(got) != 1 || got[0].Grade != Good {
+	if got := images(control.Status{Images: true}, gpus.Set{Groups: []gpus.Group{{Kind: "fake"}}}); len(got) != 1 || got[0].Grade != Good {
 		t.Errorf("got %+v", got)
 	}
-	got := images(control.Status{ImagesFault: "operation not permitted. This system does not allow it.", ImagesCure: "allow it"})
+	if _, err := os.Stat("/dev/nvidiactl"); err != nil {
+		got := images(control.Status{Images: true}, gpus.Set{Groups: []gpus.Group{{Kind: resource.NVIDIA}}})
+		if len(got) != 2 || got[1].Grade != Note || !strings.Contains(got[1].Text.String(), "has no /dev/nvidia0") || !got[1].Fix.Is() {
+			t.Errorf("got %+v", got)
+		}
+	}
+	got := images(control.Status{ImagesFault: "operation not permitted. This system does not allow it.", ImagesCure: "allow it"}, gpus.Set{})
 	if len(got) != 1 || got[0].Grade != Note || got[0].Text.String() != "cannot run: operation not permitted. This system does not allow it" || got[0].Fix.String() != "allow it; then restart the agent" {
 		t.Errorf("got %+v", got)
 	}
