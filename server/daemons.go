@@ -30,7 +30,7 @@ func (s *Server) daemons(wake func()) []daemon {
 	st := s.Store.Shard(s.part.Shard)
 	t := &transitioner.Transitioner{
 		Store: st, Log: s.Log.With("part", "transitioner"), Describe: s.describeResult,
-		Affinity: s.Config.Affinity, Urgent: s.Config.Urgent, Settings: s.Config.Transitions,
+		Affinity: s.Config.Affinity, Urgent: s.Config.Urgent, DailyQuota: s.Config.DailyResultQuota, Settings: s.Config.Transitions,
 	}
 	if wake != nil { // it runs for long
 		t.Clock = new(transitioner.Clock)

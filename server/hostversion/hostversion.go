@@ -15,16 +15,19 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// enough is the number of valid results after which a host is trusted.
-const enough = 10
+const (
+	enough   = 10  // valid results after which a host is trusted
+	mostJobs = 1e9 // per CPU and day
+)
 
 // Quota returns the number of results per CPU that the host may get today. quota is the project's
-// daily_result_quota.
+// daily_result_quota, with which a host begins. Each valid result adds one, so only hosts without
+// enough valid results are ever kept from work.
 func Quota(h store.HostAppVersion, quota int) int {
 	if h.MaxJobsPerDay == 0 {
 		return quota
 	}
-	return min(h.MaxJobsPerDay, quota)
+	return h.MaxJobsPerDay
 }
 
 // Sent counts a result that was sent.
@@ -39,37 +42,40 @@ func Sent(h store.HostAppVersion, quota int) store.HostAppVersion {
 // Succeeded returns the record after a reported success: the quota of a host that recovers grows
 // fast.
 func Succeeded(h store.HostAppVersion, quota int) store.HostAppVersion {
-	if h.MaxJobsPerDay > 0 && quota > 0 {
+	if h.MaxJobsPerDay > 0 && h.MaxJobsPerDay < quota {
 		h.MaxJobsPerDay = min(2*h.MaxJobsPerDay, quota)
 	}
 	return h
 }
 
 // Failed returns the record after an error, a missing output file or a missed deadline.
-func Failed(h store.HostAppVersion) store.HostAppVersion {
+func Failed(h store.HostAppVersion, quota int) store.HostAppVersion {
 	h.ConsecutiveValid, h.ErrorRate = 0, worse(h.ErrorRate)
-	if h.MaxJobsPerDay > 0 {
-		h.MaxJobsPerDay = max(1, h.MaxJobsPerDay-1)
+	if h.MaxJobsPerDay > 0 && quota > 0 {
+		h.MaxJobsPerDay = max(1, min(h.MaxJobsPerDay, quota)-1)
 	}
 	return h
 }
 
 // Valid returns the record after a valid result. Only one that was compared with another host's
 // increases trust.
-func Valid(h store.HostAppVersion, replicated bool, quota int) store.HostAppVersion {
+func Valid(h store.HostAppVersion, replicated bool) store.HostAppVersion {
 	h.ErrorRate = better(h.ErrorRate)
 	if replicated {
 		h.ConsecutiveValid++
 	}
-	if h.MaxJobsPerDay > 0 && h.MaxJobsPerDay < quota {
+	if h.MaxJobsPerDay > 0 && h.MaxJobsPerDay < mostJobs {
 		h.MaxJobsPerDay++
 	}
 	return h
 }
 
 // Invalid returns the record after a result that was outvoted.
-func Invalid(h store.HostAppVersion) store.HostAppVersion {
+func Invalid(h store.HostAppVersion, quota int) store.HostAppVersion {
 	h.ConsecutiveValid, h.ErrorRate = 0, worse(h.ErrorRate)
+	if h.MaxJobsPerDay > quota && quota > 0 {
+		h.MaxJobsPerDay--
+	}
 	return h
 }
 

@@ -19,24 +19,30 @@ func TestQuota(t *testing.T) {
 		}
 		h = after
 	}
-	step("a failure before anything was sent", hostversion.Failed(h), 8, 0)
+	step("a failure before anything was sent", hostversion.Failed(h, quota), 8, 0)
 	step("sent", hostversion.Sent(h, quota), 8, 0)
 	if h.NJobsToday != 1 {
 		t.Errorf("%d sent today", h.NJobsToday)
 	}
-	step("valid", hostversion.Valid(h, true, quota), 8, 1)
-	step("valid alone", hostversion.Valid(h, false, quota), 8, 1)
-	step("invalid", hostversion.Invalid(h), 8, 0)
+	step("valid", hostversion.Valid(h, true), 9, 1)
+	step("valid alone", hostversion.Valid(h, false), 10, 1)
+	step("succeeded", hostversion.Succeeded(h, quota), 10, 1)
+	step("invalid", hostversion.Invalid(h, quota), 9, 0)
+	step("invalid", hostversion.Invalid(h, quota), 8, 0)
+	step("invalid at the quota", hostversion.Invalid(h, quota), 8, 0)
+	step("valid", hostversion.Valid(h, true), 9, 1)
+	step("sent", hostversion.Sent(h, quota), 9, 1)
+	step("valid", hostversion.Valid(h, true), 10, 2)
 	for want := 7; want >= 1; want-- {
-		step("failed", hostversion.Failed(h), want, 0)
+		step("failed", hostversion.Failed(h, quota), want, 0)
 	}
-	step("failed at the least", hostversion.Failed(h), 1, 0)
+	step("failed at the least", hostversion.Failed(h, quota), 1, 0)
 	step("succeeded", hostversion.Succeeded(h, quota), 2, 0)
-	step("valid", hostversion.Valid(h, true, quota), 3, 1)
+	step("valid", hostversion.Valid(h, true), 3, 1)
 	step("succeeded", hostversion.Succeeded(h, quota), 6, 1)
 	step("succeeded", hostversion.Succeeded(h, quota), 8, 1)
-	if got := hostversion.Quota(h, 5); got != 5 {
-		t.Errorf("after the project lowered it: %d", got)
+	if got := hostversion.Quota(hostversion.Failed(h, 5), 5); got != 4 {
+		t.Errorf("a failure after the project lowered it: %d", got)
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func failed(h store.HostAppVersion) store.HostAppVersion  { return hostversion.Failed(h) }
-func invalid(h store.HostAppVersion) store.HostAppVersion { return hostversion.Invalid(h) }
-func valid(h store.HostAppVersion) store.HostAppVersion   { return hostversion.Valid(h, true, 8) }
+func failed(h store.HostAppVersion) store.HostAppVersion  { return hostversion.Failed(h, 8) }
+func invalid(h store.HostAppVersion) store.HostAppVersion { return hostversion.Invalid(h, 8) }
+func valid(h store.HostAppVersion) store.HostAppVersion   { return hostversion.Valid(h, true) }
 
 func TestARecordIsBadAfterFailuresInARow(t *testing.T) {
 	for name, fail := range map[string]func(store.HostAppVersion) store.HostAppVersion{"failed": failed, "invalid": invalid} {

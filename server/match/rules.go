@@ -29,8 +29,8 @@ type Once struct {
 func (r *Rules) Keys() []setting.Key {
 	return []setting.Key{
 		setting.Number(&r.DailyResultQuota, 100, 1e6,
-			`Results that a computer may get each day, for each CPU. Errors lower a computer's quota, down to 1.
-			Good results restore it.`).First(),
+			`Results that a computer may get each day, for each CPU. Each valid result raises a computer's quota by
+			1, without an upper limit. Errors lower it below this number, down to 1.`).First(),
 		setting.Number(&r.MaxWusToSend, 10, 1e5,
 			`Maximum number of results in one reply, for each CPU.`),
 		setting.Number(&r.MaxWusInProgress, 0, 1e6,

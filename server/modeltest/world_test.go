@@ -221,7 +221,7 @@ func (w *world) boot() {
 func (w *world) start(i int) {
 	log := slog.New(slog.DiscardHandler)
 	{
-		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), Urgent: w.cfg.Urgent, Settings: transitioner.Settings{DeleteDelay: w.lag}}
+		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), Urgent: w.cfg.Urgent, DailyQuota: w.cfg.DailyResultQuota, Settings: transitioner.Settings{DeleteDelay: w.lag}}
 		v := &validator.Validator{
 			Store: w.st, Log: log, DailyQuota: w.cfg.DailyResultQuota,
 			Checker: func(context.Context, int64) (validator.Checker, error) {

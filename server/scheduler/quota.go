@@ -98,6 +98,6 @@ func (r *rpc) reportedBack(x store.Result) {
 		e.now = hostversion.Succeeded(e.now, r.s.Config.DailyResultQuota)
 	case x.ExitStatus == protocol.ExitAbortedByProject: // the project ordered it
 	default:
-		e.now = hostversion.Failed(e.now)
+		e.now = hostversion.Failed(e.now, r.s.Config.DailyResultQuota)
 	}
 }

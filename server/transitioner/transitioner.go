@@ -42,6 +42,8 @@ type Transitioner struct {
 	Clock *Clock
 	// Urgent defines which results are urgent, and which become so.
 	Urgent match.Urgent
+	// DailyQuota is the project's daily_result_quota.
+	DailyQuota int
 	Settings
 }
 
@@ -233,7 +235,7 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time)
 		return nil
 	}
 	tx.SetCause(now, "transitioner", plan.why())
-	err = apply(tx, wu, results, plan, w.made)
+	err = t.apply(tx, wu, results, plan, w.made)
 	if err == nil && plan.FreeSuccessors {
 		err = freeSuccessors(tx, wu, results, now, t.Affinity.First(now))
 	}
@@ -250,7 +252,7 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time)
 }
 
 // apply stores a plan.
-func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made []store.Result) error {
+func (t *Transitioner) apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made []store.Result) error {
 	moved := make(map[int64]store.Result, len(results))
 	for _, r := range results {
 		moved[r.ID] = r
@@ -275,7 +277,8 @@ func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made
 		}
 	}
 	for _, id := range p.TimedOut {
-		if err := tx.ChangeHostAppVersion(moved[id], hostversion.Failed); err != nil {
+		failed := func(h store.HostAppVersion) store.HostAppVersion { return hostversion.Failed(h, t.DailyQuota) }
+		if err := tx.ChangeHostAppVersion(moved[id], failed); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 					return err
 				}
 				err := earned.version(r, func(h store.HostAppVersion) store.HostAppVersion {
-					h = hostversion.Valid(h, l.wu.MinQuorum > 1, v.DailyQuota)
+					h = hostversion.Valid(h, l.wu.MinQuorum > 1)
 					h = hostversion.Returned(h, r.ReceivedTime.Sub(r.SentTime))
 					return hostversion.Timed(h, r.ElapsedTime, wu.RscFpopsEst)
 				})
@@ -54,13 +54,13 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 		case invalid:
 			r.ValidateState = store.Invalid
 			transition = true
-			if err := earned.version(r, hostversion.Invalid); err != nil {
+			if err := earned.version(r, func(h store.HostAppVersion) store.HostAppVersion { return hostversion.Invalid(h, v.DailyQuota) }); err != nil {
 				return err
 			}
 		case broken:
 			r.Outcome, r.ValidateState = store.ValidateError, store.Invalid
 			transition = true
-			if err := earned.version(r, hostversion.Failed); err != nil {
+			if err := earned.version(r, func(h store.HostAppVersion) store.HostAppVersion { return hostversion.Failed(h, v.DailyQuota) }); err != nil {
 				return err
 			}
 		case undecided, suspicious:

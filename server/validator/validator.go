@@ -41,7 +41,7 @@ type Validator struct {
 	// Credit returns an application's policy for rewarding results. If nil, they are rewarded by
 	// flops.
 	Credit func(ctx context.Context, appID int64) (credit.Policy, error)
-	// DailyQuota is the number of results per CPU that a good host may get a day.
+	// DailyQuota is the project's daily_result_quota.
 	DailyQuota int
 	Settings
 	// Stored is called when something was stored while programs still run. It may be nil.
