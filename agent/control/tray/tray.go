@@ -4,8 +4,9 @@
 //
 // It does not poll: it asks the agent when the menu is opened.
 //
-//	tray.go  the icon
-//	menu.go  the menu
+//	tray.go    the icon
+//	pixmap.go  its picture
+//	menu.go    the menu
 package tray
 
 import (
@@ -39,12 +40,6 @@ const (
 	menuName    = "com.canonical.dbusmenu"
 	menuPath    = "/StatusNotifierItem/Menu"
 )
-
-// A pixmap is an icon as the specification has it. The icon's name is used instead of one.
-type pixmap struct {
-	Width, Height int32
-	Pixels        []byte
-}
 
 type tooltip struct {
 	Icon        string
@@ -102,7 +97,7 @@ func export(conn *dbus.Conn, m *menu) error {
 	}{
 		{itemPath, item, icon{}, map[string]*prop.Prop{
 			"Category": fixed("ApplicationStatus"), "Id": fixed("starling"), "Title": fixed("Starling"), "Status": fixed("Active"),
-			"IconName": fixed("starling"), "IconPixmap": fixed([]pixmap{}), "IconThemePath": fixed(""),
+			"IconName": fixed("starling"), "IconPixmap": fixed(pixmaps()), "IconThemePath": fixed(""),
 			"AttentionIconName": fixed(""), "OverlayIconName": fixed(""),
 			"ToolTip": fixed(tooltip{Icon: "starling", Pixmaps: []pixmap{}, Title: "Starling"}), "ItemIsMenu": fixed(true), "Menu": fixed(dbus.ObjectPath(menuPath)),
 		}},

@@ -1,6 +1,7 @@
 package tray
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -100,6 +101,14 @@ func TestTheIconAndItsMenu(t *testing.T) {
 		if v, err := conn.Object(name, itemPath).GetProperty(item + "." + property); err != nil || v.String() != want {
 			t.Errorf("%s: %v, %v", property, v, err)
 		}
+	}
+	var all []pixmap
+	if err := conn.Object(name, itemPath).StoreProperty(item+".IconPixmap", &all); err != nil || len(all) != 1 {
+		t.Fatalf("picture: %v, %v", all, err)
+	}
+	// Its corner is transparent, and below the birds it has the icon's background.
+	if p := all[0]; p.Width != 64 || p.Height != 64 || len(p.Pixels) != 4*64*64 || p.Pixels[0] != 0 || !bytes.Equal(p.Pixels[4*(64*60+32):][:4], []byte{0xff, 0x15, 0x40, 0x3f}) {
+		t.Errorf("picture: %d by %d, %x", p.Width, p.Height, p.Pixels[:min(len(p.Pixels), 16)])
 	}
 	m := conn.Object(name, menuPath)
 	if err := conn.AddMatchSignal(dbus.WithMatchInterface(menuName)); err != nil {
