@@ -3,6 +3,7 @@
 package desktop
 
 import (
+	"context"
 	"errors"
 	"os"
 	"time"
@@ -11,8 +12,11 @@ import (
 	"github.com/starling-grid/starling/internal/wayland"
 )
 
-// retry is the time for which a source that failed is left alone.
-const retry = time.Minute
+// These are the times for which a source that failed is left alone, and one that did not answer in time.
+const (
+	retry     = time.Minute
+	retrySlow = 10 * time.Second
+)
 
 // away is the time without input after which sources watch for the return of people.
 var away = 15 * time.Second // tests wait less
@@ -63,7 +67,8 @@ func New() *Session {
 func sessionBus() string { return os.Getenv("DBUS_SESSION_BUS_ADDRESS") }
 
 // Idle returns the answer of the best source that works. The others may be wrong, as Xwayland sees
-// only its own windows' input. If no source works, Err is the error of the best one.
+// only its own windows' input. If no source works, Err is the error of the best one, or
+// context.DeadlineExceeded if one did not answer in time.
 func (s *Session) Idle(now time.Time) Reading {
 	failed := Reading{Err: errors.New("it is neither a Wayland nor an X11 session")}
 	for _, x := range s.sources {
@@ -71,7 +76,7 @@ func (s *Session) Idle(now time.Time) Reading {
 		if r.Err == nil {
 			return r
 		}
-		if failed.Source == "" && !errors.Is(r.Err, errAbsent) {
+		if failed.Source == "" && !errors.Is(r.Err, errAbsent) || slow(r.Err) {
 			failed = r
 		}
 	}
@@ -95,6 +100,9 @@ func (s *Session) Retry() {
 
 var errAbsent = errors.New("not in this session")
 
+// slow reports whether a source did not answer in time. It may only be busy.
+func slow(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
+
 func (s *Session) read(x *source, now time.Time) Reading {
 	at := x.address()
 	if at != x.at {
@@ -104,7 +112,11 @@ func (s *Session) read(x *source, now time.Time) Reading {
 	if at == "" {
 		return Reading{Source: x.name, Err: errAbsent}
 	}
-	if !x.failed.IsZero() && now.Sub(x.failed).Abs() < retry {
+	pause := retry
+	if slow(x.err) {
+		pause = retrySlow
+	}
+	if !x.failed.IsZero() && now.Sub(x.failed).Abs() < pause {
 		return Reading{Source: x.name, Err: x.err}
 	}
 	idle, err := x.ask(now, s.poke)

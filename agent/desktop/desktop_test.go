@@ -1,8 +1,12 @@
 package desktop_test
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 
@@ -112,6 +116,22 @@ func TestDesktopsOnTheBus(t *testing.T) {
 	s.Idle(time.Now())
 	if n := len(m.watches); n != 2 {
 		t.Errorf("after a return: %d watches, want another one", n)
+	}
+}
+
+// A source that does not answer in time is not mistaken for the end of the session, and is asked again
+// soon.
+func TestASlowDesktop(t *testing.T) {
+	t.Parallel()
+	s, asked := desktop.Scripted(errors.New("not offered"), fmt.Errorf("GNOME: %w", context.DeadlineExceeded), errors.New("not there"))
+	now := time.Now()
+	for _, after := range []time.Duration{0, 5 * time.Second, 12 * time.Second, 30 * time.Second} {
+		if r := s.Idle(now.Add(after)); r.Source != "source 1" || !errors.Is(r.Err, context.DeadlineExceeded) {
+			t.Errorf("after %v: got %+v", after, r)
+		}
+	}
+	if want := []int{1, 3, 1}; !slices.Equal(asked, want) {
+		t.Errorf("asked %v times, want %v", asked, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package desktop
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -14,3 +15,16 @@ func SetAway(t *testing.T, d time.Duration) {
 
 // SystemCounter is for tests.
 var SystemCounter = systemCounter
+
+// Scripted returns a session whose sources fail with these errors, and the numbers of times that each
+// has been asked.
+func Scripted(errs ...error) (*Session, []int) {
+	s, asked := &Session{Returned: make(chan struct{}, 1)}, make([]int, len(errs))
+	for i, err := range errs {
+		s.sources = append(s.sources, &source{
+			name: fmt.Sprint("source ", i), address: func() string { return "here" },
+			open: func(string, func()) (watch, error) { asked[i]++; return nil, err },
+		})
+	}
+	return s, asked
+}

@@ -26,7 +26,7 @@ func Notify(title, text string) error {
 	}
 	hints := map[string]any{"desktop-entry": "starling"}
 	var id uint32
-	return bus.Session.Start(notifications, notificationsPath, notifications+".Notify", &id, "Starling", uint32(0), "starling", title, text, []string{}, hints, int32(-1))
+	return bus.Notices.Start(notifications, notificationsPath, notifications+".Notify", &id, "Starling", uint32(0), "starling", title, text, []string{}, hints, int32(-1))
 }
 
 // Notifies returns the reason why the session shows no notifications, or nil if it does.
@@ -36,6 +36,6 @@ func Notifies() error {
 }
 
 func capabilities() (can []string, err error) {
-	err = bus.Session.Start(notifications, notificationsPath, notifications+".GetCapabilities", &can)
+	err = bus.Notices.Start(notifications, notificationsPath, notifications+".GetCapabilities", &can)
 	return can, err
 }

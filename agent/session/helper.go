@@ -73,11 +73,15 @@ func (h *Helper) Run(ctx context.Context) error {
 	for {
 		now := time.Now()
 		r := h.Seat.Idle(now)
+		limit := patience
+		if errors.Is(r.Err, context.DeadlineExceeded) {
+			limit = untilReady // the desktop is too busy to answer, which is not its end
+		}
 		switch {
 		case r.Err == nil:
 			patience, seen = untilEnded, now
 			h.tell(ctx, &l, r, now)
-		case now.Sub(seen) < patience:
+		case now.Sub(seen) < limit:
 		case patience == untilReady:
 			return fmt.Errorf("%w: %w", ErrBlind, r.Err)
 		default:

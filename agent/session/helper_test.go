@@ -203,3 +203,28 @@ func TestAHelperEnds(t *testing.T) {
 		t.Errorf("%v, %d connections", err, b.dials)
 	}
 }
+
+// A desktop that is too busy to answer has not ended. If it never answers again, it has.
+func TestABusyDesktop(t *testing.T) {
+	b := &bench{seat: &scripted{pushes: true}, answer: "{}"}
+	ended := errors.New("still running")
+	err := run(t, b, func() {
+		b.pass(time.Minute)
+		b.seat.set(time.Now(), context.DeadlineExceeded)
+		b.pass(untilReady / 2)
+		before := len(b.reports)
+		b.seat.set(time.Now(), nil)
+		b.pass(time.Minute)
+		if len(b.reports) == before {
+			t.Errorf("no report after the desktop was busy; the helper: %v", b.said)
+		}
+		b.seat.set(time.Now(), context.DeadlineExceeded)
+		b.pass(2 * untilReady)
+		if strings.Contains(strings.Join(b.said, " "), "has ended") {
+			ended = nil
+		}
+	})
+	if err != nil || ended != nil {
+		t.Errorf("at the end: %v, %v", err, ended)
+	}
+}

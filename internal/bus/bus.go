@@ -30,10 +30,13 @@ type Bus struct {
 	at   string // that conn leads to
 }
 
-// System and Session are the buses of the computer and of the user's session.
+// System and Session are the buses of the computer and of the user's session. Notices is a second
+// connection to the session's bus, for programs that may take long to answer: a connection handles one
+// call at a time.
 var (
 	System  = &Bus{open: dbus.ConnectSystemBus, address: "DBUS_SYSTEM_BUS_ADDRESS"}
 	Session = &Bus{open: session, address: "DBUS_SESSION_BUS_ADDRESS"}
+	Notices = &Bus{open: session, address: "DBUS_SESSION_BUS_ADDRESS"}
 )
 
 // session opens the bus of the user's session if there is one. It does not start a bus.
