@@ -24,7 +24,7 @@ help:
 	@echo "make flaky       make test again and again, beside a load (FLAKY_ROUNDS=10 FLAKY_PROCS='1 2 4')"
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
 	@echo "make test-windows [ALL=1]  tests of Windows programs, by Wine; ALL=1: those that take long, too"
-	@echo "make test-desktops  presence in real Wayland compositors, from Debian 13 in a folder, as root"
+	@echo "make test-desktops  presence, icon and notifications in real desktops, from Debian 13 in a folder, as root"
 	@echo "make test-packages  the packages are installed, upgraded and removed, with systemd, as root"
 	@echo "make test-python  the Python package with a real server and agent, with pytest and mypy"
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
@@ -83,11 +83,12 @@ test-packages:
 	tools/desktops/make || [ $$? = 3 ]
 	STARLING_PACKAGES=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(DebianPackage|ProfileForUbuntu|ServerPackage|ServiceOfSystemd|ArchiveAndRPM)$$' ./e2e
 
-# Sway, labwc and KWin without screens, in a folder that tools/desktops/make makes once, as root.
+# GNOME, KWin, Sway, labwc and an X11 desktop without screens, in a folder that tools/desktops/make makes
+# once, as root. They mostly wait, so all of them run at once.
 test-desktops:
 	tools/install-test-deps
 	tools/desktops/make || [ $$? = 3 ]
-	STARLING_DESKTOPS=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(TheDesktopIs|WaylandDesktopsAre)Seen$$' ./e2e
+	STARLING_DESKTOPS=1 $(GO) test -count=1 -timeout 20m -parallel 8 -v -run '^Test(TheDesktopIs|DesktopsAre)Seen$$' ./e2e
 
 # A primary is killed under load and its standby promoted, by hand and by Patroni.
 failover:

@@ -2,11 +2,11 @@ package e2e_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,14 +48,20 @@ func (n notifications) Notify(_ string, _ uint32, _, _, text string, _ []string,
 
 // A desktopSession is a session that a test has started.
 type desktopSession struct {
-	source string   // the source from which a helper gets input
-	env    []string // environment of its programs
-	input  func() error
+	source  string            // the source from which a helper gets input
+	project *testhost.Project // to compute for, nil: none
+	env     []string          // environment of its programs
+	within  []string          // the words before a command that make it one of the session's processes, nil: none are needed
+	input   func() error
+	shown   func() (string, error)                 // the texts of the notifications, nil: a server of this test shows them
+	away    func()                                 // after some time without input, nil: nothing
+	used    func(at time.Time, ours time.Duration) // after input, and again some time without it, nil: nothing
+	panel   func(a *testhost.Agent)                // uses the icon, nil: nothing
 }
 
 // seesTheDesktop checks that a whole agent, which cannot see the desktop itself, gets reports from
 // the helper in a session on whether somebody uses the computer, and stops and starts computing
-// accordingly.
+// accordingly. The helper shows a notification and an icon there.
 func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 	t.Helper()
 	bus := testbus.Start(t)
@@ -73,19 +79,35 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { end(t, a) })
+	if d.project != nil {
+		if err := a.Attach(ctx, d.project); err != nil {
+			t.Fatal(err)
+		}
+	}
 	await(t, ctx, a, "the agent to say that it sees no desktop", func(s control.Status) bool {
 		return strings.Contains(strings.Join(s.NoEffect, " "), "run_if_user_active has no effect") && strings.Contains(strings.Join(s.NoEffect, " "), "starling session")
 	})
 
-	shown := make(notifications, 10)
-	bus.Serve("org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications", shown)
+	if d.shown == nil {
+		shown := make(notifications, 10)
+		bus.Serve("org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications", shown)
+		d.shown = func() (string, error) {
+			select {
+			case text := <-shown:
+				return text, nil
+			default:
+				return "", nil
+			}
+		}
+	}
 	if err := os.WriteFile(filepath.Join(a.Dir, "accounts", "bad.toml"), []byte("master_ulr = 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	env := append(append(os.Environ(), a.Env...), "XDG_RUNTIME_DIR="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "DBUS_SESSION_BUS_ADDRESS="+bus.Address, "STARLING_DATA="+a.Dir)
 	env = append(env, d.env...)
 	log := filepath.Join(t.TempDir(), "helper.log")
-	helper, err := testhost.StartWith(env, log, bin.Path("starling"), "session")
+	command := append(d.within, bin.Path("starling"), "session")
+	helper, err := testhost.StartWith(env, log, command[0], command[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,24 +130,32 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 		t.Errorf("a second helper: %v: %s", err, out)
 	}
 
-	select {
-	case text := <-shown:
-		if !strings.Contains(text, "master_ulr") {
-			t.Errorf("notification: %s", text)
+	testwait.Try(t, ctx, "the notification of the fault in an account file", func() error {
+		text, err := d.shown()
+		if err == nil && !strings.Contains(text, "master_ulr") {
+			err = fmt.Errorf("shown: %q", text)
 		}
-	case <-ctx.Done():
-		t.Error("no notification of the fault in an account file")
-	}
+		return err
+	})
 	if err := os.Remove(filepath.Join(a.Dir, "accounts", "bad.toml")); err != nil {
 		t.Error(err)
 	}
-	await(t, ctx, a, "computing while nobody is there", func(s control.Status) bool { return reports(s) && s.Compute == "" })
+	tasks := func(s control.Status, run bool) bool {
+		return d.project == nil || slices.ContainsFunc(s.Tasks, func(t control.Task) bool { return t.Running }) == run
+	}
+	computes := func(s control.Status) bool { return reports(s) && s.Compute == "" && tasks(s, true) }
+	await(t, ctx, a, "computing while nobody is there", computes)
+	if d.away != nil {
+		d.away()
+	}
+	at := time.Now()
 	if err := d.input(); err != nil {
 		t.Fatal(err)
 	}
 	await(t, ctx, a, "the input to suspend computing", func(s control.Status) bool {
-		return reports(s) && strings.Contains(s.Compute, "in use") && strings.Contains(s.Presence, "in use, as reported by the helper in the session of")
+		return reports(s) && tasks(s, false) && strings.Contains(s.Compute, "in use") && strings.Contains(s.Presence, "in use, as reported by the helper in the session of")
 	})
+	ours := time.Since(at)
 	if out, err := a.Run(ctx, "status"); err != nil || !strings.Contains(out, "Your use of this computer: in use, as reported by the helper in the session of") {
 		t.Errorf("status: %v: %s", err, out)
 	}
@@ -134,6 +164,13 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 	}
 	if out, _ := a.Run(ctx, "doctor"); !strings.Contains(out, "by the helper in the session of") {
 		t.Errorf("doctor: %s", out)
+	}
+	if d.used != nil {
+		await(t, ctx, a, "computing after some time without input", computes)
+		d.used(at, ours)
+	}
+	if d.panel != nil {
+		d.panel(a)
 	}
 	lock("LockedHint", true)
 	await(t, ctx, a, "the lock", func(s control.Status) bool { return len(s.Helpers) == 1 && strings.Contains(s.Helpers[0], "locked") })
@@ -145,7 +182,7 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 		t.Fatal(err)
 	}
 	await(t, ctx, a, "the helper to connect again", reports)
-	if err := helper.Stop(time.Minute); err != nil {
+	if err := helper.Stop(time.Minute); err != nil && d.within == nil {
 		t.Error(err)
 	}
 	await(t, ctx, a, "the helper to be forgotten", func(s control.Status) bool { return len(s.Helpers) == 0 && len(s.NoEffect) > 0 })
@@ -156,69 +193,9 @@ func TestTheDesktopIsSeen(t *testing.T) {
 	t.Parallel()
 	needs(t, "xdotool")
 	screen := testx11.Start(t)
-	seesTheDesktop(t, patience(t), desktopSession{"X11", []string{"DISPLAY=" + screen.Socket}, func() error {
+	seesTheDesktop(t, patience(t), desktopSession{source: "X11", env: []string{"DISPLAY=" + screen.Socket}, input: func() error {
 		cmd := exec.Command("xdotool", "key", "a")
 		cmd.Env = append(os.Environ(), "DISPLAY="+screen.Display)
 		return cmd.Run()
 	}})
-}
-
-// TestWaylandDesktopsAreSeen uses real compositors of Debian 13, without screens.
-func TestWaylandDesktopsAreSeen(t *testing.T) {
-	t.Parallel()
-	onDemand(t, "STARLING_DESKTOPS", "test-desktops")
-	const run = "../tools/desktops/run"
-	where, err := exec.Command("../tools/desktops/make", "--where").Output()
-	if err == nil {
-		_, err = os.Stat(filepath.Join(strings.TrimSpace(string(where)), "complete"))
-	}
-	if err != nil {
-		t.Skip("there is no bench with compositors, see above; presence in Wayland sessions is NOT tested")
-	}
-	for _, tt := range []struct {
-		name, command, input string
-	}{
-		{"sway", "exec sway -c /dev/null", "wlrctl keyboard type a"},
-		{"labwc", "exec labwc", "wlrctl keyboard type a"},
-		// Programs cannot simulate keyboard input in KWin. This is the call that its own programs
-		// make when somebody uses a game controller.
-		{
-			"kwin", "dbus-daemon --session --address=unix:path=$XDG_RUNTIME_DIR/bus --fork && DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus exec kwin_wayland --virtual --socket wayland-1",
-			"dbus-send --bus=unix:path=$XDG_RUNTIME_DIR/bus --print-reply --dest=org.freedesktop.ScreenSaver /org/freedesktop/ScreenSaver org.freedesktop.ScreenSaver.SimulateUserActivity",
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			dir, err := os.MkdirTemp("", "starling") //nolint:usetesting // sockets need short paths
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = os.RemoveAll(dir) })
-			log := filepath.Join(t.TempDir(), "compositor.log")
-			compositor, err := testhost.Start(log, run, dir, "sh", "-c", tt.command)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				compositor.Kill()
-				showLog(t, log)
-			})
-			ctx, socket := patience(t), ""
-			testwait.Try(t, ctx, tt.name, func() error {
-				found, _ := filepath.Glob(filepath.Join(dir, "wayland-?"))
-				if len(found) == 0 {
-					return errors.New("no socket yet")
-				}
-				socket = found[0]
-				return nil
-			})
-			seesTheDesktop(t, ctx, desktopSession{"Wayland", []string{"WAYLAND_DISPLAY=" + socket}, func() error {
-				out, err := exec.CommandContext(ctx, run, dir, "env", "WAYLAND_DISPLAY="+filepath.Base(socket), "sh", "-c", tt.input).CombinedOutput()
-				if err != nil {
-					return fmt.Errorf("%w: %s", err, out)
-				}
-				return nil
-			}})
-		})
-	}
 }
