@@ -65,3 +65,46 @@ func TestCommands(t *testing.T) {
 		t.Errorf("found %q\ninstead of %q", wrong, want)
 	}
 }
+
+func TestBlocks(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"README.md", "python/README.md", "examples/a/README.md", "tools/release/VERIFY.md"} {
+		write(name, "# Empty\n")
+	}
+	write("docs/a.md", "1. a\n\n   ```\n   # here\n   do \\\n     --now   # at once\n\n   # later\n   undo\n   ```\n\n```\n$ send '{\n  1}'\n{\"id\": 1}\n$ end\n```\n\n```toml\nkey = 1\n```\n")
+	blocks, err := testdocs.Blocks(dir)
+	if err != nil || len(blocks) != 3 {
+		t.Fatal(blocks, err)
+	}
+	for i, want := range []struct {
+		line     int
+		run      bool
+		commands []string
+		output   string
+	}{
+		{4, true, []string{"do \\\n  --now   # at once", "# later", "undo"}, ""},
+		{13, true, []string{"send '{\n  1}'", "end"}, "{\"id\": 1}\n"},
+		{20, false, []string{"key = 1"}, ""},
+	} {
+		b := blocks[i]
+		if b.Document != "docs/a.md" || b.Line != want.line || b.IsRun() != want.run || !reflect.DeepEqual(b.Commands(), want.commands) || b.Output() != want.output {
+			t.Errorf("block %+v has the commands %q and the output %q", b, b.Commands(), b.Output())
+		}
+	}
+	for _, text := range []string{"```\nopen\n", "```zsh\nrun\n```\n"} {
+		write("docs/b.md", text)
+		if blocks, err := testdocs.Blocks(dir); err == nil {
+			t.Errorf("%q has the blocks %v", text, blocks)
+		}
+	}
+}

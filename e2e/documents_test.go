@@ -1,0 +1,140 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/internal/testdocs"
+)
+
+// tested maps each block of commands in the documents to the test that runs it, or to the reason why
+// no test does. A block is named by its document and by the start of its first command. The longest
+// start counts, and "" is any block.
+var tested = map[string]map[string]string{
+	"CONTRIBUTING.md": {"": "every change is tested by these commands"},
+	"README.md":       {"": "TestReadme"},
+
+	"docs/scientists.md":     {"": "TestScientist"},
+	"docs/templates.md":      {"": "TestScientist"},
+	"docs/plain-programs.md": {"": "TestScientist"},
+	"docs/programs.md":       {"": "TestScientist"},
+	"docs/api.md": {
+		"":                         "TestScientist",
+		"secret = ":                "TestSignature",
+		"from boinc_submit import": "TestBOINCSubmit",
+	},
+	"docs/images.md": {
+		"docker build":                "a Docker daemon; TestImageApplications publishes images and computes with them",
+		"starling-server version add": "TestImagesForDocker",
+	},
+	"python/README.md": {"": "TestScientist"},
+	"docs/python.md": {
+		"":                           "python/tests/test_documents.py",
+		"export STARLING_URL":        "TestScientist",
+		"starling-server app add":    "an image from a registry on the internet; python/tests/test_functions.py publishes one like it",
+		"python3 -m starling_grid >": "TestScientist",
+		"rule shout:":                "python/tests/test_snakemake.py",
+	},
+
+	"docs/testing.md": {
+		"":           "TestDeveloper",
+		"podman run": "an image of the server in podman; TestImage runs that of the agent",
+	},
+	"tools/release/VERIFY.md": {
+		"":          "TestRelease",
+		"git clone": "a published release; TestRelease builds each file twice",
+	},
+
+	"docs/volunteers.md": {
+		"":                           "TestVolunteer",
+		"sudo apt install ./starl":   "TestDebianPackage",
+		"sudo install bin/starling":  "TestServiceOfSystemd",
+		"starling attach":            "TestScripts",
+		"starling attach https://pr": "TestVolunteer",
+	},
+	"docs/preferences.md": {"": "TestVolunteer"},
+	"docs/computers.md":   {"": "TestVolunteer"},
+	"docs/gpus.md":        {"starling prefs set": "TestVolunteer"},
+	"docs/advanced.md":    {"podman pull": "TestImage"},
+	"docs/coming-from-boinc.md": {
+		"sudo systemctl disable": "TestImportFromBOINC",
+		"starling nomorework":    "TestExportToBOINC",
+		"boincmgr":               "TestManager",
+	},
+	"docs/security.md": {"icacls": "a command of Windows"},
+
+	"docs/operators.md":   {"": "not followed by a test yet"},
+	"docs/pipeline.md":    {"": "not followed by a test yet"},
+	"docs/performance.md": {"": "not followed by a test yet"},
+	"docs/servers.md":     {"": "not followed by a test yet"},
+}
+
+// TestDocuments requires that every block of commands in the documents is run by a test, or has a
+// reason why it cannot be.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	blocks, err := testdocs.Blocks("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := make(map[string]bool)
+	for _, b := range blocks {
+		if !b.IsRun() {
+			continue
+		}
+		if start, test := testOf(b); test != "" {
+			used[b.Document+start] = true
+		} else {
+			t.Errorf("no test runs the block at %s:%d: %s", b.Document, b.Line, b.Commands()[0])
+		}
+	}
+	tests := testNames(t)
+	for document, starts := range tested {
+		for start, test := range starts {
+			if !used[document+start] {
+				t.Errorf("%s has no block that starts with %q", document, start)
+			}
+			if !strings.Contains(test, " ") && !tests[test] {
+				t.Errorf("%s: there is no test %s of the block that starts with %q", document, test, start)
+			}
+		}
+	}
+}
+
+// testOf returns the start by which a block is listed, and its test or the reason why it has none.
+func testOf(b testdocs.Block) (start, test string) {
+	command := b.Commands()[0]
+	for s, name := range tested[b.Document] {
+		if strings.HasPrefix(command, s) && (test == "" || len(s) > len(start)) {
+			start, test = s, name
+		}
+	}
+	return start, test
+}
+
+// testNames returns the names of all tests in Go, and the paths of those in Python.
+func testNames(t *testing.T) map[string]bool {
+	t.Helper()
+	names := make(map[string]bool)
+	functions := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for _, pattern := range []string{"../*/*_test.go", "../*/*/*_test.go", "../python/tests/test_*.py"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no tests at %s, %v", pattern, err)
+		}
+		for _, file := range files {
+			names[strings.TrimPrefix(filepath.ToSlash(file), "../")] = true
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range functions.FindAllStringSubmatch(string(text), -1) {
+				names[m[1]] = true
+			}
+		}
+	}
+	return names
+}
