@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,18 +20,29 @@ func TestDeveloper(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.call("127.0.0.1:8080", fmt.Sprint("127.0.0.1:", port))
+	s.call("/tmp/starling-dev", os.TempDir()+"/starling-dev")
 	printed := s.follow("testing.md", "starling-server dev --listen")
 	var project struct{ URL, Authenticator, Dir string }
 	if err := json.Unmarshal([]byte(regexp.MustCompile(`(?m)^{"url".*`).FindString(printed)), &project); err != nil {
 		t.Fatal(err)
 	}
-	s.join("a", project.URL, project.Authenticator)
+	a := s.join("a", project.URL, project.Authenticator)
 	s.typed("until starling-server status " + project.Dir + " --json | grep '\"canonical\": *[1-9]'; do :; done")
+	if err := a.Stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	s.call("http://127.0.0.1:8080/demo/", project.URL)
+	s.call("--hosts 500", "--hosts 5 --tasks 20")
+	s.call("--duration 1m", "--hosts 5 --duration 200ms")
+	s.call("$(pgrep -d, starling-server)", fmt.Sprint(os.Getpid()))
+	s.write("keyfile", project.Authenticator)
+	s.prints(s.follow("performance.md", "starling-server load"), "dispatched and reported", `"tasks_per_second"`)
 
 	s.write("request.xml", "<scheduler_request>\n<authenticator>"+project.Authenticator+"</authenticator>\n</scheduler_request>\n")
 	request := s.take("testing.md", "curl -H 'Starling-Fault: lose-reply'").Text
 	if out, err := s.try(request); err == nil || !strings.Contains(out, "Empty reply from server") {
 		t.Errorf("with the fault, the answer is %s, %v", out, err)
 	}
-	s.prints(s.typed(strings.Replace(request, "lose-reply", "none", 1)), "<scheduler_reply>")
+	s.prints(s.typed(strings.Replace(request, "-H 'Starling-Fault: lose-reply'", "", 1)), "<scheduler_reply>")
 }

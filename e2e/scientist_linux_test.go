@@ -6,11 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testimage"
 )
 
 // TestScientist makes a project by the handbook for scientists, and computes with the templates, plain
@@ -30,6 +34,7 @@ func TestScientist(t *testing.T) {
 	s.write("range_8.txt", "3217\n")
 	s.write("table.bin", "a table\n")
 
+	s.images()
 	b := s.take("scientists.md", "starling-server init myproject").Commands()
 	s.prints(s.typed(b[0]), "My project", "myproject/server.toml")
 	p.Key = strings.TrimSpace(s.typed(b[1]))
@@ -95,6 +100,23 @@ func (p *storyProject) read(name string) string {
 	return string(text)
 }
 
+// images publishes an image, as docker save writes it, in a project that is not served.
+func (s *story) images() {
+	s.t.Helper()
+	layer := testimage.Tar(testimage.File("work/program", "#!/bin/sh\n", 0o755), testimage.File("bin/sh", "a shell", 0o755))
+	if err := testimage.Docker(filepath.Join(s.dir, "fit.tar"), runtime.GOARCH, v1.Config{Cmd: []string{"./program"}, WorkingDir: "/work"}, layer); err != nil {
+		s.t.Fatal(err)
+	}
+	s.write("table.csv", "1,2\n")
+	s.write("docker_wrapper.exe", "a program for Windows")
+	s.typed("starling-server init mine --name Images --url http://127.0.0.1:1/images/")
+	publish := s.take("images.md", "docker build").Commands()
+	s.typed(strings.Join(publish[1:], "\n"))
+	s.typed("cat >>mine/server.toml <<'END'\n\n" + s.example("images.md", "[plan_class.docker]") + "END")
+	s.follow("images.md", "starling-server version add mine fit --platform windows")
+	s.prints(s.typed("starling-server version list mine"), "x86_64-linux-image", "windows_x86_64", "docker")
+}
+
 // templates uses the templates of templates.md.
 func (p *storyProject) templates() {
 	s := p.s
@@ -125,7 +147,6 @@ func (p *storyProject) plainPrograms() {
 	s.typed("starling-server app add myproject align --output out --output all.zip")
 	s.follow("plain-programs.md", "starling-server version add mine align")
 	s.typed("starling-server work create myproject align --name aligned --input data.zip=data.zip --cmdline total")
-
 }
 
 // programs uses the validators and scripts of programs.md.
@@ -196,7 +217,7 @@ func (p *storyProject) requests() {
 	p.python()
 }
 
-// python runs the blocks about Python that need no other modules.
+// python runs the blocks about Python for which the standard library suffices.
 func (p *storyProject) python() {
 	s := p.s
 	source, err := filepath.Abs("../python/src")

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,20 +19,22 @@ import (
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
-// A story is a reader who types the commands of documents, block by block. Addresses, ports and names
-// of files are those of the test. A command that serves a project runs in another terminal.
+// A story is a reader who types the commands of documents, block by block, with the addresses, ports
+// and names of files in the test. A command that serves a project runs in another terminal.
 type story struct {
 	t      *testing.T
 	ctx    context.Context
 	dir    string           // the folder in which commands are typed
 	env    []string         // variables of the shell
-	here   []string         // what documents call things, each followed by its name in this test
+	here   []string         // names in documents, each followed by the name in this test
 	blocks []testdocs.Block // not followed yet
 	shown  []testdocs.Block // settings and output in the documents
+	stop   []func()         // stop servers, in the order of their start
+	used   strings.Builder  // commands and files, with the names in documents
 }
 
-// newStory reads the blocks that the table assigns to this test. At the end of the test, all must
-// have been followed.
+// newStory reads the blocks that the table assigns to this test. At the end of the test, all their
+// commands must have been typed, except those in the table untyped.
 func newStory(t *testing.T) *story {
 	t.Helper()
 	s := &story{t: t, ctx: patience(t), dir: t.TempDir()}
@@ -49,17 +52,20 @@ func newStory(t *testing.T) *story {
 	platform, _ := hostinfo.Platform()
 	s.here = []string{"x86_64-pc-linux-gnu", platform}
 	s.env = append(os.Environ(), "PATH="+string(bin)+":"+os.Getenv("PATH"), "COLUMNS=200")
+	mine := slices.Clone(s.blocks)
 	t.Cleanup(func() {
-		for _, b := range s.blocks {
-			if !t.Failed() {
-				t.Errorf("%s:%d is not followed", b.Document, b.Line)
+		for _, b := range mine {
+			for _, command := range b.Commands() {
+				if !t.Failed() && !strings.Contains(s.used.String(), command) && !isUntyped(command) {
+					t.Errorf("%s:%d: %q is not typed", b.Document, b.Line, command)
+				}
 			}
 		}
 	})
 	return s
 }
 
-// call lets a name stand for another one in the blocks that follow.
+// call replaces a name in the blocks that follow.
 func (s *story) call(name, here string) { s.here = append(s.here, name, here) }
 
 // follow types the next block of a document, which must start with a command. It returns all that
@@ -76,18 +82,26 @@ func (s *story) follow(document, start string) string {
 // its commands in another order.
 func (s *story) take(document, start string) testdocs.Block {
 	s.t.Helper()
-	document = inDocs(document)
-	for i, b := range s.blocks {
-		if b.Document != document {
-			continue
-		}
-		if !strings.HasPrefix(b.Commands()[0], start) {
+	for _, b := range s.blocks {
+		if b.Document == inDocs(document) && !strings.HasPrefix(b.Commands()[0], start) {
 			s.t.Fatalf("%s:%d continues with %q, not %q", b.Document, b.Line, b.Commands()[0], start)
+		} else if b.Document == inDocs(document) {
+			break
 		}
-		s.blocks = append(s.blocks[:i:i], s.blocks[i+1:]...)
-		return b
 	}
-	s.t.Fatalf("%s has no more blocks, but %q is expected", document, start)
+	return s.pick(document, start)
+}
+
+// pick is take for a document whose chapters need not be read in their order.
+func (s *story) pick(document, start string) testdocs.Block {
+	s.t.Helper()
+	for i, b := range s.blocks {
+		if b.Document == inDocs(document) && strings.HasPrefix(b.Commands()[0], start) {
+			s.blocks = slices.Delete(s.blocks, i, i+1)
+			return b
+		}
+	}
+	s.t.Fatalf("%s has no more blocks that start with %q", document, start)
 	return testdocs.Block{}
 }
 
@@ -99,7 +113,7 @@ func inDocs(document string) string {
 	return "docs/" + document
 }
 
-// typed runs commands, which must succeed, and returns what they print.
+// typed runs commands, which must succeed, and returns their output.
 func (s *story) typed(commands string) string {
 	s.t.Helper()
 	out, err := s.try(commands)
@@ -112,6 +126,7 @@ func (s *story) typed(commands string) string {
 // try runs commands. Those that serve a project keep running.
 func (s *story) try(commands string) (out string, err error) {
 	s.t.Helper()
+	s.used.WriteString(commands + "\n")
 	commands = strings.NewReplacer(s.here...).Replace(commands)
 	s.t.Log("$ " + commands)
 	lines := slices.Collect(strings.Lines(commands))
@@ -139,10 +154,10 @@ func serves(command string) bool {
 	return strings.HasPrefix(command, "starling-server serve ") || strings.HasPrefix(command, "starling-server dev ")
 }
 
-// ready matches what a server prints when it listens.
+// ready matches the line that a server prints when it listens.
 var ready = regexp.MustCompile(`(?m)msg\W{1,3}serving|^{"url":.*`)
 
-// serve runs a server until the end of the test. It returns what the server prints once it listens.
+// serve runs a server until the end of the test. It returns the server's output once it listens.
 func (s *story) serve(command string) string {
 	s.t.Helper()
 	log := filepath.Join(s.t.TempDir(), "serve.log")
@@ -150,12 +165,14 @@ func (s *story) serve(command string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(func() {
+	stop := sync.OnceFunc(func() {
 		if err := p.Stop(20 * time.Second); err != nil {
 			s.t.Errorf("%s: %v", command, err)
 		}
 		showLog(s.t, log)
 	})
+	s.stop = append(s.stop, stop)
+	s.t.Cleanup(stop)
 	printed := ""
 	testwait.Try(s.t, s.ctx, command, func() error {
 		select {
@@ -165,22 +182,31 @@ func (s *story) serve(command string) string {
 		default:
 		}
 		text, err := os.ReadFile(log)
-		if printed = string(text); !ready.MatchString(printed) {
-			return fmt.Errorf("it has printed %q, %v", text, err)
+		if printed = string(text); err == nil && !ready.MatchString(printed) {
+			return fmt.Errorf("it has printed %q", text)
 		}
-		return nil
+		return err
 	})
 	return printed
+}
+
+// halt stops all servers.
+func (s *story) halt() {
+	for _, stop := range s.stop {
+		stop()
+	}
+	s.stop = nil
 }
 
 // write makes a file of the reader. Names in it are replaced like those in commands.
 func (s *story) write(name, text string) {
 	s.t.Helper()
+	s.used.WriteString(text)
 	name = filepath.Join(s.dir, name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(strings.NewReplacer(s.here...).Replace(text)), 0o755); err != nil { //nolint:gosec // programs
+	if err := os.WriteFile(name, []byte(strings.NewReplacer(s.here...).Replace(text)), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -203,7 +229,7 @@ func (s *story) resembles(out, example string) {
 	s.t.Helper()
 	form := func(text string) string { return number.ReplaceAllString(text, "0") }
 	for line := range strings.Lines(strings.NewReplacer(s.here...).Replace(example)) {
-		for _, piece := range strings.Split(strings.TrimSpace(line), "…") {
+		for piece := range strings.SplitSeq(strings.TrimSpace(line), "…") {
 			s.prints(form(out), form(strings.TrimRight(piece, ", }")))
 		}
 	}

@@ -34,7 +34,7 @@ func loadCmd() *cobra.Command {
 			"The exit status is 0 if tasks were dispatched and all of them could be reported, else 1.",
 		Example: "  starling-server load http://127.0.0.1:8080/demo/ --key $key --duration 30s\n" +
 			"  starling-server load http://127.0.0.1:8080/demo/ --key $key --jobs 10 --hosts 500 --platforms windows=65,linux=25,mac=10 --upload\n" +
-			"  starling-server load http://127.0.0.1:8080/demo/ --key $key --pid $(pidof starling-server) --json",
+			"  starling-server load http://127.0.0.1:8080/demo/ --key $key --pid $(pgrep -d, starling-server) --json",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			c.URL, c.KeepAlive = args[0], !newConnections

@@ -13,7 +13,7 @@ import (
 type Block struct {
 	Document string // its path below the module's root, with slashes
 	Line     int    // of the first line of its text
-	Language string // after the opening fence. A block of a shell has none
+	Language string // after the opening fence, "" for a shell
 	Text     string // without the fences and the indentation
 }
 
