@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -9,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // TestDeveloper serves a project for tests by the commands of testing.md, and computes one of its tasks.
 func TestDeveloper(t *testing.T) {
 	t.Parallel()
+	needs(t, "curl")
 	s := newStory(t)
 	port, err := testhost.FreePort()
 	if err != nil {
@@ -27,7 +30,13 @@ func TestDeveloper(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.join("a", project.URL, project.Authenticator)
-	s.typed("until starling-server status " + project.Dir + " --json | grep '\"canonical\": *[1-9]'; do :; done")
+	p := testhost.Project{Bin: bin, Dir: project.Dir}
+	testwait.Try(t, s.ctx, "a valid result", func() error {
+		if c, err := p.Count(s.ctx); err != nil || c.Workunits.Canonical == 0 {
+			return errors.Join(err, fmt.Errorf("%+v", c.Workunits))
+		}
+		return nil
+	})
 	if err := a.Stop(); err != nil {
 		t.Fatal(err)
 	}

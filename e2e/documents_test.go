@@ -41,7 +41,7 @@ var tested = map[string]map[string]string{
 		"podman run": "an image of the server in podman; TestImage runs that of the agent",
 	},
 	"tools/release/VERIFY.md": {
-		"":          "TestRelease",
+		"":          "TestVerifyingARelease",
 		"git clone": "a published release; TestRelease builds each file twice",
 	},
 
@@ -92,15 +92,6 @@ var untyped = map[string]string{
 	"ssh -L 8081":  "another computer",
 	"starling-server move myproject --db postgres:": "TestHandbook moves a project to PostgreSQL",
 	"starling-server move myproject --files 's3:":   "TestMoveFiles",
-}
-
-func isUntyped(command string) bool {
-	for start := range untyped {
-		if strings.HasPrefix(command, start) {
-			return true
-		}
-	}
-	return false
 }
 
 // TestDocuments requires that every block of commands in the documents is run by a test, or has a

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,7 @@ import (
 // day: several processes, a key on another computer, failed work, accounts, a backup and a move.
 func TestOperator(t *testing.T) {
 	t.Parallel()
+	needs(t, "curl")
 	s := newStory(t)
 	ports := make([]string, 3)
 	for i := range ports {
@@ -69,13 +71,14 @@ starling-server app add myproject upper
 for name in wu_7 wu_8; do starling-server work create myproject primes --name $name --input numbers.txt=in --max-error 1 --target-nresults 2 --rsc-fpops-est 1e9; done`)
 	testwait.Try(s.t, s.ctx, "failures", func() error {
 		if c, err := p.Count(s.ctx); err != nil || c.Workunits.Error != 2 {
-			return fmt.Errorf("%+v, %w", c.Workunits, err)
+			return errors.Join(err, fmt.Errorf("%+v", c.Workunits))
 		}
 		return nil
 	})
 	s.call("--host 17", "--host 1")
 	look := s.follow("operators.md", "starling-server work list myproject")
 	s.prints(look, "wu_7_", "first_0", "batch 3", "MD5", "1 workunit changed")
+	s.headed(s.typed("starling-server work show myproject first"), s.example("pipeline.md", "TIME"))
 	if shown := s.typed("starling-server work show myproject waiting"); !regexp.MustCompile(`(?m)^priority +10$`).MatchString(shown) {
 		s.t.Errorf("after work set, the workunit is %s", shown)
 	}

@@ -188,3 +188,26 @@ func (c clone) install() {
 		}
 	}
 }
+
+// TestVerifyingARelease types the commands of VERIFY.md in a folder with a signed list of checksums.
+func TestVerifyingARelease(t *testing.T) {
+	t.Parallel()
+	needs(t, "ssh-keygen", "sha256sum")
+	s := newStory(t)
+	s.typed(`ssh-keygen -q -t ed25519 -N '' -C '' -f key
+echo program >starling
+sha256sum starling >SHA256SUMS
+ssh-keygen -q -Y sign -n starling-release -f key SHA256SUMS
+echo "release@starling namespaces=\"starling-release\" $(cut -d ' ' -f 1,2 key.pub)" >allowed_signers`)
+	s.prints(s.follow("tools/release/VERIFY.md", "cut"), strings.Fields(s.typed("ssh-keygen -lf key.pub"))[1])
+	verify := s.take("tools/release/VERIFY.md", "ssh-keygen -Y verify").Text
+	s.prints(s.typed(verify), `Good "starling-release" signature`, "starling: OK")
+	s.typed("echo other >starling")
+	if out, err := s.try(verify); err == nil {
+		t.Errorf("with another file, the commands print %s", out)
+	}
+	s.typed("sha256sum starling >SHA256SUMS")
+	if out, err := s.try(verify); err == nil || strings.Contains(out, "Good") {
+		t.Errorf("with another list, the commands print %s, %v", out, err)
+	}
+}

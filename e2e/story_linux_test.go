@@ -65,6 +65,16 @@ func newStory(t *testing.T) *story {
 	return s
 }
 
+// isUntyped reports whether a command is in the table untyped.
+func isUntyped(command string) bool {
+	for start := range untyped {
+		if strings.HasPrefix(command, start) {
+			return true
+		}
+	}
+	return false
+}
+
 // call replaces a name in the blocks that follow.
 func (s *story) call(name, here string) { s.here = append(s.here, name, here) }
 
@@ -233,6 +243,19 @@ func (s *story) resembles(out, example string) {
 			s.prints(form(out), form(strings.TrimRight(piece, ", }")))
 		}
 	}
+}
+
+// headed requires that a command prints a table with the headings of an example.
+func (s *story) headed(out, example string) {
+	s.t.Helper()
+	first, _, _ := strings.Cut(example, "\n")
+	headings := strings.Fields(first)
+	for line := range strings.Lines(out) {
+		if slices.Equal(strings.Fields(line), headings) {
+			return
+		}
+	}
+	s.t.Errorf("no line with the headings %q in %s", headings, out)
 }
 
 // example returns the block of settings or output in a document that starts with a text.

@@ -26,6 +26,7 @@ echo $n >out
 // handbook for volunteers and of the pages about preferences and several computers.
 func TestVolunteer(t *testing.T) {
 	t.Parallel()
+	needs(t, "script")
 	s := newStory(t)
 	ctx := s.ctx
 	p := newProject(t, ctx)
