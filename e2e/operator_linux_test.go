@@ -114,6 +114,9 @@ func (p *storyProject) watch() {
 	s.prints(s.typed(s.pick("operators.md", "starling-server serve myproject --admin-listen").Text), `"msg":"serving"`, "starling_", "ok")
 	s.typed("gzip --test <profile")
 	s.prints(s.typed(s.pick("operators.md", "starling-server admin").Commands()[0]), "http://127.0.0.1")
+	if out, err := s.try("starling-server admin myproject"); err == nil || !strings.Contains(out, "add the same flag here") {
+		s.t.Errorf("without the flag, admin prints %s", out)
+	}
 	s.halt()
 }
 

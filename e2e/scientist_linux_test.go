@@ -63,7 +63,7 @@ func TestScientist(t *testing.T) {
 	if got := p.read("stored_stored_out"); got != "2203\n" {
 		t.Errorf("the script has stored %q", got)
 	}
-	s.prints(s.follow("scientists.md", "starling-server batch show"), "batch 3", "100 %, done", "first_0", "MD5", "stderr out", "No workunits.")
+	s.prints(s.follow("scientists.md", "starling-server batch show"), "batch 3  1 workunit: 0 unfinished", "100 %, done", "first_0", "MD5", "stderr out", "No workunits.")
 	p.requests()
 }
 

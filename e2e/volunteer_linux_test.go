@@ -14,7 +14,7 @@ import (
 // steps takes some seconds but hardly any CPU time, and saves its state at each step.
 const steps = `#!/bin/sh
 n=$(cat state 2>/dev/null || echo 0)
-while [ "$n" -lt 60 ]; do
+while [ "$n" -lt 100 ]; do
 	sleep 0.1
 	n=$((n + 1))
 	echo $n >state.new && mv state.new state

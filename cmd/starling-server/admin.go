@@ -29,7 +29,7 @@ func adminCmd() *cobra.Command {
 			return withProject(cmd, args[0], func(_ context.Context, p *project.Project) error {
 				at := cmp.Or(listen, p.Config.AdminListen)
 				if at == "" {
-					return errors.New("the operator's pages have no address: set admin_listen in server.toml, for example to \"127.0.0.1:8081\", and restart serve")
+					return errors.New("the operator's pages have no address: set admin_listen in server.toml, for example to \"127.0.0.1:8081\", and restart serve; or, if serve was started with --admin-listen, add the same flag here")
 				}
 				host, port, err := net.SplitHostPort(at)
 				if err != nil {

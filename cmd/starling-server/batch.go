@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -38,8 +39,8 @@ func batchCmd() *cobra.Command {
 				case asJSON:
 					return printJSON(s)
 				}
-				fmt.Printf("batch %d  %d workunits: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
-					s.Batch, s.Total, s.Unfinished, s.Canonical, s.Error, s.Assimilate)
+				fmt.Printf("batch %d  %s: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
+					s.Batch, words.Count(int(s.Total), "workunit"), s.Unfinished, s.Canonical, s.Error, s.Assimilate)
 				fmt.Printf("results   %d unsent, %d in progress, %d over\n", s.Results["unsent"], s.Results["in_progress"], s.Results["over"])
 				fmt.Printf("progress  %.0f %%, %s\n", 100*s.Fraction, s.Estimate.Text)
 				return nil
