@@ -31,7 +31,7 @@ help:
 	@echo "make failover    PostgreSQL's primary is killed under load, a standby promoted, by hand and by Patroni"
 	@echo "make test-release  a release for this architecture is built twice and compared, verified, installed and removed, as root"
 	@echo "make outage      the S3 service with a project's files is away while tasks are sent and reported (OUTAGE_MINUTES=60)"
-	@echo "make handbook    the operators' handbook is followed, word for word, on a copy of this system, as root"
+	@echo "make handbook    the operators' handbook is followed, word for word, in part on a copy of this system, as root"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
 	@echo "make shares      agents keep resource shares, on CPUs and on coprocessors, with real servers (SHARES_MINUTES=20)"
@@ -102,7 +102,7 @@ test-release:
 
 handbook:
 	tools/install-test-deps
-	STARLING_HANDBOOK=1 $(GO) test -count=1 -timeout 20m -v -run '^TestHandbook$$' ./e2e
+	STARLING_HANDBOOK=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Handbook|Operator)$$' ./e2e
 
 demo: build
 	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -o bin/mersenne.wasm ./examples/mersenne

@@ -16,6 +16,7 @@ import (
 // TestOperator runs a project by the chapters of the operators' handbook that are not about its first
 // day: several processes, a key on another computer, failed work, accounts, a backup and a move.
 func TestOperator(t *testing.T) {
+	onDemand(t, "STARLING_HANDBOOK", "handbook")
 	t.Parallel()
 	needs(t, "curl")
 	s := newStory(t)
