@@ -113,9 +113,10 @@ func (s *story) images() {
 	s.typed("starling-server init mine --name Images --url http://127.0.0.1:1/images/")
 	publish := s.take("images.md", "docker build").Commands()
 	s.typed(strings.Join(publish[1:], "\n"))
-	s.typed("cat >>mine/server.toml <<'END'\n\n" + s.example("images.md", "[plan_class.docker]") + "END")
+	s.typed("cat >>mine/server.toml <<'END'\n\n" + s.example("images.md", "[plan_class.cuda]") + "\n" + s.example("images.md", "[plan_class.docker]") + "END")
+	s.follow("images.md", "starling-server version add mine fit --platform x86_64")
 	s.follow("images.md", "starling-server version add mine fit --platform windows")
-	s.prints(s.typed("starling-server version list mine"), "x86_64-linux-image", "windows_x86_64", "docker")
+	s.prints(s.typed("starling-server version list mine"), "x86_64-linux-image", "cuda", "windows_x86_64", "docker")
 }
 
 // templates uses the templates of templates.md.
