@@ -79,7 +79,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("why: %s, %v", why, err)
 	}
 	ask("end")
-	if text := ended(); !strings.Contains(text, "Draining: 1 task to compute") || !strings.HasSuffix(text, "Everything is finished and reported.\nIt is safe to shut down now. To resume computing: starling drain --cancel\n") {
+	if text := ended(); !strings.Contains(text, "Draining: 1 task to compute") || !strings.HasSuffix(text, "Nothing is left to finish or report.\nIt is safe to shut down now. To resume computing: starling drain --cancel\n") {
 		t.Errorf("drain: %s", text)
 	}
 	if text, err := p.Outcome("first", "out"); err != nil || string(text) != "done\n" {

@@ -169,7 +169,7 @@ func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
 		case s.Drain == nil:
 			return errors.New("the drain was canceled, or the agent was restarted")
 		case s.Drain.Done:
-			phraseln(cmd.OutOrStdout(), "Everything is finished and reported.")
+			phraseln(cmd.OutOrStdout(), "Nothing is left to finish or report.")
 			return nil
 		}
 		if text := waits(s); text != said {
@@ -205,7 +205,7 @@ func showDrain(w display, s control.Status) {
 	case d == nil:
 		return
 	case d.Done:
-		fmt.Fprintln(w, w.paint(yellow, phrase("Drained: everything is finished and reported, and no task starts.")))
+		fmt.Fprintln(w, w.paint(yellow, phrase("Drained: nothing is left to finish or report, and no task starts.")))
 	default:
 		fmt.Fprintln(w, w.paint(yellow, phrase("Draining since {since}: {left}. No other tasks start.", "since", when(d.Since), "left", d.Left)))
 	}

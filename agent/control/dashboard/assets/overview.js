@@ -150,7 +150,7 @@ function lately(a) {
 function headline(m) {
   if (!m.projects.length) return tr('Not attached to any project');
   const drain = m.status.drain;
-  if (drain?.done) return tr('Paused: everything is finished and reported');
+  if (drain?.done) return tr('Paused: nothing is left to finish or report');
   if (m.status.run_mode === 'never') return m.run_until ? tr('Paused by you until {time}', { time: when(m.run_until) }) : tr('Paused by you');
   if (m.compute.why) return tr('Suspended: {cause}', { cause: causeOf(m.status.compute_code) });
   if (drain) return tr('Finishing: {left}', { left: drain.left });
