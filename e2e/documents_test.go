@@ -41,7 +41,7 @@ var tested = map[string]map[string]string{
 
 	"docs/testing.md": {
 		"":           "TestDeveloper",
-		"podman run": "an image of the server in podman; TestImage runs that of the agent",
+		"podman run": "the server in podman; TestImage runs the agent in it",
 	},
 	"tools/release/VERIFY.md": {
 		"":          "TestVerifyingARelease",

@@ -2,8 +2,6 @@ package testdocs
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,28 +25,12 @@ var fenced = regexp.MustCompile("(?ms)^( *)```([a-z]*)\n(.*?)^ *```$")
 
 // Blocks returns the fenced blocks of the documents. root is the module's folder.
 func Blocks(root string) (blocks []Block, err error) {
-	for _, pattern := range []string{"*.md", "docs/*.md", "python/*.md", "examples/*/*.md", "tools/release/*.md"} {
-		names, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil || len(names) == 0 {
-			return nil, fmt.Errorf("%s has no %s: %w", root, pattern, err)
-		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			document, err := filepath.Rel(root, name)
-			if err != nil {
-				return nil, err
-			}
-			found, err := inDocument(filepath.ToSlash(document), string(text))
-			if err != nil {
-				return nil, err
-			}
-			blocks = append(blocks, found...)
-		}
-	}
-	return blocks, nil
+	err = each(root, documents, func(name, text string) error {
+		found, err := inDocument(name, text)
+		blocks = append(blocks, found...)
+		return err
+	})
+	return blocks, err
 }
 
 // inDocument returns the blocks of one document.

@@ -4,8 +4,8 @@ package testdocs
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -26,28 +26,51 @@ func Commands(program *cobra.Command, root string) (wrong []string, err error) {
 			}
 		}
 	}
-	for _, pattern := range []string{"*.md", "docs/*.md", "python/*.md", "internal/words/catalog/*/*.json"} {
-		names, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil || len(names) == 0 {
-			return nil, fmt.Errorf("%s has no %s: %w", root, pattern, err)
-		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				return nil, err
-			}
-			if filepath.Ext(name) == ".md" {
-				look(filepath.Base(name), code(string(text)))
-			} else {
-				look(filepath.Base(name), pieces(inJSON, string(text)))
-			}
-		}
+	err = each(root, documents, func(name, text string) error {
+		look(name, code(text))
+		return nil
+	})
+	if err == nil {
+		err = each(root, catalogs, func(name, text string) error {
+			look(name, pieces(inJSON, text))
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, err
 	}
 	help(program, look)
 	if seen < 100 {
 		return nil, fmt.Errorf("only %d command lines of %s were found", seen, program.Name())
 	}
 	return wrong, nil
+}
+
+// documents and catalogs are the texts that people read, below the module's folder.
+var (
+	documents = []string{"*.md", "docs/*.md", "python/*.md", "examples/*/*.md", "tools/release/*.md"}
+	catalogs  = []string{"internal/words/catalog/*/*.json"}
+)
+
+// each calls f with all files that match a pattern, by their paths below root, with slashes.
+func each(root string, patterns []string, f func(name, text string) error) error {
+	files := os.DirFS(root)
+	for _, pattern := range patterns {
+		names, err := fs.Glob(files, pattern)
+		if err != nil || len(names) == 0 {
+			return fmt.Errorf("%s has no %s: %w", root, pattern, err)
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(files, name)
+			if err == nil {
+				err = f(name, string(text))
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // help looks at the help of a command and of those below it.
@@ -59,7 +82,6 @@ func help(cmd *cobra.Command, look func(where string, lines []string)) {
 }
 
 var (
-	block        = regexp.MustCompile("(?ms)^ *```[^\n]*\n(.*?)^ *```$")
 	inBackquotes = regexp.MustCompile("`([^`\n]+)`")
 	inQuotes     = regexp.MustCompile(`"([^"]*)"`)
 	inJSON       = regexp.MustCompile(`\\"([^"\\]*)\\"`) // quotes in a text in JSON
@@ -67,10 +89,10 @@ var (
 
 // code returns the lines of all code blocks of a document, and its pieces in backquotes.
 func code(text string) (lines []string) {
-	for _, m := range block.FindAllStringSubmatch(text, -1) {
-		lines = append(lines, strings.Split(strings.ReplaceAll(m[1], "\\\n", " "), "\n")...)
+	for _, m := range fenced.FindAllStringSubmatch(text, -1) {
+		lines = append(lines, strings.Split(strings.ReplaceAll(m[3], "\\\n", " "), "\n")...)
 	}
-	return append(lines, pieces(inBackquotes, block.ReplaceAllString(text, ""))...)
+	return append(lines, pieces(inBackquotes, fenced.ReplaceAllString(text, ""))...)
 }
 
 // pieces returns the pieces of a text that are in quotes.

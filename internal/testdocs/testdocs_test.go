@@ -41,6 +41,8 @@ func TestCommands(t *testing.T) {
 	for name, text := range map[string]string{
 		"README.md":                        "# A\n\n```\nprogram work do x --to=there \\\n  --slow\n```\nThen `program work do -f`, `program --help`.\n" + strings.Repeat("`program work do --fast -t here x`\n", 100),
 		"docs/a.md":                        "`program work do --to --fast` and `program play`, but program rest is no code.\n",
+		"examples/a/README.md":             "",
+		"tools/release/A.md":               "",
 		"python/a.md":                      "`program COMMAND --any`\n",
 		"internal/words/catalog/de/a.json": `{"Run \"program work make\".": "\"program work do\""}`,
 	} {
@@ -58,7 +60,7 @@ func TestCommands(t *testing.T) {
 	}
 	want := []string{
 		"README.md: program work do x --to=there --slow: program work do has no flag --slow", "README.md: program work do -f: program work do has no flag -f",
-		"a.md: program play: program has no command play", "a.json: program work make: program work has no command make",
+		"docs/a.md: program play: program has no command play", "internal/words/catalog/de/a.json: program work make: program work has no command make",
 		"program --help: program gone: program has no command gone", "program work --help: program work lost: program work has no command lost",
 	}
 	if !reflect.DeepEqual(wrong, want) {
