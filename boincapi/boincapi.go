@@ -30,6 +30,8 @@
 // interrupted between two calls, so there are no critical sections. A program that does not call
 // Yield keeps computing while suspended, and is ended some seconds after a request to exit.
 //
+// It uses no more CPUs than the client gives to the task, unless $GOMAXPROCS is set.
+//
 // The package does not support trickle messages, graphics or intermediate uploads.
 package boincapi
 
@@ -37,7 +39,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -151,6 +155,7 @@ func initialize(opts Options, t timing) (*App, error) {
 		return nil, err
 	}
 	a.checkpoint = a.init.WUCPUTime
+	keepTo(a.init.NCPUs)
 	if err := a.lockSlot(); err != nil {
 		return nil, err
 	}
@@ -160,6 +165,15 @@ func initialize(opts Options, t timing) (*App, error) {
 	}
 	go a.serve()
 	return a, nil
+}
+
+// keepTo makes the program use no more CPUs than the client has given it, unless $GOMAXPROCS is set. Go's runtime
+// would use all of the computer's: its garbage collector takes them from other tasks, and threads with a low
+// priority that wake each other on different CPUs leave one of them unused for a while.
+func keepTo(cpus float64) {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(int(min(max(1, math.Ceil(cpus)), float64(runtime.NumCPU()))))
+	}
 }
 
 // Standalone reports whether this process was started without a client.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +23,8 @@ type client struct {
 	ipc appipc.Channels
 	cmd *exec.Cmd
 	out *bufio.Reader
+	// The number of CPUs that the application used at its start.
+	cpus string
 }
 
 func newClient(t *testing.T, change func(*appipc.InitData)) *client {
@@ -83,6 +87,7 @@ func (c *client) start(what string) {
 	if !strings.HasPrefix(got, "started") {
 		c.t.Fatalf("application said %q", got)
 	}
+	c.cpus = got[strings.LastIndexByte(got, ' ')+1:]
 }
 
 func (c *client) line() string {
@@ -327,6 +332,26 @@ func TestStandalone(t *testing.T) {
 				t.Errorf("exit status %d, output %q, finish file %q", got, c.read("out"), c.read(appipc.FinishFile))
 			}
 		})
+	}
+}
+
+func TestCPUs(t *testing.T) {
+	usedBy := func(cpus float64) string {
+		c := newClient(t, func(d *appipc.InitData) { d.NCPUs = cpus })
+		c.start("work")
+		c.say(appipc.Quit)
+		c.wait()
+		return c.cpus
+	}
+	all := runtime.NumCPU()
+	for cpus, want := range map[float64]int{0.1: 1, 1: 1, 1.5: min(2, all), 1e18: all} {
+		if got := usedBy(cpus); got != strconv.Itoa(want) {
+			t.Errorf("a task with %v CPUs uses %s, want %d", cpus, got, want)
+		}
+	}
+	t.Setenv("GOMAXPROCS", "5")
+	if got := usedBy(1); got != "5" {
+		t.Errorf("with GOMAXPROCS=5: got %s", got)
 	}
 }
 

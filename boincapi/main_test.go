@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func application(what string) {
 		fmt.Println("init:", err)
 		os.Exit(exitInitFailure)
 	}
-	fmt.Println("started", app.Standalone())
+	fmt.Println("started", app.Standalone(), runtime.GOMAXPROCS(0))
 	switch what {
 	case "finish":
 		in, err := app.Resolve("in")

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/shirou/gopsutil/v3/cpu"
 
 	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/internal/testhost"
@@ -28,7 +29,7 @@ import (
 // TestFeel prints how much the agent's tasks slow the programs of a person at the computer down, and how much
 // the same tasks of BOINC's client do: a compiler, a busy program, a timer, a browser that scrolls, and reads
 // from the disk. The computer alone, the agent and the client take turns, each round in another order. The
-// table also has the part of the CPUs that tasks get while no other program needs them.
+// table also has the part that tasks get of the CPU time that others leave.
 //
 // The programs run in the session of this test, and the agent and the client in others, as services do. The
 // test fails only if tasks do not run or stop as they should. The figures need a quiet computer.
@@ -72,8 +73,9 @@ func TestFeel(t *testing.T) {
 	fmt.Println(tableOf(people, measured))
 }
 
-// leisure is the name of the part of the CPUs that tasks get while no other program needs them.
-const leisure = "CPUs that tasks get at leisure"
+// leisure names the part that tasks get of the CPU time that other programs leave. It is measured while the
+// computer is idle.
+const leisure = "of the CPU time that others leave"
 
 // A load runs tasks, which compete with the programs of a person.
 type load struct {
@@ -164,7 +166,19 @@ func loadOfBOINC(t *testing.T, ctx context.Context) load {
 
 // atLeisure measures leisure for a load.
 func atLeisure(t *testing.T, l load) float64 {
-	return cpuTimeDuring(t, l.pid(), 10*time.Second) / float64(runtime.NumCPU())
+	unused, seconds := unusedTime(t), 10.0
+	used := seconds * cpuTimeDuring(t, l.pid(), time.Duration(seconds)*time.Second)
+	return used / (used + unusedTime(t) - unused)
+}
+
+// unusedTime returns the CPU time in seconds that no program has used since the computer was started.
+func unusedTime(t *testing.T) float64 {
+	t.Helper()
+	times, err := cpu.Times(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return times[0].Idle + times[0].Iowait
 }
 
 // cpuTimeDuring returns the average number of CPUs that the descendants of a process use.
