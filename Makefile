@@ -97,7 +97,7 @@ failover:
 
 # The release of a clone with a different SECURITY.md.
 test-release:
-	tools/install-test-deps
+	STARLING_RELEASE=1 tools/install-test-deps
 	STARLING_RELEASE=1 $(GO) test -count=1 -timeout 60m -v -run '^TestRelease' ./e2e
 
 handbook:

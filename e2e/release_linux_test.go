@@ -61,7 +61,7 @@ const commit = "git add -A && git -c user.name=e2e -c user.email=e2e@example.org
 // and removed.
 func TestRelease(t *testing.T) {
 	onDemand(t, "STARLING_RELEASE", "test-release")
-	needs(t, "git", "ssh-keygen", "zip", "unzip", "apt-get")
+	needs(t, "git", "ssh-keygen", "zip", "unzip", "apt-get", "createrepo_c")
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute)
 	defer cancel()
 	c := newClone(t, ctx)
@@ -93,7 +93,7 @@ func TestRelease(t *testing.T) {
 	}
 	c.must("rm -rf other")
 	for _, file := range []string{
-		"SHA256SUMS", "VERIFY.md", "Packages.gz", "Release", "homebrew/starling.rb",
+		"SHA256SUMS", "VERIFY.md", "Packages.gz", "Release", "repodata/repomd.xml", "homebrew/starling.rb",
 		"sbom/starling-" + releaseVersion + "-linux-" + runtime.GOARCH + ".cdx.json", "sbom/starling-server-" + releaseVersion + "-linux-" + runtime.GOARCH + ".cdx.json",
 	} {
 		if _, err := os.Stat(filepath.Join(c.dist, file)); err != nil {
