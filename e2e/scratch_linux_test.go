@@ -196,7 +196,9 @@ func (s *scratch) args(asUser string, args ...string) []string {
 // try runs a command inside and returns all its output.
 func (s *scratch) try(asUser string, args ...string) (string, error) {
 	line := s.args(asUser, args...)
-	out, err := exec.CommandContext(s.ctx, line[0], line[1:]...).CombinedOutput()
+	cmd := exec.CommandContext(s.ctx, line[0], line[1:]...)
+	cmd.Env = append(os.Environ(), "TMPDIR=") // this test's belongs to root
+	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
