@@ -37,7 +37,7 @@ echo "$1 reached $n with $(cat table) of $WHAT" >>out
 // TestImageApplications makes an agent compute with a container image, which BOINC's clients do not
 // get. It is killed and resumes from the program's checkpoint. A second version shares a layer with
 // the first, which is not downloaded again, and replaces it on the disk. Another application is for a
-// coprocessor, which the agent declares.
+// coprocessor, which the agent declares. A third is for a GPU without a driver, and is not sent.
 func TestImageApplications(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -71,17 +71,18 @@ func TestImageApplications(t *testing.T) {
 	resumable := []string{"--checkpoint", "state", "--progress-pattern", "step ([0-9]+) %"}
 	settings, err := os.ReadFile(filepath.Join(p.Dir, "server.toml"))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(p.Dir, "server.toml"), append(settings, "\n[plan_class.faked]\ngpu_type = \"fake\"\n"...), 0o600)
+		err = os.WriteFile(filepath.Join(p.Dir, "server.toml"), append(settings, "\n[plan_class.faked]\ngpu_type = \"fake\"\n[plan_class.driven]\ngpu_type = \"nvidia\"\n"...), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	run(t, ctx, p, "app", "add", p.Dir, "counts")
 	run(t, ctx, p, "app", "add", p.Dir, "card")
+	run(t, ctx, p, "app", "add", p.Dir, "driven")
 	publish("counts", "1.00", countsInImage, "a table", resumable...)
 	create("counts", "first")
 	serve(t, ctx, p)
-	a := newAgentWith(t, "a", "log_level = \"debug\"\n[[coproc]]\ntype = \"fake\"\ncount = 1\npeak_flops = 1e10\n")
+	a := newAgentWith(t, "a", "log_level = \"debug\"\n[[coproc]]\ntype = \"fake\"\ncount = 1\npeak_flops = 1e10\n[[coproc]]\ntype = \"NVIDIA\"\ncount = 1\n")
 	startAgent(t, ctx, a, p)
 	if text, err := a.Run(ctx, "doctor"); !strings.Contains(text, "run in the sandbox") {
 		t.Skipf("images do not run here: %s, %v", text, err)
@@ -130,6 +131,8 @@ func TestImageApplications(t *testing.T) {
 	if shared != 1 {
 		t.Errorf("%d layers were not downloaded again, want 1: %v, then %v", shared, layers, layersOf(t, a))
 	}
+	publish("driven", "1.00", "#!/bin/sh\n", "", "--plan-class", "driven")
+	create("driven", "unsent")
 	publish("card", "1.00", "#!/bin/sh\necho \"$* with $CARD of $WHAT\" >out\n", "", "--plan-class", "faked", "--env", "CARD=card $GPU_DEVICE_NUM")
 	create("card", "third")
 	if out, err := a.Run(ctx, "update", p.URL); err != nil { // for coprocessors it would ask later
@@ -141,6 +144,24 @@ func TestImageApplications(t *testing.T) {
 			t.Fatalf("got %q", text)
 		}
 		return err
+	})
+	if _, err := os.Stat("/dev/nvidia0"); err == nil {
+		return
+	}
+	if out, err := a.Run(ctx, "update", p.URL); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	testwait.Try(t, ctx, "the reason why the other one is not sent", func() error {
+		s, err := a.Status(ctx)
+		if err != nil || len(s.Tasks) > 0 {
+			return fmt.Errorf("tasks %+v, %w", s.Tasks, err)
+		}
+		for _, x := range s.Projects[0].Refused {
+			if x.Code == "image_gpu" && x.App == "driven" {
+				return nil
+			}
+		}
+		return fmt.Errorf("refused %+v", s.Projects[0].Refused)
 	})
 }
 

@@ -25,6 +25,9 @@ type Coproc struct {
 	ATILibs   bool    // AMD's driver has libraries of the old names
 	AMDLibs   bool    // AMD's driver has libraries of the newer names
 	OpenCL    *OpenCL // nil without OpenCL
+	// NoImages is set if the host runs container images, and tasks in them cannot use these
+	// coprocessors. It is Starling's own element, <starling_no_images/>.
+	NoImages bool
 
 	ReqSeconds   float64 // device-seconds wanted: more than 0 requests work
 	ReqInstances float64 // idle devices to fill
@@ -180,6 +183,7 @@ func (c *Coproc) fields(x bxml.Codec) {
 	integer(read, "metal_support", &c.Metal)
 	read.Flag("atirt_detected", &c.ATILibs)
 	read.Flag("amdrt_detected", &c.AMDLibs)
+	x.Flag("starling_no_images", &c.NoImages)
 	if x.Reading("coproc_opencl") != nil {
 		c.OpenCL = new(OpenCL)
 	}

@@ -95,6 +95,15 @@ func TestCoprocessorsOfARequest(t *testing.T) {
 	}
 }
 
+// A GPU that tasks in images cannot use is marked, whether BOINC has an element for its kind or not.
+func TestGPUsWithoutImages(t *testing.T) {
+	r := protocol.SchedulerRequest{Coprocs: []protocol.Coproc{{Kind: "NVIDIA", Count: 1, NoImages: true}, {Kind: "ATI", Count: 1}, {Kind: "x", Count: 1, NoImages: true}}}
+	again, err := protocol.ParseSchedulerRequest(r.Encode())
+	if err != nil || !reflect.DeepEqual(again.Coprocs, r.Coprocs) || strings.Count(string(r.Encode()), "<starling_no_images/>") != 2 {
+		t.Errorf("%v, got %+v of %s", err, again.Coprocs, r.Encode())
+	}
+}
+
 func TestAppVersionsForCoprocessors(t *testing.T) {
 	v := protocol.AppVersion{AppName: "a", VersionNum: 100, AvgNCPUs: 0.2, Coproc: "NVIDIA", CoprocCount: 0.5, GPURAM: 1e9}
 	got, err := protocol.ParseElements([]byte(v.XML()))

@@ -21,6 +21,7 @@ const (
 	RefusedVirtualBox    RefusalCode = "virtualbox"        // the program needs VirtualBox, or another version of it
 	RefusedContainers    RefusalCode = "containers"        // the program needs Podman or Docker
 	RefusedImages        RefusalCode = "images"            // the program is in a container image, which the computer does not run
+	RefusedImageGPU      RefusalCode = "image_gpu"         // the program is in a container image, in which the computer's GPU cannot be used
 	RefusedClientVersion RefusalCode = "client_version"    // 10000·major + 100·minor + release
 	RefusedMemory        RefusalCode = "memory"            // bytes
 	RefusedDisk          RefusalCode = "disk"              // bytes
@@ -131,7 +132,7 @@ const (
 
 // RefusalCodes lists all codes. It must not be changed.
 var RefusalCodes = []RefusalCode{
-	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedVirtualBox, RefusedContainers, RefusedImages, RefusedClientVersion, RefusedMemory, RefusedDisk,
+	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedVirtualBox, RefusedContainers, RefusedImages, RefusedImageGPU, RefusedClientVersion, RefusedMemory, RefusedDisk,
 	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
 	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedChain, RefusedUnreliable, RefusedTrusted, RefusedStopped, RefusedGPU, RefusedProcessor,
 	RefusedPreferences, RefusedUnconfirmed, RefusedAppInfo, RefusedOther,

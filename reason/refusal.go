@@ -33,6 +33,7 @@ var Refusals = []Entry{
 	{"virtualbox", "{tasks} need {detail}.", something + ".", virtual},
 	{"containers", "{tasks} need {detail}.", something + ".", virtual},
 	{"images", "{tasks} are in container images, which this computer does not run.", "", virtual},
+	{"image_gpu", "{tasks} are in container images, in which this computer's GPU cannot be used.", "", virtual},
 	{"client_version", "{tasks} need {detail}, and this computer runs {have}.", something + ", and this computer runs {have}.", "Install a newer version of this program."},
 	{RefusedMemory, "{tasks} need {need} of memory, and may use {have} here.", "", ""},
 	{RefusedDisk, "{tasks} need {need} of disk space, and may use {have} here.", "", ""},

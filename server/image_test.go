@@ -128,7 +128,7 @@ func TestImageVersions(t *testing.T) {
 	}
 }
 
-// An image for a GPU is sent only to computers that have the GPU and run images.
+// An image for a GPU is sent only to computers that run images and can use the GPU in them.
 func TestImagesForGPUs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "# [plan_class.mt]", "[plan_class.cuda]\ngpu_type = \"nvidia\"\ncuda = true\nmin_cuda_version = 12000\n# [plan_class.mt]")
@@ -143,6 +143,8 @@ func TestImagesForGPUs(t *testing.T) {
 	cards := func(cuda int) []protocol.Coproc {
 		return []protocol.Coproc{{Kind: "NVIDIA", Count: 1, Memory: 8 << 30, PeakFlops: 1e12, Version: "55090", CUDA: cuda, Major: 8, ReqSeconds: 1000, ReqInstances: 1}}
 	}
+	without := cards(12040)
+	without[0].NoImages = true
 	for _, c := range []struct {
 		name    string
 		others  []string
@@ -152,6 +154,7 @@ func TestImagesForGPUs(t *testing.T) {
 		{"no GPU", images, nil, "NVIDIA"},
 		{"an old driver", images, cards(11000), "another CUDA version"},
 		{"no images", nil, cards(12040), "support computers of type"},
+		{"an incomplete driver", images, without, "are in container images, in which the NVIDIA GPU of this computer cannot be used"},
 		{"a GPU and images", images, cards(12040), ""},
 	} {
 		host := &client{w: w, key: w.user(strings.ReplaceAll(c.name, " ", ".") + "@example.org"), name: c.name, others: c.others, coprocs: c.coprocs}

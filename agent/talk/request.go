@@ -53,6 +53,10 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 		w, _ := t.Coprocs.Describe(c.Kind)
 		w.Kind, w.Count, w.PeakFlops, w.Delay = string(c.Kind), len(c.Devices), c.Factor()*t.Host.Fpops, d.Plan.BusyOf(c.Kind)
 		w.ReqSeconds, w.ReqInstances = fetch.Of(c.Kind).Wanted()
+		if t.Images {
+			_, err := t.Coprocs.InImage(c.Kind)
+			w.NoImages = err != nil
+		}
 		r.Coprocs = append(r.Coprocs, w)
 		r.Host.Coprocs += w.Count
 	}

@@ -190,7 +190,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	r := f.Last.Project(u).Fetch
 	v.Work, v.WorkCode, v.WorkCure = f.in(r.Text), r.Code, f.in(r.Cure)
 	if r.Code == reason.NoWorkBackoff {
-		for _, x := range p.Fetch.Refused {
+		for _, x := range f.refused(p) {
 			v.Refused = append(v.Refused, control.Refused{Code: x.Code, App: x.App, Text: f.in(x.Or(reason.NotSent).Text(f.Now)), Cure: f.in(x.Or(reason.NotSent).Cure(u))})
 		}
 	}
@@ -200,6 +200,20 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		v.Work = f.in(words.T("In contact with the project since {time}: {why}.", "time", words.Time(c.Since, f.Now), "why", c.About))
 	}
 	return v
+}
+
+// refused returns the reasons why a project sent no work for the CPUs and for the coprocessors that
+// are here, without repetition.
+func (f *Facts) refused(p state.Project) []reason.Reason {
+	all := slices.Clone(p.Fetch.Refused)
+	for _, g := range f.Coprocs.Groups {
+		for _, x := range p.Stream(g.Kind).Refused {
+			if !slices.Contains(all, x) {
+				all = append(all, x)
+			}
+		}
+	}
+	return all
 }
 
 func (f *Facts) showTask(key string, r state.Result) control.Task {

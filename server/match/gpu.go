@@ -154,6 +154,9 @@ func (c PlanClass) onGPU(a asker) (Usage, *Lack) {
 	if d == nil {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Kind: kind, Detail: article(DeviceName(kind))}
 	}
+	if a.image && d.NoImages {
+		return Usage{}, &Lack{Code: protocol.RefusedImageGPU, Kind: kind}
+	}
 	if why := c.device(d); why != nil {
 		why.Code, why.Kind, why.Detail = protocol.RefusedPlanClass, kind, article(DeviceName(kind))+" with "+why.Detail
 		return Usage{}, why

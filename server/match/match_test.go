@@ -529,6 +529,30 @@ func TestUnsuited(t *testing.T) {
 	}
 }
 
+// A plan class for GPUs suits a host that cannot use them in images if any version is not an image.
+func TestUnsuitedForImages(t *testing.T) {
+	classes := map[string]match.PlanClass{"cuda": {GPU: match.GPU{GPUType: "nvidia"}}}
+	req := protocol.SchedulerRequest{Coprocs: []protocol.Coproc{{Kind: "NVIDIA", Count: 1}}}
+	for _, tt := range []struct {
+		noImages  bool
+		platforms []string
+		want      string
+	}{
+		{false, []string{"x86_64-linux-image"}, ""},
+		{true, []string{"x86_64-linux-image", "aarch64-linux-image"}, "cuda"},
+		{true, []string{"x86_64-linux-image", linux}, ""},
+	} {
+		var c match.Catalog
+		for _, p := range tt.platforms {
+			c.Versions = append(c.Versions, &store.AppVersion{AppID: 1, Platform: store.Platform{Name: p}, PlanClass: "cuda"})
+		}
+		req.Coprocs[0].NoImages = tt.noImages
+		if got := strings.Join(match.Unsuited(&req, &c, classes), " "); got != tt.want {
+			t.Errorf("%+v: got %q", tt, got)
+		}
+	}
+}
+
 // If the results just taken fill a host's disk, no more results of the kind are looked for.
 func TestNoMoreThanThereIsRoomFor(t *testing.T) {
 	w := newWorld()

@@ -94,6 +94,7 @@ type asker struct {
 	ncpus     int        // that may be used
 	flops     float64    // operations a second of each by its benchmark
 	memory    float64    // bytes that may be used
+	image     bool       // the version is a container image
 	volunteer *Volunteer // nil: any
 	host      int64
 	turn      int64
@@ -202,7 +203,8 @@ func Unsuited(req *protocol.SchedulerRequest, c *Catalog, classes map[string]Pla
 		if !ok {
 			return false
 		}
-		_, lack := class.apply(asker{req: req, ncpus: limits.ncpus, flops: Unmeasured, memory: limits.memory})
+		image := !slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return v.PlanClass == name && !isImage(v) })
+		_, lack := class.apply(asker{req: req, ncpus: limits.ncpus, flops: Unmeasured, memory: limits.memory, image: image})
 		return lack == nil
 	})
 }
@@ -227,5 +229,5 @@ func (h *Host) projected(v *store.AppVersion) (Usage, *Lack) {
 	if !ok {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class " + v.PlanClass + ", which the project has not defined"}
 	}
-	return c.apply(asker{h.facts.Request, h.limits.ncpus, h.flops(), h.limits.memory, &h.facts.Volunteer, h.facts.Host.ID, h.facts.Turn})
+	return c.apply(asker{h.facts.Request, h.limits.ncpus, h.flops(), h.limits.memory, isImage(v), &h.facts.Volunteer, h.facts.Host.ID, h.facts.Turn})
 }

@@ -70,7 +70,7 @@ func (m *Match) Refusals() []protocol.Refusal {
 
 // ranks orders codes: those that are least likely to end by waiting come first.
 var ranks = []protocol.RefusalCode{
-	protocol.RefusedPlatform, protocol.RefusedAppInfo, protocol.RefusedClientVersion, protocol.RefusedVirtualBox, protocol.RefusedContainers, protocol.RefusedImages, protocol.RefusedPlanClass, protocol.RefusedPreferences, protocol.RefusedProcessor, protocol.RefusedQuota,
+	protocol.RefusedPlatform, protocol.RefusedAppInfo, protocol.RefusedClientVersion, protocol.RefusedVirtualBox, protocol.RefusedContainers, protocol.RefusedImages, protocol.RefusedImageGPU, protocol.RefusedPlanClass, protocol.RefusedPreferences, protocol.RefusedProcessor, protocol.RefusedQuota,
 	protocol.RefusedInProgress, protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth,
 	protocol.RefusedDeadline, protocol.RefusedUnreliable, protocol.RefusedTrusted, protocol.RefusedChain, protocol.RefusedHasOne, protocol.RefusedReserved,
 	protocol.RefusedCommitted, protocol.RefusedStopped, protocol.RefusedNoTasks,

@@ -203,11 +203,11 @@ func (h *Host) noVersion(appID int64) *Lack {
 // inImage reports whether an application has a version that is a container image.
 func (c *Catalog) inImage(appID int64) bool {
 	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool {
-		return v.AppID == appID && protocol.IsImagePlatform(v.Platform.Name)
+		return v.AppID == appID && isImage(v)
 	})
 }
 
 // Images reports whether a version of any application is a container image.
-func (c *Catalog) Images() bool {
-	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return protocol.IsImagePlatform(v.Platform.Name) })
-}
+func (c *Catalog) Images() bool { return slices.ContainsFunc(c.Versions, isImage) }
+
+func isImage(v *store.AppVersion) bool { return protocol.IsImagePlatform(v.Platform.Name) }

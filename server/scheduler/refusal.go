@@ -52,6 +52,8 @@ func sentence(f protocol.Refusal) string {
 		return fmt.Sprintf("Tasks of %s need %s", app, f.Detail)
 	case protocol.RefusedImages:
 		return fmt.Sprintf("Tasks of %s are in container images, which run with Starling's agent on Linux", app)
+	case protocol.RefusedImageGPU:
+		return fmt.Sprintf("Tasks of %s are in container images, in which the %s of this computer cannot be used", app, match.DeviceName(f.Kind))
 	case protocol.RefusedProcessor:
 		return fmt.Sprintf("Tasks of %s compute on %s, for which no tasks were requested", app, match.DeviceNames(f.Kind))
 	case protocol.RefusedQuota:
