@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/control/notify"
 	"github.com/starling-grid/starling/agent/control/tray"
 	"github.com/starling-grid/starling/installer"
 	"github.com/starling-grid/starling/prefs"
@@ -48,7 +49,7 @@ func (a seenAgent) problems(ctx context.Context) ([]control.Problem, error) {
 	return d.Problems, err
 }
 
-// The times until the icon is shown, and between attempts without an agent.
+// The times until the icon is shown, and between looks at whether the agent wants one.
 const (
 	iconFirst = 5 * time.Second
 	iconEvery = 2 * time.Minute
@@ -56,19 +57,13 @@ const (
 
 // showIcon shows an icon in the panel while the agent wants one, until ctx ends.
 func (a seenAgent) showIcon(ctx context.Context) {
-	timer := time.NewTimer(iconFirst)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		}
-		if d, err := a.Desktop(ctx); err == nil && d.TrayIcon {
+	notify.Poll(ctx, iconFirst, iconEvery, func() bool {
+		d, err := a.Desktop(ctx)
+		if err == nil && d.TrayIcon {
 			_ = tray.Show(ctx, a, browse) // it fails without a session bus
 		}
-		timer.Reset(iconEvery)
-	}
+		return err == nil
+	})
 }
 
 // notifiedFile returns the file with the notifications that this user has seen, or "" without a

@@ -19,7 +19,7 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// The times until the first look at the agent, and between looks.
+// The times until the first look at the agent, and between looks at one that answers.
 const (
 	first = 10 * time.Second
 	every = 15 * time.Minute
@@ -54,17 +54,7 @@ type Notifier struct {
 
 // Run looks at the agent now and then, until ctx ends.
 func (n *Notifier) Run(ctx context.Context) {
-	timer := time.NewTimer(first)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		}
-		n.look(ctx, time.Now())
-		timer.Reset(every)
-	}
+	Poll(ctx, first, every, func() bool { return n.look(ctx, time.Now()) })
 }
 
 // shown is the memory of a cause: the last notification, and the number of all.
@@ -85,15 +75,16 @@ func (s shown) silent(now time.Time) bool {
 	return age >= 0 && age < s.rest()
 }
 
-// look shows one notification of all problems that are due.
-func (n *Notifier) look(ctx context.Context, now time.Time) {
+// look shows one notification of all problems that are due. It returns false if the agent does not
+// answer.
+func (n *Notifier) look(ctx context.Context, now time.Time) (answered bool) {
 	if n.File == "" {
-		return
+		return true
 	}
 	l := words.LanguageOf(ctx)
 	all, err := n.Ask(ctx)
 	if err != nil {
-		return
+		return false
 	}
 	seen, next := n.read(), make(map[string]shown)
 	var due []control.Problem
@@ -110,7 +101,7 @@ func (n *Notifier) look(ctx context.Context, now time.Time) {
 		next[key] = s
 	}
 	if len(due) == 0 {
-		return
+		return true
 	}
 	for key, s := range seen { // a cause that is over may return
 		if _, lasts := next[key]; !lasts && now.Sub(s.At) < 2*longest && len(next) < maxShown {
@@ -121,6 +112,7 @@ func (n *Notifier) look(ctx context.Context, now time.Time) {
 	if n.write(next) == nil && n.Show(words.T("Starling needs your attention").In(l), text(due).In(l)) != nil {
 		_ = n.write(seen)
 	}
+	return true
 }
 
 // text describes the first of some problems, with its remedy, and mentions the others.

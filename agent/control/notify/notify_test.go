@@ -158,3 +158,34 @@ func TestItIsQuiet(t *testing.T) {
 		}
 	})
 }
+
+// At login, the agent may start after the helper. Its problems are shown soon after its start, and
+// an agent that never starts is seldom asked.
+func TestAnAgentThatStartsLater(t *testing.T) {
+	for delay, most := range map[time.Duration]time.Duration{
+		0: first, first + time.Second: first, time.Minute: 2 * time.Minute, 10 * time.Minute: 20 * time.Minute,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &screen{problems: []control.Problem{problem("a")}}
+			n, asked, start := s.notifier(filepath.Join(t.TempDir(), "notified.json")), 0, time.Now()
+			n.Ask = func(context.Context) ([]control.Problem, error) {
+				if asked++; time.Since(start) < delay {
+					return nil, control.ErrNotRunning
+				}
+				return s.problems, nil
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			go n.Run(ctx)
+			time.Sleep(delay + most)
+			synctest.Wait()
+			if got := s.was(); got != "About a." {
+				t.Errorf("%v after the start of an agent that started after %v: shown %q", most, delay, got)
+			}
+			if asked > 12 {
+				t.Errorf("asked %d times in %v", asked, delay+most)
+			}
+			cancel()
+			synctest.Wait()
+		})
+	}
+}
