@@ -36,6 +36,7 @@ func moved(seen decide.Result, plan decide.ResultPlan) bool {
 // settle saves, all at once, a pass's decisions about results that neither start nor stop.
 func (l *Life) settle(d decide.Decision, now time.Time) {
 	var late []Move
+	var slots []int // of those that could not be started
 	urgent := make(map[string]state.Result)
 	for i, seen := range d.Snapshot.Results {
 		plan := d.Plan.Results[i]
@@ -47,8 +48,11 @@ func (l *Life) settle(d decide.Decision, now time.Time) {
 		switch {
 		case !ok:
 		case plan.GiveUp:
+			if r.Slot != state.NoSlot {
+				slots = append(slots, r.Slot)
+			}
 			late = append(late, Move{key, r, state.AbortRequested, func(r *state.Result) {
-				r.ExitStatus, r.Message = protocol.ExitUnstartedLate, "not started by its deadline"
+				r.ExitStatus, r.Message, r.Slot = protocol.ExitUnstartedLate, "not started by its deadline", state.NoSlot
 				r.Stderr = Report(r.Message, "")
 				r.Ready(now)
 			}})
@@ -58,6 +62,9 @@ func (l *Life) settle(d decide.Decision, now time.Time) {
 		}
 	}
 	l.MoveAll(late)
+	for _, slot := range slots {
+		go l.clear(slot)
+	}
 	l.Save(func(tx *state.Tx) {
 		for key, r := range urgent {
 			l.DB.Results.Put(tx, key, r)
@@ -187,6 +194,9 @@ func (l *Life) notStarted(task string, err error) {
 		return
 	}
 	l.Log.Error("cannot start a result; trying again in a minute", "result", r.Name, "err", err)
+	if r.Started.Equal(r.LastStart) {
+		r.Started = time.Time{} // its program has never run, so it is given up at its deadline
+	}
 	r.NotBefore, r.Obstacle, r.Live = time.Now().Add(time.Minute), ofStart(err), false
 	l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 }

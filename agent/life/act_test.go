@@ -1,0 +1,67 @@
+package life
+
+import (
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
+	"github.com/starling-grid/starling/state"
+)
+
+// emptied receives the numbers of emptied slots.
+type emptied struct {
+	Applications
+	slots chan int
+}
+
+func (e emptied) Clear(slot int) error {
+	e.slots <- slot
+	return nil
+}
+
+// A result whose program could not be started counts as not started, so that it does not wait beyond
+// its deadline. A result that has run before does not.
+func TestAFailedStartIsNone(t *testing.T) {
+	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	exec := emptied{slots: make(chan int, 1)}
+	l := &Life{Core: &core.Core{Log: slog.New(slog.DiscardHandler), DB: db}, Exec: exec}
+	l.Open()
+	const project = "http://a.example/"
+	now := time.Now()
+	result := func(name string, slot int, started time.Time) string {
+		r := state.Result{Project: project, Slot: slot, Live: true, Started: started, LastStart: now}
+		r.Name, r.State = name, protocol.ClientDownloaded
+		key := state.Key(project, name)
+		l.Save(func(tx *state.Tx) { db.Results.Put(tx, key, r) })
+		l.running[taskID(r)] = &process{key: key}
+		l.Handle(NotStarted{taskID(r), executor.ErrNoImages})
+		return key
+	}
+	ran, _ := db.Results.Get(result("ran", 3, now.Add(-time.Hour)))
+	key := result("new", 4, now)
+	never, _ := db.Results.Get(key)
+	if ran.Started.IsZero() || !never.Started.IsZero() || never.Obstacle.Code != reason.NoImages || never.Live {
+		t.Fatalf("got %+v and %+v", ran, never)
+	}
+	d := decide.Decision{Record: decide.Record{
+		Snapshot: decide.Snapshot{Projects: []decide.Project{{URL: project}}, Results: []decide.Result{{ID: "new", Phase: decide.Runnable}}},
+		Plan:     decide.Plan{Results: []decide.ResultPlan{{GiveUp: true}}},
+	}}
+	l.settle(d, now)
+	if r, _ := db.Results.Get(key); !r.ReadyToReport || r.ExitStatus != protocol.ExitUnstartedLate || r.Slot != state.NoSlot {
+		t.Errorf("at the deadline: got %+v", r)
+	}
+	if slot := <-exec.slots; slot != 4 {
+		t.Errorf("slot %d was emptied", slot)
+	}
+}
