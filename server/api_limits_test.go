@@ -191,6 +191,10 @@ func TestTokenComputesSoMuch(t *testing.T) {
 		"batches": {"Waiting: the token has used 2 CPU hours", "CPU hours of finished jobs, last 30 days</td><td class=\"number\">2</td><td class=\"number\">2</td>", "no limit"},
 		path:      {"Waiting: the token has used 2 CPU hours"},
 	} {
+		_, german := w.get(page, "Cookie", "starling_token="+p.secret, "Accept-Language", "de")
+		if want := "Wartend: das Token hat in den letzten 30 Tagen 2 CPU-Stunden verbraucht"; !strings.Contains(german, want) {
+			t.Errorf("the page %s: want %q in %s", page, want, german)
+		}
 		code, text := w.get(page, "Cookie", "starling_token="+p.secret)
 		for _, want := range wants {
 			if code != 200 || !strings.Contains(text, want) {

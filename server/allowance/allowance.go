@@ -7,7 +7,6 @@
 package allowance
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -52,17 +51,17 @@ func Of(t store.Token, days []store.TokenDay, now time.Time) Use {
 // Over reports whether the computing time has reached its limit.
 func (u Use) Over() bool { return !u.Until.IsZero() }
 
-// Held returns why the token's waiting results are not sent, or "".
-func (u Use) Held(now time.Time) string {
+// Held returns why the token's waiting results are not sent, or nothing.
+func (u Use) Held(now time.Time) words.Text {
 	if !u.Over() {
-		return ""
+		return words.Text{}
 	}
-	return u.held("the token", now)
+	return u.held(words.T("the token"), now)
 }
 
-func (u Use) held(token string, now time.Time) string {
-	return fmt.Sprintf("%s has used %s CPU hours in the last %d days, and may use %s: its waiting jobs are sent again %s",
-		token, Hours(u.CPUTime), store.TokenDays, Hours(float64(u.Token.MaxCPUTime)), words.When(u.Until, now))
+func (u Use) held(token words.Text, now time.Time) words.Text {
+	return words.T("{token} has used {used} CPU hours in the last {days} days, and may use {allowed}: its waiting jobs are sent again {when}",
+		"token", token, "used", Hours(u.CPUTime), "days", store.TokenDays, "allowed", Hours(float64(u.Token.MaxCPUTime)), "when", words.When(u.Until, now))
 }
 
 // A Hold is a token with unfinished jobs whose computing time is used up, for the operator.
@@ -88,7 +87,7 @@ func Holds(tx *store.View, now time.Time) (all []Hold, err error) {
 			return nil, err
 		}
 		if n > 0 {
-			all = append(all, Hold{u.Token.Name, u.held("token "+u.Token.Name, now), "wait until then, or raise its limit (starling-server token set --max-cpu-hours)"})
+			all = append(all, Hold{u.Token.Name, u.held(words.Plain("token "+u.Token.Name), now).String(), "wait until then, or raise its limit (starling-server token set --max-cpu-hours)"})
 		}
 	}
 	return all, nil

@@ -183,7 +183,7 @@ func (a *API) self(c *call) (any, error) {
 		t.Unfinished = wire.Limit{Used: float64(unfinished), Allowed: limited(float64(c.token.Quota))}
 		t.Bytes = wire.Limit{Used: float64(stored), Allowed: limited(float64(c.token.MaxBytes))}
 		t.CPUHours = wire.Limit{Used: u.CPUTime / allowance.Hour, Allowed: limited(float64(c.token.MaxCPUTime) / allowance.Hour)}
-		t.Held = u.Held(now)
+		t.Held = u.Held(now).String()
 		if u.Over() {
 			t.Until = u.Until.UTC()
 		}
@@ -209,5 +209,5 @@ func held(tx *store.View, b store.APIBatch, now time.Time) (string, error) {
 		return "", err
 	}
 	days, err := tx.TokenDays(token.ID, now)
-	return allowance.Of(token, days, now).Held(now), err
+	return allowance.Of(token, days, now).Held(now).String(), err
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/allowance"
@@ -74,11 +75,19 @@ func (p *Pages) batches(w http.ResponseWriter, r *http.Request) {
 		if failed == nil {
 			var t wire.Token
 			t, failed = c.Limits(r.Context())
-			data["Limits"], data["Held"] = allowance.Lines(t), t.Held
+			data["Limits"] = allowance.Lines(t)
+			showHeld(data, t)
 		}
 		err = errors.Join(err, failed)
 	}
 	p.showBatches(w, r, "batches.html", data, err)
+}
+
+// showHeld adds the reason why a token's waiting jobs are not sent, if there is one.
+func showHeld(data map[string]any, t wire.Token) {
+	if why := allowance.Held(t, time.Now()); why.Is() {
+		data["Held"] = why
+	}
 }
 
 // batch shows one batch, and cancels it if asked to.
@@ -103,6 +112,11 @@ func (p *Pages) batch(w http.ResponseWriter, r *http.Request) {
 		data["Title"], data["Batch"], data["Percent"] = words.T("Batch {name}", "name", b.Name), b, fmt.Sprintf("%.0f", 100*b.Fraction)
 		if e, err := c.Estimate(r.Context(), id); err == nil && b.Unfinished > 0 {
 			data["Estimate"] = e.Text
+		}
+		if b.Held != "" {
+			if t, err := c.Limits(r.Context()); err == nil {
+				showHeld(data, t)
+			}
 		}
 		data["Failed"], err = failed(r, c, id)
 	}
