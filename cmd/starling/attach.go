@@ -107,7 +107,7 @@ func passwordFrom(r io.Reader) (string, error) {
 		return line, nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		err = errors.New("the first line is empty")
+		err = fault("the first line is empty")
 	}
 	return "", fmt.Errorf("--password-stdin: %w", err)
 }
@@ -140,11 +140,11 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 			case p.MasterURL != u:
 			case p.Initialized && p.HostID == 0:
 				// The project answered, but it has no such account.
-				why := "rejected by the project: " + strings.Join(p.Notices, "; ")
+				err := fault("attach {url}: rejected by the project: {answer}", "url", u, "answer", strings.Join(p.Notices, "; "))
 				if p.TroubleCode == reason.KeyRefused { // servers' messages are for attached users
-					why = "the project knows no account with this key. Copy the account key again from your account page on the project's web site, or use --email"
+					err = fault("attach {url}: the project knows no account with this key. Copy the account key again from your account page on the project's web site, or use --email", "url", u)
 				}
-				return errors.Join(fmt.Errorf("attach %s: %s", u, why), client.Detach(ctx, u))
+				return errors.Join(err, client.Detach(ctx, u))
 			case p.Initialized:
 				phraseln(out, "Attached to {project} as {user} (computer {id}).", "project", name(p), "user", p.UserName, "id", p.HostID)
 				return nil

@@ -2,7 +2,7 @@ package main
 
 import (
 	_ "embed"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +48,7 @@ func called(known []knownProject, word string) (string, error) {
 		return u, nil // such as project.example
 	}
 	if err != nil {
-		return "", fmt.Errorf("no project that Starling knows is called %q; give its URL, as in https://project.example/", word)
+		return "", fault("no project that Starling knows is called {name}; give its URL, as in https://project.example/", "name", strconv.Quote(word))
 	}
 	return p.MasterURL, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,9 @@ var spoken = sync.OnceValue(func() words.Language { return words.OfTerminal(os.G
 
 // phrase returns a text in the language of the terminal, see words.T.
 func phrase(english string, values ...any) string { return words.T(english, values...).In(spoken()) }
+
+// fault returns an error with a text in the language of the terminal.
+func fault(english string, values ...any) error { return errors.New(phrase(english, values...)) }
 
 // phraseln prints a text as a line.
 func phraseln(w io.Writer, english string, values ...any) {

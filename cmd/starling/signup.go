@@ -35,7 +35,7 @@ func (s *signup) complete(ctx context.Context) (err error) {
 	}
 	switch {
 	case s.email == "" && s.ask == nil:
-		return errors.New("attach: an account is required: give --key, or --email and --password; for a new account, also --create")
+		return fault("attach: an account is required: give --key, or --email and --password; for a new account, also --create")
 	case s.email != "" && !s.create:
 		return s.logIn(ctx)
 	}
@@ -44,7 +44,7 @@ func (s *signup) complete(ctx context.Context) (err error) {
 		return err
 	}
 	if c.AccountManager {
-		return fmt.Errorf("%s is an account manager, not a project; join it with: starling manager join %s", s.url, s.url)
+		return fault("{url} is an account manager, not a project; join it with: starling manager join {url}", "url", s.url)
 	}
 	downgrade := strings.HasPrefix(s.url, "https:") && !strings.HasPrefix(c.MasterURL, "https:")
 	if u, err := protocol.CanonicalMasterURL(c.MasterURL); err == nil && u != s.url && !downgrade {
@@ -71,7 +71,7 @@ func (s *signup) say(format string, args ...any) {
 
 func (s *signup) chooseProject(ctx context.Context) error {
 	if s.ask == nil {
-		return errors.New("attach: the URL of a project is required, as in: starling attach https://einstein.phys.uwm.edu/ --email YOU")
+		return fault("attach: the URL of a project is required, as in: starling attach https://einstein.phys.uwm.edu/ --email YOU")
 	}
 	known, err := knownProjects()
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *signup) chooseProject(ctx context.Context) error {
 		case n >= 1 && n <= len(known):
 			s.url = known[n-1].URL
 		default:
-			err = fmt.Errorf("%d is not one of the choices", n)
+			err = fault("{n} is not one of the choices", "n", n)
 		}
 		if err == nil {
 			return nil
@@ -124,7 +124,7 @@ func (s *signup) chooseAccount(ctx context.Context, c *protocol.ProjectConfig) e
 	if n == 2 {
 		s.key, err = s.ask.password(ctx, "Account key (not shown)")
 		if s.key = strings.TrimSpace(s.key); err == nil && s.key == "" {
-			err = errors.New("attach: no account key was given")
+			err = fault("attach: no account key was given")
 		}
 		return err
 	}
@@ -141,7 +141,7 @@ func (s *signup) chooseAccount(ctx context.Context, c *protocol.ProjectConfig) e
 func (s *signup) logIn(ctx context.Context) error {
 	if s.password == "" {
 		if s.ask == nil {
-			return errors.New("attach: --password or --password-stdin is required when there is no terminal")
+			return fault("attach: --password or --password-stdin is required when there is no terminal")
 		}
 		var err error
 		if s.password, err = s.ask.password(ctx, fmt.Sprintf("Password of %s at %s", s.email, s.url)); err != nil {
@@ -159,20 +159,18 @@ func (s *signup) refused(err error) error {
 	if !ok {
 		return err
 	}
-	text := ""
+	text := "attach: {url} says: {answer}"
 	switch answer.Num {
 	case protocol.ErrNumNotFound, protocol.ErrNumFileMissing:
-		text = fmt.Sprintf("there is no account of %s at %s. You can: check the address, or create an account by adding --create", s.email, s.url)
+		text = "attach: there is no account of {email} at {url}. You can: check the address, or create an account by adding --create"
 	case protocol.ErrNumBadPassword:
-		text = fmt.Sprintf("%s does not accept this password for %s. You can: try again, have a forgotten one reset on the project's web site, or for a new account add --create", s.url, s.email)
+		text = "attach: {url} does not accept this password for {email}. You can: try again, have a forgotten one reset on the project's web site, or for a new account add --create"
 	case protocol.ErrNumNotUnique:
-		text = fmt.Sprintf("%s says: %s. You can: if you have an account there, log in to it without --create", s.url, answer.Text())
+		text = "attach: {url} says: {answer}. You can: if you have an account there, log in to it without --create"
 	case protocol.ErrNumNoCreation:
-		text = fmt.Sprintf("%s says: %s. You can: create an account on its web site, then attach without --create", s.url, answer.Text())
-	default:
-		text = fmt.Sprintf("%s says: %s", s.url, answer.Text())
+		text = "attach: {url} says: {answer}. You can: create an account on its web site, then attach without --create"
 	}
-	return schedulerop.Told(err, "attach: "+text)
+	return schedulerop.Told(err, phrase(text, "url", s.url, "email", s.email, "answer", answer.Text()))
 }
 
 // closed reports whether a project does not let people make an account from here.
@@ -183,7 +181,7 @@ func closed(c *protocol.ProjectConfig) bool {
 // makeAccount makes an account and gets its key.
 func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (err error) {
 	if closed(c) {
-		return fmt.Errorf("attach: %s allows new accounts on its web site only; create one at %s, then attach without --create", c.Name, s.url)
+		return fault("attach: {project} allows new accounts on its web site only; create one at {url}, then attach without --create", "project", c.Name, "url", s.url)
 	}
 	if err := s.terms(ctx, c); err != nil {
 		return err
@@ -192,9 +190,9 @@ func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (er
 	least := max(c.MinPasswordLength, 1)
 	switch {
 	case s.ask == nil && s.email == "":
-		return errors.New("attach: --create needs --email")
+		return fault("attach: --create needs --email")
 	case s.ask == nil && s.password == "":
-		return fmt.Errorf("attach: --create needs --password or --password-stdin, with at least %d characters", least)
+		return fault("attach: --create needs --password or --password-stdin, with at least {n} characters", "n", least)
 	case s.email == "":
 		if s.email, err = s.ask.need(ctx, "E-mail address"); err != nil {
 			return err
@@ -214,7 +212,7 @@ func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (er
 			return err
 		}
 	} else if len(s.password) < least {
-		return fmt.Errorf("attach: the password has %d characters; %s requires at least %d", len(s.password), c.Name, least)
+		return fault("attach: the password has {n} characters; {project} requires at least {least}", "n", len(s.password), "project", c.Name, "least", least)
 	}
 	key, err := s.client.CreateAccount(ctx, s.url, schedulerop.NewAccount{
 		Email: s.email, PasswdHash: protocol.PasswordHash(s.password, s.email), Name: s.name, Consent: c.TermsOfUse != "",
@@ -232,12 +230,12 @@ func (s *signup) terms(ctx context.Context, c *protocol.ProjectConfig) error {
 		return nil
 	}
 	if s.ask == nil {
-		return fmt.Errorf("attach: you must accept the terms of use of %s; read them at %s, then add --accept-terms", c.Name, s.url)
+		return fault("attach: you must accept the terms of use of {project}; read them at {url}, then add --accept-terms", "project", c.Name, "url", s.url)
 	}
 	s.say("\nTerms of use of %s:\n\n%s\n", c.Name, strings.TrimSpace(printable(c.TermsOfUse)))
 	yes, err := s.ask.yes(ctx, "Do you accept them?")
 	if err == nil && !yes {
-		err = errors.New("attach: no account was created, because the terms of use were not accepted")
+		err = fault("attach: no account was created, because the terms of use were not accepted")
 	}
 	return err
 }

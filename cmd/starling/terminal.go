@@ -134,5 +134,5 @@ func (t *terminal) interruptible(ctx context.Context, ask func() (string, error)
 	case <-ctx.Done():
 	}
 	fmt.Fprint(t.out, "\r\n")
-	return "", errors.New("interrupted; nothing was changed")
+	return "", fault("interrupted; nothing was changed")
 }

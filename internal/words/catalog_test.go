@@ -72,7 +72,7 @@ func TestCatalogOfTheAgent(t *testing.T) {
 var template = regexp.MustCompile(`^[^{%/]*\{[a-z]+\}[^%]* [^%]*$`)
 
 // makers are the functions that make a text of their arguments.
-var makers = []string{"T", "Plural", "Count", "phrase", "phraseln", "line"}
+var makers = []string{"T", "Plural", "Count", "phrase", "phraseln", "fault", "line"}
 
 // collect adds the string literals of a file to all, and those that are probably texts to texts. Of a
 // sum it takes the literals that are constants together.
@@ -99,7 +99,7 @@ func collect(path string, all, texts map[string]bool) error {
 			for i, a := range n.Args {
 				s, ok := constant(a)
 				switch {
-				case !ok || name == "T" && i > 0 || name == "phrase" && i > 0 || name == "phraseln" && i != 1:
+				case !ok || name == "T" && i > 0 || (name == "phrase" || name == "fault") && i > 0 || name == "phraseln" && i != 1:
 				case name == "Count":
 					all["{n} "+s+"s"], texts["{n} "+s+"s"] = true, true
 				case name == "Plural" && i == 2:
