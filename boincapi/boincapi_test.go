@@ -343,6 +343,7 @@ func TestCPUs(t *testing.T) {
 		c.wait()
 		return c.cpus
 	}
+	t.Setenv("GOMAXPROCS", "")
 	all := runtime.NumCPU()
 	for cpus, want := range map[float64]int{0.1: 1, 1: 1, 1.5: min(2, all), 1e18: all} {
 		if got := usedBy(cpus); got != strconv.Itoa(want) {
