@@ -45,11 +45,24 @@ func (r *rpc) takeReports() {
 func (r *rpc) take(old store.Result, rep *protocol.ReportedResult) store.Result {
 	x := accept(old, rep)
 	x.HostID, x.ReceivedTime = r.host.ID, r.now
-	if most := r.now.Sub(old.SentTime).Seconds(); x.ElapsedTime > most {
-		x.ElapsedTime = max(0, most)
+	cpus := r.cpus(x.AppVersionID)
+	if x.ElapsedTime == 0 { // some old clients do not report it
+		x.ElapsedTime = x.CPUTime
 	}
+	x.ElapsedTime = max(0, min(max(x.ElapsedTime, x.CPUTime/cpus), r.now.Sub(old.SentTime).Seconds()))
+	x.CPUTime = min(x.CPUTime, cpus*x.ElapsedTime)
 	x.EnergyWh = energy(rep.EnergyWh, x.ElapsedTime)
 	return x
+}
+
+// cpus returns the number of CPUs that a result of an app version may have used on this host. The host's
+// own number counts up to max_ncpus, or up to the threads of the plan class.
+func (r *rpc) cpus(versionID int64) float64 {
+	most := r.s.Config.PlanClasses[r.catalog.classes[versionID]].MaxThreads
+	if n := r.s.Config.MaxNCPUs; n > 0 {
+		return float64(max(1, min(r.req.Host.NCPUs, max(n, most))))
+	}
+	return float64(max(1, r.req.Host.NCPUs))
 }
 
 // maxPower is the maximum power of a host in watts. A report of more energy is not used.
@@ -115,7 +128,7 @@ func accept(old store.Result, rep *protocol.ReportedResult) store.Result {
 	}
 	x.ClientState, x.ExitStatus = int64(rep.State), int64(rep.ExitStatus)
 	x.CPUTime = max(0, rep.FinalCPUTime.Seconds())
-	x.ElapsedTime = max(0, rep.FinalElapsedTime.Seconds(), x.CPUTime)
+	x.ElapsedTime = max(0, rep.FinalElapsedTime.Seconds())
 	x.PeakWorkingSet, x.PeakSwap, x.PeakDisk = float64(rep.PeakWorkingSet), float64(rep.PeakSwap), float64(rep.PeakDisk)
 	x.StderrOut = text(rep.StderrOut)
 	var files strings.Builder

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 )
@@ -64,6 +65,42 @@ func TestEnergy(t *testing.T) {
 		if !first.TakesEnergy || math.Abs(r.EnergyWh-want) > 1e-6 || r.Outcome != store.Success || r.ElapsedTime != 11.5 {
 			t.Errorf("%q: %t, %+v; want %v Wh", said, first.TakesEnergy, r, want)
 		}
+	}
+}
+
+// A host reports the CPU time, for which a token and a volunteer's credit may count. It is bounded by the
+// host's CPUs, of which max_ncpus count, and the time that the host had the result. With several threads, it is
+// greater than the elapsed time.
+func TestTimes(t *testing.T) {
+	for name, c := range map[string]struct {
+		ncpus        string
+		said         [2]string // CPU time and elapsed time in seconds
+		threads      int
+		cpu, elapsed float64
+	}{
+		"one CPU":                         {"1", [2]string{"10.5", "11.5"}, 0, 10.5, 11.5},
+		"several threads":                 {"4", [2]string{"40", "11.5"}, 0, 40, 11.5},
+		"more than all CPUs":              {"4", [2]string{"80", "11.5"}, 0, 80, 20},
+		"more than there was time for":    {"4", [2]string{"1e30", "11.5"}, 0, 240, 60},
+		"an impossible elapsed time":      {"4", [2]string{"80", "1e30"}, 0, 80, 60},
+		"CPUs that are hard to believe":   {"1000000", [2]string{"1e30", "1e30"}, 0, 64 * 60, 60},
+		"CPUs that the project asked for": {"100", [2]string{"1e30", "11.5"}, 128, 100 * 60, 60},
+		"no elapsed time":                 {"4", [2]string{"10.5", "0"}, 0, 10.5, 10.5},
+		"less than nothing":               {"-1", [2]string{"-10.5", "-11.5"}, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.s.Config.MaxNCPUs = 64
+			w.s.Config.PlanClasses = map[string]match.PlanClass{"": {MaxThreads: c.threads}}
+			w.addWork("tt_1117", 1)
+			host := w.first().HostID
+			w.now = w.now.Add(time.Minute)
+			w.as(host, 1, "07-report-one-ok", "<p_ncpus>2<", "<p_ncpus>"+c.ncpus+"<",
+				"<final_cpu_time>10.5<", "<final_cpu_time>"+c.said[0]+"<", "<final_elapsed_time>11.5<", "<final_elapsed_time>"+c.said[1]+"<")
+			if r := w.result("tt_1117_0"); math.Abs(r.CPUTime-c.cpu) > 1e-6 || math.Abs(r.ElapsedTime-c.elapsed) > 1e-6 || r.Outcome != store.Success {
+				t.Errorf("CPU time %v in %v, want %v in %v", r.CPUTime, r.ElapsedTime, c.cpu, c.elapsed)
+			}
+		})
 	}
 }
 
