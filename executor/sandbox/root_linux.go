@@ -167,7 +167,7 @@ func (r newRoot) empty(at string) error {
 	if err != nil {
 		return err
 	}
-	err = unix.Mount("starling", self(dir), "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755,size=64k")
+	err = unix.Mount("starling", self(dir), "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "mode=0755,size=1m")
 	_ = unix.Close(dir)
 	if err != nil {
 		return fmt.Errorf("mount %s: %w", at, err)
@@ -273,7 +273,9 @@ func makeIn(dir int, name string, folder bool) (fd int, err error) {
 		case err == nil && !folder:
 			return -1, unix.EISDIR
 		case err == nil, errors.Is(err, unix.ELOOP):
-			err = unix.Unlinkat(dir, name, 0)
+			if err = unix.Unlinkat(dir, name, 0); errors.Is(err, unix.EISDIR) {
+				err = nil // another task has just made the folder
+			}
 		case !errors.Is(err, unix.ENOENT):
 			return -1, err
 		case folder:
