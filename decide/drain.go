@@ -57,6 +57,7 @@ func (p *pass) noFetch() reason.Explanation {
 
 // A DrainPlan is the work that a drain still waits for.
 type DrainPlan struct {
+	Stopping  int           `json:"stopping,omitempty"`  // tasks whose processes have yet to end
 	Computing int           `json:"computing,omitempty"` // tasks to be computed
 	Uploading int           `json:"uploading,omitempty"` // tasks whose files are to be uploaded
 	Reporting int           `json:"reporting,omitempty"` // tasks to be reported
@@ -64,7 +65,7 @@ type DrainPlan struct {
 }
 
 // Done reports whether a drain has nothing left to wait for.
-func (d DrainPlan) Done() bool { return d.Computing+d.Uploading+d.Reporting == 0 }
+func (d DrainPlan) Done() bool { return d.Stopping+d.Computing+d.Uploading+d.Reporting == 0 }
 
 // Drained reports whether a person asked for a drain and it is done.
 func (r Record) Drained() bool { return r.Snapshot.Drain.On() && r.Plan.Drain.Done() }
@@ -73,6 +74,9 @@ func (r Record) Drained() bool { return r.Snapshot.Drain.On() && r.Plan.Drain.Do
 // task to report".
 func (d DrainPlan) Text() words.Text {
 	var list []words.Text
+	if d.Stopping > 0 {
+		list = append(list, words.T("{tasks} to stop", "tasks", words.Count(d.Stopping, "task")))
+	}
 	if d.Computing > 0 {
 		list = append(list, words.T("{tasks} to compute{left}", "tasks", words.Count(d.Computing, "task"), "left", d.left()))
 	}
@@ -102,6 +106,8 @@ func (p *pass) drain() {
 	for i := range p.Results {
 		r, plan := &p.Results[i], p.plan.Results[i]
 		switch {
+		case r.Running && !plan.Run():
+			d.Stopping++
 		case p.Projects[r.Project].Suspended || p.Projects[r.Project].Leaving: // nothing is sent to it
 		case r.Phase == Sending:
 			d.Uploading++

@@ -50,6 +50,11 @@ func TestDrain(t *testing.T) {
 		{
 			"the checkpoint is made", decide.DrainCheckpoint, func(s *decide.Snapshot) { s.Results[0].Finishes = false },
 			[]reason.Code{reason.Draining, reason.Draining, reason.Suspended, reason.Draining},
+			"1 task to stop, 1 task to upload, 1 task to report",
+		},
+		{
+			"it has stopped after its checkpoint", decide.DrainCheckpoint, func(s *decide.Snapshot) { s.Results[0].Finishes, s.Results[0].Running = false, false },
+			[]reason.Code{reason.Draining, reason.Draining, reason.Suspended, reason.Draining},
 			"1 task to upload, 1 task to report",
 		},
 		{
@@ -58,9 +63,14 @@ func TestDrain(t *testing.T) {
 			"3 tasks to compute (about 3 h), 1 task to upload, 1 task to report",
 		},
 		{
-			"nothing is sent to a suspended project", decide.DrainAll, func(s *decide.Snapshot) { s.Projects[0].Suspended = true },
+			"nothing is sent to a suspended project", decide.DrainAll, func(s *decide.Snapshot) { s.Projects[0].Suspended, s.Results[0].Running = true, false },
 			[]reason.Code{reason.Suspended, reason.Suspended, reason.Suspended, reason.WaitsForFiles},
 			"",
+		},
+		{
+			"its tasks stop first", decide.DrainAll, func(s *decide.Snapshot) { s.Projects[0].Suspended = true },
+			[]reason.Code{reason.Suspended, reason.Suspended, reason.Suspended, reason.WaitsForFiles},
+			"1 task to stop",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

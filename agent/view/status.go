@@ -342,6 +342,6 @@ func (f *Facts) drain() *control.Drain {
 		return d
 	}
 	left := f.Last.Plan.Drain
-	d.Done, d.Left, d.Tasks, d.Remaining = left.Done(), f.in(left.Text()), left.Computing+left.Uploading+left.Reporting, left.Left.Seconds()
+	d.Done, d.Left, d.Tasks, d.Remaining = left.Done(), f.in(left.Text()), left.Stopping+left.Computing+left.Uploading+left.Reporting, left.Left.Seconds()
 	return d
 }
