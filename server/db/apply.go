@@ -118,9 +118,11 @@ func (a *applier) attempt(list []*applying) (made bool, err error) {
 	for i, x := range list {
 		changes[i] = x.list
 	}
-	broken := a.p.connect(context.Background(), "BEGIN ISOLATION LEVEL READ COMMITTED", func(s *session) {
+	ctx, end := a.p.within(context.Background())
+	defer end()
+	broken := a.p.connect(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED", func(s *session) {
 		s.waiting.list = merge(changes)
-		err = s.commit(context.Background())
+		err = s.commit(ctx)
 		made = s.again == nil
 	})
 	return broken == nil && made, err

@@ -42,6 +42,9 @@ type postgres struct {
 	db      *sql.DB
 	queries sync.Map // in PostgreSQL's words, by query
 	applier applier
+	grace   time.Duration
+	life    context.Context // of all transactions
+	end     context.CancelFunc
 
 	mu     sync.RWMutex // transactions lock it for reading
 	closed bool
@@ -72,7 +75,8 @@ func openPostgres(ctx context.Context, url string, s Schema) (*postgres, error) 
 		}
 		return nil, err
 	}
-	p := &postgres{db: db}
+	p := &postgres{db: db, grace: grace}
+	p.life, p.end = context.WithCancel(context.WithoutCancel(ctx))
 	p.applier.p = p
 	return p, nil
 }
@@ -83,10 +87,16 @@ func parseURL(url string) (*pgx.ConnConfig, error) {
 	if err == nil && c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTime
 	}
+	if err == nil {
+		c.DialFunc = dial
+	}
 	return c, err
 }
 
 func (p *postgres) close() error {
+	late := time.AfterFunc(p.grace, p.end)
+	defer p.end()
+	defer late.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
@@ -96,6 +106,8 @@ func (p *postgres) close() error {
 func (p *postgres) view(ctx context.Context, fn func(tx *Tx) error) error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
+	ctx, end := p.within(ctx)
+	defer end()
 	for try := 1; ; try++ {
 		var err error
 		var s *session
@@ -150,12 +162,14 @@ func pauseFor(try int) {
 func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error, atOnce bool) (err, again error) {
 	broken := p.connect(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ", func(s *session) {
 		s.atOnce = atOnce
-		// Once it has begun, the caller's context no longer matters.
-		ctx := context.WithoutCancel(ctx)
+		ctx, end := p.outliving(ctx)
+		defer end()
 		if err = protect(newTx(ctx, s), fn); err == nil {
 			err = s.commit(ctx)
 		}
-		again = s.again
+		if again = s.again; err != nil && ctx.Err() != nil && !errors.Is(err, ErrUnreachable) {
+			err, again = fmt.Errorf("%w; nothing was changed: %w", ErrUnreachable, err), nil
+		}
 	})
 	if lost(broken) {
 		return nil, broken

@@ -112,7 +112,7 @@ func (s *session) commit(ctx context.Context) error {
 		return nil
 	case err == nil:
 		return fmt.Errorf("commit: the server answers %s", tag)
-	case lost(err) && !pgconn.SafeToRetry(err):
+	case (lost(err) || ctx.Err() != nil) && !pgconn.SafeToRetry(err):
 		s.again = nil
 		return fmt.Errorf("commit: %w, and it is unknown whether the change was made: %w", ErrUnreachable, err)
 	}

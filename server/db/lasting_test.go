@@ -1,0 +1,98 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/internal/testwait"
+)
+
+// Transactions that PostgreSQL does not answer have an end: some time after their caller has left, or after the
+// database is closed. Here they wait for a lock.
+func TestAnswersThatDoNotCome(t *testing.T) {
+	t.Parallel()
+	where := testpg.Start(t).Database(t)
+	d, other := open(t, where), open(t, where)
+	pg := other.engine.(*postgres)
+	pg.grace = time.Millisecond
+	begun, unlock := make(chan bool), make(chan bool)
+	holder := make(chan error, 1)
+	go func() {
+		holder <- d.Update(t.Context(), func(tx *Tx) error {
+			_, err := tx.Exec("LOCK TABLE account")
+			begun <- true
+			<-unlock
+			return err
+		})
+	}()
+	<-begun
+	waiting := func(n int64) {
+		t.Helper()
+		testwait.Until(t, "transactions to wait", func() (all bool) {
+			err := d.View(t.Context(), func(v *View) error {
+				got, err := All(v, ScanID, "SELECT count(*) FROM pg_locks WHERE NOT granted")
+				all = err == nil && got[0] == n
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		})
+	}
+	change := func(tx *Tx) error { return tx.Add(addAccount, "x") }
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- other.Update(ctx, change) }()
+	waiting(1)
+	leave()
+	if err := <-ended; !errors.Is(err, ErrUnreachable) {
+		t.Errorf("after the caller had left: %v", err)
+	}
+	waiting(0)
+
+	go func() { ended <- other.Update(t.Context(), change) }()
+	go func() {
+		ended <- other.View(context.WithoutCancel(t.Context()), func(v *View) error {
+			return v.Query("SELECT name FROM account", nil, func(Rows) error { return nil })
+		})
+	}()
+	go func() {
+		c := Collect()
+		ended <- errors.Join(c.Run(addAccount, "y"), other.Apply(t.Context(), c))
+	}()
+	waiting(3)
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	for range 3 {
+		if err := <-ended; err == nil {
+			t.Error("a transaction succeeded without an answer")
+		}
+	}
+	close(unlock)
+	if err := <-holder; err != nil {
+		t.Error(err)
+	}
+	if got := names(t, d); len(got) != 0 {
+		t.Errorf("accounts %v were added", got)
+	}
+}
+
+// Connections are made with the limits in this package.
+func TestDial(t *testing.T) {
+	t.Parallel()
+	c, err := parseURL("postgres://u@192.0.2.1/d")
+	if err != nil || c.ConnectTimeout != connectTime {
+		t.Fatalf("got %v, %v", c, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if conn, err := c.DialFunc(ctx, "tcp", "192.0.2.1:5432"); err == nil || conn != nil || !strings.Contains(err.Error(), "canceled") {
+		t.Errorf("got %v, %v", conn, err)
+	}
+}
