@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"math"
 	"time"
@@ -97,8 +98,19 @@ func (w Workunit) Kind() int64 {
 		binary.LittleEndian.PutUint64(b[:], uint64(x)) //nolint:gosec // any bits will do
 		_, _ = h.Write(b[:])
 	}
-	return w.Target.kind(int64(h.Sum64()>>1) | 1) // 63 bits, never 0
+	k := int64(h.Sum64()>>1) | 1 // 63 bits, never 0
+	if w.TokenID != 0 {          // the kinds of a token are side by side
+		k = w.TokenID%(1<<15)<<ofToken | k&(1<<ofToken-1)
+	}
+	return w.Target.kind(k)
 }
+
+// ofToken is the number of bits of a kind in which the kinds of a token differ.
+const ofToken = 48
+
+// MostKinds is the maximum number of kinds of a token that are considered at a time. A submitter could
+// make any number of them, and each costs every request.
+const MostKinds = 200
 
 // digits returns a number with the first two digits of a need and its power of ten.
 func digits(x float64) int64 {
@@ -162,14 +174,27 @@ WITH RECURSIVE k(kind) AS (
 )
 SELECT kind FROM k WHERE kind IS NOT NULL`
 
+// After a number of kinds whose upper bits are equal, the search skips the rest of these. n is the number of
+// them up to before.
+var someKinds = fmt.Sprintf(`
+WITH RECURSIVE k(kind, before, n) AS (
+	SELECT (SELECT kind FROM result WHERE server_state = 2 AND kind >= 0 ORDER BY kind LIMIT 1), CAST(-1 AS BIGINT), 0
+	UNION ALL
+	SELECT (SELECT r.kind FROM result r WHERE r.server_state = 2
+	        AND r.kind > CASE WHEN k.n + 1 >= %[2]d AND k.kind >> %[1]d = k.before >> %[1]d THEN k.kind | %[3]d ELSE k.kind END ORDER BY r.kind LIMIT 1),
+	       k.kind, CASE WHEN k.kind >> %[1]d = k.before >> %[1]d THEN k.n + 1 ELSE 1 END
+	FROM   k WHERE k.kind IS NOT NULL
+)
+SELECT kind FROM k WHERE kind IS NOT NULL`, ofToken, MostKinds, int64(1)<<ofToken-1)
+
 // UnsentKinds returns the kinds of Unsent results without a Target.
 func (t *View) UnsentKinds() ([]int64, error) {
 	return all(t, scanID, unsentKinds, 0, int64(math.MaxInt64))
 }
 
-// UnsentKinds asks for View.UnsentKinds.
+// UnsentKinds asks for the kinds of View.UnsentKinds, of each token for MostKinds at most.
 func UnsentKinds(found func(kind int64)) Question {
-	return db.NewQuestion(scanID, found, unsentKinds, 0, int64(math.MaxInt64))
+	return db.NewQuestion(scanID, found, someKinds)
 }
 
 const inOrder = ` ORDER BY r.priority DESC, r.id LIMIT 0 + `

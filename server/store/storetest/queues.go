@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -139,6 +140,49 @@ func unsent(t *testing.T, s *store.Store) {
 	if want := []int64{2, 4, 1, 3}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+}
+
+// The kinds of a token that are considered have a maximum number. More of them come when those are sent.
+func kindsOfTokens(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	var made []store.Result
+	update(t, s, func(tx *store.Tx) error {
+		made = nil
+		for token, n := range []int{2, store.MostKinds + 50, store.MostKinds, 3} {
+			for i := range n {
+				wu := w.Workunit(fmt.Sprintf("t%d_%d", token, i))
+				wu.TokenID, wu.OwnPriority = int64(token), int64(i)
+				if token == 0 {
+					wu.RscMemoryBound = 1e8 * float64(1+i)
+				}
+				id, err := tx.InsertWorkunit(wu, nil)
+				if err != nil {
+					return err
+				}
+				r := store.Result{CreateTime: T0, WorkunitID: id, AppID: wu.AppID, Name: wu.Name + "_0", ServerState: store.Unsent, Kind: wu.Kind()}
+				if r.ID, err = tx.InsertResult(r); err != nil {
+					return err
+				}
+				made = append(made, r)
+			}
+		}
+		return nil
+	})
+	want := func(some, all int) {
+		t.Helper()
+		view(t, s, func(tx *store.View) error {
+			var kinds []int64
+			err := tx.Ask(store.UnsentKinds(func(kind int64) { kinds = append(kinds, kind) }))
+			every, also := tx.UnsentKinds()
+			if err != nil || also != nil || len(kinds) != some || len(every) != all || !slices.IsSorted(kinds) || len(slices.Compact(kinds)) != some {
+				t.Errorf("got %d of %d kinds, %v, %v; want %d of %d", len(kinds), len(every), err, also, some, all)
+			}
+			return nil
+		})
+	}
+	want(2+2*store.MostKinds+3, 2+store.MostKinds+50+store.MostKinds+3)
+	update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(made[2:102])...) })
+	want(2+store.MostKinds-50+store.MostKinds+3, 2+store.MostKinds-50+store.MostKinds+3)
 }
 
 func unsentFits(t *testing.T, s *store.Store) {

@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"the clock is kept", clock},
 		{"unsent results come by priority and age", unsent},
 		{"a host finds what it can do", unsentFits},
+		{"a token has so many kinds", kindsOfTokens},
 		{"what is for somebody is apart from the rest", targets},
 		{"outputs wait for the workunits after them", outputs},
 		{"unsent results have a kind", sorted},
