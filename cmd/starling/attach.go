@@ -2,10 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -26,8 +29,11 @@ import (
 const patience = 30 * time.Second
 
 // startup is the time for which a project's server on this computer may refuse connections, because
-// it was started just before.
-const startup = 10 * time.Second
+// it was started just before. Once it accepts them, the agent tries again at once, at most retries times.
+const (
+	startup = 10 * time.Second
+	retries = 3
+)
 
 func attachCmd(o *options) *cobra.Command {
 	var s signup
@@ -85,7 +91,7 @@ func attach(cmd *cobra.Command, o *options, u string, key protocol.Authenticator
 	client := o.client()
 	err := client.Attach(cmd.Context(), u, key)
 	if err == nil {
-		return watchAttach(cmd, client, u)
+		return watchAttach(cmd, client, u, o.agent == nil)
 	} else if !errors.Is(err, control.ErrNotRunning) {
 		return err
 	}
@@ -125,13 +131,16 @@ func serverClient(dataDir string) (*schedulerop.Client, error) {
 	return &schedulerop.Client{HTTP: httpclient.New(way), UserAgent: "Starling " + version.Version}, nil
 }
 
-// watchAttach waits for the project's first answer to a running agent.
-func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
+// watchAttach waits for the project's first answer to a running agent. here means that it runs on this computer.
+func watchAttach(cmd *cobra.Command, client *control.Client, u string, here bool) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	begin := time.Now()
+	begin, again := time.Now(), 0
 	for time.Since(begin) < patience {
 		pause := 100 * time.Millisecond
 		s, err := client.Status(ctx)
+		if ctx.Err() != nil {
+			return fmt.Errorf("no longer waiting for the project; the agent keeps trying. To detach from it: starling detach %s", u)
+		}
 		if err != nil {
 			return err
 		}
@@ -148,11 +157,15 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 			case p.Initialized:
 				phraseln(out, "Attached to {project} as {user} (computer {id}).", "project", name(p), "user", p.UserName, "id", p.HostID)
 				return nil
-			case p.TroubleCode == reason.ServerDown && onThisComputer(u) && time.Since(begin) < startup:
-				if err := client.SteerProject(ctx, u, control.UpdateProject); err != nil {
+			case p.TroubleCode == reason.ServerDown && here && onThisComputer(u) && again < retries && time.Since(begin) < startup:
+				pause = time.Second
+				if !accepts(ctx, u) { // each contact of the agent that fails makes its next pause longer
+					continue
+				}
+				again++
+				if err := client.SteerProject(ctx, u, control.UpdateProject); err != nil && ctx.Err() == nil {
 					return err
 				}
-				pause = time.Second
 			case p.Trouble != "":
 				phraseln(out, "Attached to {project}, but the first contact failed. {trouble}", "project", u, "trouble", printable(p.Trouble))
 				fmt.Fprintln(out, p.TroubleCure)
@@ -161,7 +174,6 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
 		case <-time.After(pause):
 		}
 	}
@@ -177,6 +189,20 @@ func onThisComputer(u string) bool {
 	}
 	ip, err := netip.ParseAddr(parsed.Hostname())
 	return err == nil && ip.IsLoopback() || parsed.Hostname() == "localhost"
+}
+
+// accepts reports whether the server of a project on this computer accepts connections.
+func accepts(ctx context.Context, u string) bool {
+	parsed, err := url.Parse(u)
+	if err != nil {
+		return false
+	}
+	dial := net.Dialer{Timeout: time.Second}
+	c, err := dial.DialContext(ctx, "tcp", net.JoinHostPort(parsed.Hostname(), cmp.Or(parsed.Port(), parsed.Scheme)))
+	if err != nil {
+		return false
+	}
+	return c.Close() == nil
 }
 
 func detachCmd(o *options) *cobra.Command {
