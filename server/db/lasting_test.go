@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -80,19 +79,5 @@ func TestAnswersThatDoNotCome(t *testing.T) {
 	}
 	if got := names(t, d); len(got) != 0 {
 		t.Errorf("accounts %v were added", got)
-	}
-}
-
-// Connections are made with the limits in this package.
-func TestDial(t *testing.T) {
-	t.Parallel()
-	c, err := parseURL("postgres://u@192.0.2.1/d")
-	if err != nil || c.ConnectTimeout != connectTime {
-		t.Fatalf("got %v, %v", c, err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if conn, err := c.DialFunc(ctx, "tcp", "192.0.2.1:5432"); err == nil || conn != nil || !strings.Contains(err.Error(), "canceled") {
-		t.Errorf("got %v, %v", conn, err)
 	}
 }
