@@ -348,7 +348,14 @@ func TestDebianPackage(t *testing.T) {
 	s.run("touch", "/refuse") // as an AppArmor that cannot read the profile
 	s.run("dpkg", "--install", upgraded)
 	s.profile("with an older AppArmor", "", "--skip-kernel-load --skip-cache "+packagedProfile+"\n")
-	s.run("sh", "-c", "echo mine >"+usedProfile)
+	s.run("rm", "/refuse")
+	s.run("ln", "-s", "/nowhere", usedProfile)
+	s.run("dpkg", "--install", upgraded)
+	s.profile("an administrator's link", "/nowhere", "")
+	s.run("sh", "-c", "rm "+usedProfile+" && cd /etc/apparmor.d && mkdir disable && ln -s ../starling disable") // as aa-disable does
+	s.run("dpkg", "--install", upgraded)
+	s.profile("disabled by an administrator", packagedProfile, "--skip-kernel-load --skip-cache "+packagedProfile+"\n")
+	s.run("sh", "-c", "rm "+usedProfile+" && echo mine >"+usedProfile)
 	s.awaitStatus("what was known before removal", func(st control.Status) bool {
 		return !st.Running && len(st.Projects) == 1 && st.Projects[0].Name == "e2e"
 	})
