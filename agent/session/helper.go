@@ -24,10 +24,13 @@ const (
 	lookSure  = 30 * time.Second
 )
 
-// Where nothing senses input, a helper waits for the session to be ready, or for its end to be certain.
+// Where nothing senses input, a helper waits for the session to be ready, or for its end to be certain. Nothing
+// starts another helper before the next login, so a desktop that does not answer has long, for example while
+// memory is short.
 const (
 	untilReady = 3 * time.Minute
 	untilEnded = 5 * time.Second
+	untilStuck = time.Hour
 )
 
 // ErrBlind is the error for a session in which nothing senses input.
@@ -74,8 +77,8 @@ func (h *Helper) Run(ctx context.Context) error {
 		now := time.Now()
 		r := h.Seat.Idle(now)
 		limit := patience
-		if errors.Is(r.Err, context.DeadlineExceeded) {
-			limit = untilReady // the desktop is too busy to answer, which is not its end
+		if patience == untilEnded && errors.Is(r.Err, context.DeadlineExceeded) {
+			limit = untilStuck // the desktop is too busy to answer, which is not its end
 		}
 		switch {
 		case r.Err == nil:

@@ -211,7 +211,7 @@ func TestABusyDesktop(t *testing.T) {
 	err := run(t, b, func() {
 		b.pass(time.Minute)
 		b.seat.set(time.Now(), context.DeadlineExceeded)
-		b.pass(untilReady / 2)
+		b.pass(untilStuck / 2)
 		before := len(b.reports)
 		b.seat.set(time.Now(), nil)
 		b.pass(time.Minute)
@@ -219,7 +219,7 @@ func TestABusyDesktop(t *testing.T) {
 			t.Errorf("no report after the desktop was busy; the helper: %v", b.said)
 		}
 		b.seat.set(time.Now(), context.DeadlineExceeded)
-		b.pass(2 * untilReady)
+		b.pass(2 * untilStuck)
 		if strings.Contains(strings.Join(b.said, " "), "has ended") {
 			ended = nil
 		}
