@@ -139,7 +139,7 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string, here bool
 		pause := 100 * time.Millisecond
 		s, err := client.Status(ctx)
 		if ctx.Err() != nil {
-			return fmt.Errorf("no longer waiting for the project; the agent keeps trying. To detach from it: starling detach %s", u)
+			return fault("no longer waiting for the project; the agent keeps trying. To detach from it: starling detach {url}", "url", u)
 		}
 		if err != nil {
 			return err
