@@ -94,8 +94,8 @@ func (d *DB) View(ctx context.Context, fn func(v *View) error) error {
 
 // Update runs fn in a transaction that is durable when Update returns nil. If fn returns an error,
 // its changes are undone and Update returns that error. fn must not keep tx, must not call Update,
-// and may run again from its beginning, so each run must set all of its results. A transaction that
-// has begun when ctx ends may continue for grace.
+// and may run again from its beginning, so each run must set all of its results. A transaction that is
+// in progress when ctx ends may continue for grace.
 func (d *DB) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

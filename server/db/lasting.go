@@ -24,33 +24,23 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return d.DialContext(ctx, network, address)
 }
 
-// outliving returns a context for a transaction that began. It ends some time after ctx, or when p is closed. The
-// caller calls the function at the end of the transaction.
-func (p *postgres) outliving(ctx context.Context) (context.Context, func()) {
-	in, end := context.WithCancel(context.WithoutCancel(ctx))
-	late := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(p.grace)
-		defer timer.Stop()
-		select {
-		case <-in.Done():
-		case <-timer.C:
-			end()
-		}
-	})
-	closing := context.AfterFunc(p.life, end)
-	return in, func() {
-		late()
-		closing()
-		end()
-	}
-}
-
-// within returns a context that ends with ctx, or when p is closed.
+// within returns a context that ends with ctx, or when p is closed. The caller calls the function when it is done.
 func (p *postgres) within(ctx context.Context) (context.Context, func()) {
 	in, end := context.WithCancel(ctx)
 	closing := context.AfterFunc(p.life, end)
 	return in, func() {
 		closing()
+		end()
+	}
+}
+
+// outliving returns a context for a transaction in progress. It ends when grace is over after the end of ctx, or
+// when p is closed. The caller calls the function at the end of the transaction.
+func (p *postgres) outliving(ctx context.Context) (context.Context, func()) {
+	in, end := p.within(context.WithoutCancel(ctx))
+	late := context.AfterFunc(ctx, func() { time.AfterFunc(p.grace, end) })
+	return in, func() {
+		late()
 		end()
 	}
 }

@@ -18,17 +18,17 @@ func TestAnswersThatDoNotCome(t *testing.T) {
 	d, other := open(t, where), open(t, where)
 	pg := other.engine.(*postgres)
 	pg.grace = time.Millisecond
-	begun, unlock := make(chan bool), make(chan bool)
+	locked, unlock := make(chan bool), make(chan bool)
 	holder := make(chan error, 1)
 	go func() {
 		holder <- d.Update(t.Context(), func(tx *Tx) error {
 			_, err := tx.Exec("LOCK TABLE account")
-			begun <- true
+			locked <- true
 			<-unlock
 			return err
 		})
 	}()
-	<-begun
+	<-locked
 	waiting := func(n int64) {
 		t.Helper()
 		testwait.Until(t, "transactions to wait", func() (all bool) {
