@@ -314,7 +314,7 @@ func (p *pass) stuck(i int) bool {
 	case r.Phase == Fetching:
 		return p.Now.Sub(r.Received) > stuckAfter
 	case r.Phase == Runnable:
-		return p.Memory > 0 && r.Memory > p.Memory || r.NotBefore.After(p.Now.Add(stuckAfter)) || p.plan.Results[i].Code == reason.GPUMissing
+		return p.Memory > 0 && r.Memory > p.Memory || r.NotBefore.After(p.Now.Add(stuckAfter)) || p.plan.Results[i].Code == reason.GPUMissing || r.Obstacle.InImages()
 	}
 	return false
 }

@@ -30,6 +30,26 @@ func TestATaskThatCanNeverRunKeepsNoWorkAway(t *testing.T) {
 	}
 }
 
+// Nor do tasks in container images that cannot run until a person acts. Other tasks whose start failed do: when the
+// disk is full, no task of any project could be started.
+func TestTasksInImagesThatCannotRunKeepNoWorkAway(t *testing.T) {
+	for code, asks := range map[reason.Code]bool{reason.NoImages: true, reason.DriverIncomplete: true, reason.DiskFull: false, reason.StartFails: false} {
+		s := snapshot(func(s *decide.Snapshot) {
+			s.Projects = s.Projects[:1]
+			s.Projects[0].Estimates = jobsched.Estimator{}
+			for _, id := range []string{"i1", "i2"} {
+				s.Results = append(s.Results, decide.Result{
+					ID: id, Phase: decide.Runnable, Stated: 20 * time.Hour, Received: now, Deadline: now.Add(100 * time.Hour),
+					NotBefore: now.Add(time.Minute), Obstacle: reason.Reason{Code: code},
+				})
+			}
+		})
+		if r := decide.Pass(s).Projects[0].Fetch; (r.Code == reason.Ask) != asks {
+			t.Errorf("%s: got %+v, want it to ask: %v", code, r, asks)
+		}
+	}
+}
+
 // The limit on CPU time is mentioned for the tasks to which it applies, and for no others.
 func TestTheLimitOnCPUTimeIsSaidWhereItHolds(t *testing.T) {
 	p := prefs.Default()

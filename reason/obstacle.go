@@ -55,6 +55,10 @@ var Obstacles = []Entry{
 	{ApplicationWaits, "The application asked to be continued later: {about}.", "The application asked to be continued later.", ""},
 }
 
+// InImages reports whether it is an obstacle that this computer has for tasks in container images only, and
+// usually until a person removes it.
+func (r Reason) InImages() bool { return r.Code == NoImages || r.Code == DriverIncomplete }
+
 // OfFile returns the obstacle to a file that results from trouble with a server.
 func (r Reason) OfFile() Reason {
 	switch r.Code {

@@ -139,6 +139,7 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 	if r.Started.IsZero() {
 		r.Started = now
 	}
+	pause := pause(r, now)
 	r.Obstacle = reason.Reason{}
 	r.Live, r.LastStart = true, now
 	if !l.Save(func(tx *state.Tx) {
@@ -148,7 +149,7 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 		return
 	}
 	task.Slot = r.Slot
-	l.running[task.Result] = &process{key: key, since: now, on: on}
+	l.running[task.Result] = &process{key: key, since: now, on: on, pause: pause}
 	l.Log.Debug("starting result", logflag.Key, logflag.CPUSched, "project", r.Project, "result", r.Name, "slot", r.Slot)
 	go func() {
 		if err := l.Exec.Start(task); err != nil {
@@ -166,9 +167,28 @@ func (l *Life) cannotRun(key string, r state.Result, err error, now time.Time) {
 	})
 }
 
+// A start that failed is tried again after retryLeast. The next pauses are twice as long each, up to
+// retryMost.
+const (
+	retryLeast = time.Minute
+	retryMost  = 10 * time.Minute
+)
+
+// pause returns how long a result that is started now is left alone if it cannot be started.
+func pause(r state.Result, now time.Time) time.Duration {
+	if !r.Obstacle.Is() {
+		return retryLeast
+	}
+	return min(max(retryLeast, 2*now.Sub(r.LastStart)), retryMost)
+}
+
 // notStarted handles a start that failed. Trouble with this computer, such as a full disk, passes,
 // and the start is tried again. A file that is not a program never becomes one.
 func (l *Life) notStarted(task string, err error) {
+	pause := retryLeast
+	if run := l.running[task]; run != nil {
+		pause = run.pause
+	}
 	key := l.ended(task)
 	r, ok := l.DB.Results.Get(key)
 	if !ok || errors.Is(err, executor.ErrStopped) {
@@ -193,11 +213,11 @@ func (l *Life) notStarted(task string, err error) {
 		l.fetchAgain(key, r, keys)
 		return
 	}
-	l.Log.Error("cannot start a result; trying again in a minute", "result", r.Name, "err", err)
+	l.Log.Error("cannot start a result; trying again later", "result", r.Name, "pause", pause, "err", err)
 	if r.Started.Equal(r.LastStart) {
 		r.Started = time.Time{} // its program has never run, so it is given up at its deadline
 	}
-	r.NotBefore, r.Obstacle, r.Live = time.Now().Add(time.Minute), ofStart(err), false
+	r.NotBefore, r.Obstacle, r.Live = time.Now().Add(pause), ofStart(err), false
 	l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 }
 

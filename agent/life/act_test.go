@@ -65,3 +65,34 @@ func TestAFailedStartIsNone(t *testing.T) {
 		t.Errorf("slot %d was emptied", slot)
 	}
 }
+
+// A start that fails again and again is tried less often, since each attempt may take the place of a task that
+// runs.
+func TestPausesBetweenStarts(t *testing.T) {
+	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	l := &Life{Core: &core.Core{Log: slog.New(slog.DiscardHandler), DB: db}}
+	l.Open()
+	var r state.Result
+	r.Project, r.Name, r.State = "http://a.example/", "task", protocol.ClientDownloaded
+	key := state.Key(r.Project, r.Name)
+	l.Save(func(tx *state.Tx) { db.Results.Put(tx, key, r) })
+	now := time.Now()
+	for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
+		r, _ := db.Results.Get(key)
+		l.running[taskID(r)] = &process{key: key, pause: pause(r, now)}
+		r.LastStart, r.Obstacle = now, reason.Reason{}
+		l.Save(func(tx *state.Tx) { db.Results.Put(tx, key, r) })
+		before := time.Now()
+		l.Handle(NotStarted{taskID(r), executor.ErrNoImages})
+		after := time.Now()
+		r, _ = db.Results.Get(key)
+		if r.NotBefore.Before(before.Add(want)) || r.NotBefore.After(after.Add(want)) {
+			t.Errorf("attempt %d: again after %v, want %v", i+1, r.NotBefore.Sub(before), want)
+		}
+		now = now.Add(want)
+	}
+}

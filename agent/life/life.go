@@ -119,6 +119,7 @@ type process struct {
 	on     []int         // numbers of the coprocessors that it was given
 	used   time.Duration // CPU time that it had used when it ended (0 before)
 	bill   debt.Bill
+	pause  time.Duration // until it is started again if this start fails
 }
 
 // taskID names a result's run to the executor: result names are unique within
