@@ -84,6 +84,9 @@ func (x *bench) open() *sql.DB {
 	return db
 }
 
+// A portion of the copies is made in one transaction. With all in one, SQLite's log would be as large as the database.
+const portion = 500_000
+
 // multiply makes copies of the first two workunits with their results: copies of the first have
 // unsent results, copies of the second have finished ones.
 func (x *bench) multiply(waiting, finished int) {
@@ -103,21 +106,23 @@ func (x *bench) multiply(waiting, finished int) {
 	exec(`UPDATE workunit SET file_delete_state = 1 WHERE id = 2`)
 	// Without that time the purger would take all of them.
 	exec(`UPDATE workunit SET file_delete_state = 2, mod_time = %d WHERE id = 2`, time.Now().Unix())
+	units := columns(ctx, x, db, "workunit", "id", "name", "xml_doc")
+	results := columns(ctx, x, db, "result", "id", "name", "workunitid", "hostid")
 	base := 2 // the last id
-	for i, n := range []int{waiting, finished} {
+	for i, all := range []int{waiting, finished} {
 		id, host := i+1, "0"
 		if finished := i == 1; finished && x.hosts > 0 {
 			host = fmt.Sprintf("1 + n %% %d", x.hosts)
 		}
-		const seq = `WITH RECURSIVE seq (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM seq WHERE n < %d) `
-		// A description contains the workunit's name.
-		rest := columns(ctx, x, db, "workunit", "id", "name", "xml_doc")
-		exec(seq+`INSERT INTO workunit (name, xml_doc, %[2]s) SELECT name || '-' || n, replace(xml_doc, name, name || '-' || n), %[2]s
-			FROM workunit, seq WHERE id = %[3]d ORDER BY n`, n, rest, id)
-		rest = columns(ctx, x, db, "result", "id", "name", "workunitid", "hostid")
-		exec(seq+`INSERT INTO result (name, workunitid, hostid, %[2]s) SELECT name || '-' || n, n + %[3]d, %[5]s, %[2]s FROM result, seq WHERE id = %[4]d ORDER BY n`,
-			n, rest, base, id, host)
-		base += n
+		for first := 1; first <= all; first += portion {
+			seq := fmt.Sprintf(`WITH RECURSIVE seq (n) AS (SELECT %d UNION ALL SELECT n + 1 FROM seq WHERE n < %d) `, first, min(first+portion-1, all))
+			// A description contains the workunit's name.
+			exec(seq+`INSERT INTO workunit (name, xml_doc, %[1]s) SELECT name || '-' || n, replace(xml_doc, name, name || '-' || n), %[1]s
+				FROM workunit, seq WHERE id = %[2]d ORDER BY n`, units, id)
+			exec(seq+`INSERT INTO result (name, workunitid, hostid, %[1]s) SELECT name || '-' || n, n + %[2]d, %[4]s, %[1]s FROM result, seq WHERE id = %[3]d ORDER BY n`,
+				results, base, id, host)
+		}
+		base += all
 	}
 	x.rest(db)
 }
