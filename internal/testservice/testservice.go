@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/lockedfile"
+
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
@@ -26,6 +28,12 @@ func Program(t *testing.T, mod, tool, untested string) string {
 		t.Fatalf("go list -m: %v", err)
 	}
 	mod = filepath.Join(strings.TrimSpace(string(root)), "tools", mod+".mod")
+	// Two processes that build it at the same time both write the file that they run.
+	unlock, err := lockedfile.MutexAt(filepath.Join(os.TempDir(), "starling-test-"+tool+".lock")).Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
 	out, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "-modfile="+mod, tool).CombinedOutput()
 	if err != nil {
 		if os.Getenv("CI") != "" {
