@@ -197,11 +197,11 @@ func forget(t *testing.T, w *world) {
 		for _, what := range []string{"insert", "update", "delete"} {
 			queries = append(queries, "DROP TRIGGER "+table+"_settled_"+what)
 		}
-		queries = append(queries, "DROP TABLE settled_"+table)
+		queries = append(queries, "DROP TRIGGER "+table+"_made_insert", "DROP TRIGGER "+table+"_made_delete", "DROP TABLE settled_"+table, "DROP TABLE made_"+table)
 	}
 	queries = append(queries, "DROP TRIGGER result_token_use", "DROP TABLE token_use", "DROP TABLE token_file", "DROP TABLE token_bytes",
 		"DROP TABLE credited_energy", "ALTER TABLE result DROP COLUMN energy_wh")
-	for _, index := range []string{"workunit_unfinished", "workunit_finished", "result_inactive", "result_over", "result_valid", "result_in_progress"} {
+	for _, index := range []string{"workunit_finished", "result_inactive", "result_over", "result_valid", "result_in_progress"} {
 		queries = append(queries, "DROP INDEX "+index)
 	}
 	queries = append(queries, "CREATE INDEX result_in_progress ON result (hostid) WHERE server_state = 4")

@@ -5,12 +5,16 @@ import "fmt"
 // waits are queries for the earliest Unix time since which something of each kind waits, or 0 if
 // nothing waits. Work for a daemon waits since its last result was reported.
 var waits = []struct{ what, query string }{
-	{"unsent", `SELECT COALESCE(min(create_time), 0) FROM result WHERE server_state = 2`},
+	{"unsent", unsentSince},
 	{"transition_due", `SELECT COALESCE(min(transition_time), 0) FROM workunit WHERE transition_time < 253402300799`},
 	{"need_validate", waitingSince(`need_validate = 1`)},
 	{"waiting_assimilation", waitingSince(`assimilate_state = 1`)},
 	{"waiting_file_deletion", waitingSince(`file_delete_state = 1`)},
 }
+
+// Results have the order in which they were made. Only those in progress are passed over.
+const unsentSince = `
+SELECT COALESCE((SELECT create_time FROM result WHERE server_state + 0 < 5 AND +server_state = 2 ORDER BY id LIMIT 1), 0)`
 
 func waitingSince(condition string) string {
 	return `

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -97,7 +98,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("the next workunit is %d, want 4: numbers are given once", id)
 		}
 	}
-	if got, err := store.TakeCensus(t.Context(), last); err != nil || len(want.Differences(got)) != 1 {
+	if got, err := store.TakeCensus(t.Context(), last); err != nil || !slices.Equal(want.Differences(got), []string{"made_workunit", "workunit"}) {
 		t.Errorf("one workunit more is a difference in %v, %v", want.Differences(got), err)
 	}
 	for _, file := range []string{last, snapshot} {

@@ -112,8 +112,8 @@ var invariants = append(countsHold(), []invariant{
 
 // countsHold returns the invariants of the counts that triggers maintain.
 func countsHold() (out []invariant) {
-	for _, s := range settleds {
-		out = append(out, invariant{"the count of finished " + s.table + "s is that of the rows", s.wrong(), bySum})
+	for _, s := range tallies {
+		out = append(out, invariant{"the count of " + s.about + " is that of the rows", s.wrong(), bySum})
 	}
 	return append(out, tokensHold...)
 }
@@ -221,7 +221,7 @@ func (t *Tx) Mend(now time.Time) error {
 	if err := t.run(creditAnew); err != nil {
 		return err
 	}
-	if err := t.countSettled(); err != nil {
+	if err := t.countAnew(); err != nil {
 		return err
 	}
 	if err := t.countTokens(); err != nil {

@@ -32,6 +32,7 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		raiseBatch.String(): "result_workunitid",
 		expiredBatches:      "api_batch_expire",
 		sendable:            "result_unsent",
+		unsentSince:         "result_open",
 		chained:             "result_over_hostid",
 		dropFiles.String():  "token_file_name",
 
@@ -39,10 +40,10 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		sendResultToHost.String(): "result_workunitid",
 	} {
 		end := " " // and the part of the index that is read
-		if query == sendable {
+		if query == sendable || query == unsentSince {
 			end = ";" // all of it, until there is enough
 		}
-		if text := strings.Join(plan(t, st, query), "; "); !strings.Contains(text, "INDEX "+index+end) {
+		if text := strings.Join(plan(t, st, query), "; ") + ";"; !strings.Contains(text, "INDEX "+index+end) {
 			t.Errorf("%s\n\tplan: %s, want index %s", query, text, index)
 		}
 	}

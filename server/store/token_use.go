@@ -54,10 +54,10 @@ func tokenTriggers() []countTrigger {
 			`INSERT INTO token_use (tokenid, day, cpu_time, elapsed_time, expected_time)
 SELECT `+used+` FROM workunit w WHERE w.id = ROW.workunitid AND w.tokenid <> 0
 ON CONFLICT (tokenid, day) DO UPDATE SET cpu_time = token_use.cpu_time + excluded.cpu_time,
-       elapsed_time = token_use.elapsed_time + excluded.elapsed_time, expected_time = token_use.expected_time + excluded.expected_time`)},
-		{"token_file", "token_file_insert", "INSERT", "NEW.nbytes <> 0", bytes("NEW.tokenid", "NEW.nbytes")},
-		{"token_file", "token_file_delete", "DELETE", "OLD.nbytes <> 0", bytes("OLD.tokenid", "-OLD.nbytes")},
-		{"token_file", "token_file_update", "UPDATE OF nbytes", "NEW.nbytes <> OLD.nbytes", bytes("NEW.tokenid", "NEW.nbytes - OLD.nbytes")},
+       elapsed_time = token_use.elapsed_time + excluded.elapsed_time, expected_time = token_use.expected_time + excluded.expected_time`), ""},
+		{"token_file", "token_file_insert", "INSERT", "NEW.nbytes <> 0", bytes("NEW.tokenid", "NEW.nbytes"), ""},
+		{"token_file", "token_file_delete", "DELETE", "OLD.nbytes <> 0", bytes("OLD.tokenid", "-OLD.nbytes"), ""},
+		{"token_file", "token_file_update", "UPDATE OF nbytes", "NEW.nbytes <> OLD.nbytes", bytes("NEW.tokenid", "NEW.nbytes - OLD.nbytes"), ""},
 	}
 }
 

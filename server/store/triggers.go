@@ -56,10 +56,14 @@ func postgresTriggers() (out []string) {
 			fmt.Sprintf("CREATE TRIGGER %s_stamp AFTER INSERT OR UPDATE OR DELETE ON %[1]s FOR EACH STATEMENT EXECUTE FUNCTION catalog_stamp()", table))
 	}
 	for _, c := range countTriggers() {
+		do, each := c.do, "FOR EACH ROW WHEN ("+c.when+")"
+		if c.doAll != "" {
+			do, each = c.doAll, "REFERENCING "+map[string]string{"INSERT": "NEW", "DELETE": "OLD"}[c.event]+" TABLE AS changed FOR EACH STATEMENT"
+		}
 		out = append(out,
-			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %s; RETURN NULL; END$$", c.name, c.do),
+			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %s; RETURN NULL; END$$", c.name, do),
 			fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", c.name, c.table),
-			fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW WHEN (%s) EXECUTE FUNCTION %[1]s()", c.name, c.event, c.table, c.when))
+			fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s %s EXECUTE FUNCTION %[1]s()", c.name, c.event, c.table, each))
 	}
 	out = append(out, fmt.Sprintf("CREATE OR REPLACE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION '%v of a row of %%', TG_TABLE_NAME; END$$", ErrIllegal))
 	for _, table := range appended {

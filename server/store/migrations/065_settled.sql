@@ -1,7 +1,7 @@
 -- +goose Up
 
 -- How many workunits and results there are with which nothing more happens. Triggers keep
--- these counts (see settled.go), so that nobody reads the rows to count them.
+-- these counts (see tally.go), so that nobody reads the rows to count them.
 CREATE TABLE settled_workunit (
     appid            INTEGER NOT NULL,
     canonical        INTEGER NOT NULL, -- 1: has a canonical result

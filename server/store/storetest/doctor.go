@@ -105,9 +105,11 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 	must(exec(fmt.Sprintf(`UPDATE "user" SET total_credit = 7 WHERE id = %d`, w.User.ID)))
 	expect(sum, w.User.EmailAddr)
 
-	const counts = "the count of finished workunits is that of the rows"
+	const finished, made = "the count of finished workunits is that of the rows", "the count of results is that of the rows"
 	must(exec(`INSERT INTO settled_workunit (appid, canonical, given_up, assimilate_state, total) VALUES (77, 0, 0, 0, 1)`))
-	expect(counts, "workunits of application 77")
+	expect(finished, "workunits of application 77")
+	must(exec(`INSERT INTO made_result (appid, total) VALUES (77, 1)`))
+	expect(made, "results of application 77")
 
 	const bytes = "the bytes of a token are the sum of its files"
 	must(exec(`INSERT INTO token (create_time, name, hash) VALUES (1, 'lab', 'x')`))
@@ -123,7 +125,7 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 
 	update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
 	left := broken()
-	for _, h := range append(slices.Clone(corruptions), corruption{rule: sum, mended: true}, corruption{rule: counts, mended: true}, corruption{rule: bytes, mended: true}, corruption{rule: time, mended: true}) {
+	for _, h := range append(slices.Clone(corruptions), corruption{rule: sum, mended: true}, corruption{rule: finished, mended: true}, corruption{rule: made, mended: true}, corruption{rule: bytes, mended: true}, corruption{rule: time, mended: true}) {
 		if _, still := left[h.rule]; still == h.mended {
 			t.Errorf("%q: mended %v, want %v", h.rule, !still, h.mended)
 		}
