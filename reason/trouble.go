@@ -9,6 +9,7 @@ const (
 	NameUnknown       Code = "name_not_resolved"
 	ProxyDown         Code = "proxy_unreachable"
 	ProxyRefused      Code = "proxy_refused"
+	RedirectRefused   Code = "redirect_refused"
 	ServerDown        Code = "server_down"
 	ServerSilent      Code = "server_silent"
 	ConnectionLost    Code = "connection_lost"
@@ -53,6 +54,7 @@ var Troubles = []Entry{
 	{NameUnknown, "The name {about} cannot be resolved: this computer is offline, or the address is wrong.", "The server's name cannot be resolved: this computer is offline, or the address is wrong.", "Check that this computer is online, and open the project's address in a browser. " + again},
 	{ProxyDown, "The proxy {about} cannot be reached.", "The proxy cannot be reached.", "Check proxy in starling.toml and the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). " + tryNow},
 	{ProxyRefused, "The proxy refused the connection ({about}).", "The proxy refused the connection.", "Check the name and the password in proxy in starling.toml or in the environment (HTTP_PROXY, HTTPS_PROXY). " + tryNow},
+	{RedirectRefused, "{about} redirects the agent to where it does not follow: in a circle, to an address of another kind, or from https to http, where others could read your account key.", "The server redirects the agent to where it does not follow: in a circle, to an address of another kind, or from https to http, where others could read your account key.", "Only the project can correct that. If it lasts for days, inform the project. " + again},
 	{ServerDown, "{about} refuses connections: the server is down, or a firewall blocks the connection.", "The server refuses connections: it is down, or a firewall blocks the connection.", wait},
 	{ServerSilent, "{about} does not answer: the server is down or overloaded, or a firewall blocks the connection.", "The server does not answer: it is down or overloaded, or a firewall blocks the connection.", wait},
 	{ConnectionLost, "The connection to {about} was lost before the reply was complete.", "The connection was lost before the reply was complete.", wait},

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -104,7 +105,7 @@ func (c *Client) rpc(ctx context.Context, u string, body []byte) (*protocol.Sche
 func (c *Client) post(ctx context.Context, u string, body []byte) (answer []byte, date time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, u, body)
+	req, err := retryablehttp.NewRequestWithContext(httpclient.WithSecret(ctx), http.MethodPost, u, body)
 	if err != nil {
 		return nil, date, plain(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
@@ -39,7 +40,7 @@ func Diagnose(err error, masterURL string, now time.Time) reason.Reason {
 	if e, ok := errors.AsType[*Error](err); ok {
 		host, err = hostOf(e.URL), e
 	}
-	redirected := false
+	server, redirected := host, false
 	if at := lastHost(err); at != "" && at != host {
 		host, redirected = fmt.Sprintf("%s (to which %s redirects)", at, host), true
 	}
@@ -54,6 +55,10 @@ func Diagnose(err error, masterURL string, now time.Time) reason.Reason {
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
 		t.Code, t.About = reason.ProxyDown, proxyOf(op)
+		return t
+	}
+	if _, ok := errors.AsType[*httpclient.RedirectError](err); ok {
+		t.Code, t.About = reason.RedirectRefused, server
 		return t
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {

@@ -64,6 +64,12 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 		{name: "a redirect to no such name", url: serve(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://nosuch.invalid/", http.StatusTemporaryRedirect)
 		}), master: true, want: reason.NameUnknown, cause: "nosuch.invalid (to which 127.0.0.1:"},
+		{name: "redirects in a circle", url: serve(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/", http.StatusTemporaryRedirect)
+		}), want: reason.RedirectRefused, cause: " redirects the agent to where"},
+		{name: "a redirect to a file", url: serve(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusTemporaryRedirect)
+		}), master: true, want: reason.RedirectRefused, cause: "address of another kind"},
 		{name: "no such name", url: "http://nosuch.invalid/", want: reason.NameUnknown, cause: "nosuch.invalid cannot be resolved"},
 		{name: "proxy down", url: "http://project.example/", proxy: down, want: reason.ProxyDown, cause: strings.TrimSuffix(strings.TrimPrefix(down, "http://"), "/")},
 		{name: "proxy wants a password", url: "http://project.example/", proxy: status(407), want: reason.ProxyRefused, cause: "407"},

@@ -55,6 +55,9 @@ func TestAPICopiedInput(t *testing.T) {
 	asked := 0
 	data := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		asked++
+		if r.Referer() != "" {
+			t.Errorf("the next server gets %s", r.Referer())
+		}
 		switch r.URL.Path {
 		case "/moved":
 			http.Redirect(rw, r, "/data/m31.fits", http.StatusFound)

@@ -109,6 +109,10 @@ func TestRead(t *testing.T) {
 			_, _ = w.Write([]byte("NaN\n"))
 		case "/redirect":
 			http.Redirect(w, r, "file:///secret", http.StatusFound)
+		case "/moved":
+			http.Redirect(w, r, "/referer", http.StatusFound)
+		case "/referer":
+			_, _ = w.Write([]byte("7 " + r.Referer()))
 		case "/words", "/noise":
 			c, _, err := w.(http.Hijacker).Hijack()
 			if err != nil {
@@ -153,6 +157,7 @@ func TestRead(t *testing.T) {
 		{"a status with words of its own", page("/words", ""), 0, "Its server " + host + " answers HTTP 503 Service Unavailable."},
 		{"nobody there", settings.Power{URL: "http://127.0.0.1:1/?token=secret"}, 0, "Its page cannot be fetched: "},
 		{"a redirect to a file", page("/redirect?token=secret", ""), 0, `Its page cannot be fetched: unsupported protocol scheme "file".`},
+		{"a redirect, which must not pass the address on", page("/moved?token=secret", ""), 7, ""},
 		{"half a page", page("/half?token=secret", ""), 0, "Its page cannot be fetched: "},
 	}
 	if runtime.GOOS != "windows" {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/sysfault"
 )
 
@@ -142,7 +143,9 @@ func (r *Reader) get(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := r.HTTP.Do(req)
+	client := *r.HTTP
+	client.CheckRedirect = httpclient.Follow
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, fetchError(ctx, req, err)
 	}

@@ -19,7 +19,8 @@ func New(transport http.RoundTripper) *retryablehttp.Client {
 	if transport != nil {
 		c.HTTPClient.Transport = transport
 	}
-	c.HTTPClient.CheckRedirect = follow
+	c.HTTPClient.CheckRedirect = Follow
+	c.CheckRetry = again
 	c.Logger = nil
 	c.RetryMax = 2
 	c.RetryWaitMin, c.RetryWaitMax = 500*time.Millisecond, 3*time.Second

@@ -1,10 +1,13 @@
 package httpclient_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,6 +25,9 @@ func TestRedirects(t *testing.T) {
 	mux.HandleFunc("/end", func(w http.ResponseWriter, r *http.Request) {
 		b, err := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "%s %s %d %s %v", r.Method, r.Header.Get("Content-Type"), r.ContentLength, b, err)
+		if from := r.Referer(); from != "" {
+			fmt.Fprintf(w, " from %s", from)
+		}
 	})
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
@@ -35,6 +41,7 @@ func TestRedirects(t *testing.T) {
 		{"POST", "/307", "POST text/xml 4 body <nil>"},
 		{"POST", "/308", "POST text/xml 4 body <nil>"},
 		{"GET", "/301", "GET  0  <nil>"},
+		{"GET", "/307?passwd_hash=secret", "GET  0  <nil>"},
 		{"POST", "/for/ever", ""},
 		{"GET", "/for/ever", ""},
 	} {
@@ -65,5 +72,44 @@ func TestRedirects(t *testing.T) {
 		if string(got) != tt.want {
 			t.Errorf("%s %s: the last server saw %q, want %q", tt.method, tt.path, got, tt.want)
 		}
+	}
+}
+
+// A body with a secret is not sent from https to http, while other bodies are.
+func TestASecretStaysEncrypted(t *testing.T) {
+	got := make(chan string, 4)
+	open := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got <- string(b)
+	}))
+	defer open.Close()
+	encrypted := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		code, _ := strconv.Atoi(strings.Trim(r.URL.Path, "/"))
+		http.Redirect(w, r, open.URL, code)
+	}))
+	defer encrypted.Close()
+	c := httpclient.New(encrypted.Client().Transport)
+	post := func(ctx context.Context, code int) error {
+		req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprint(encrypted.URL, "/", code), []byte("key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.Do(req)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return err
+	}
+	for _, code := range []int{301, 307, 308} {
+		err := post(httpclient.WithSecret(t.Context()), code)
+		if r, ok := errors.AsType[*httpclient.RedirectError](err); !ok || !strings.Contains(open.URL, r.To) || len(got) > 0 {
+			t.Fatalf("HTTP %d: %v, and %d requests without encryption", code, err, len(got))
+		}
+		if err := post(t.Context(), code); err != nil || <-got != "key" {
+			t.Errorf("HTTP %d, no secret: %v", code, err)
+		}
+	}
+	if err := post(httpclient.WithSecret(t.Context()), 303); err != nil || <-got != "" { // a GET
+		t.Errorf("HTTP 303: %v", err)
 	}
 }

@@ -1,32 +1,77 @@
 package httpclient
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
-const most = 10
+// maxRedirects is the maximum number of redirects that one request follows.
+const maxRedirects = 10
 
-// follow is for http.Client.CheckRedirect. It repeats a POST that is answered by 301 as a POST,
+// A RedirectError is the error for a redirect that is not followed.
+type RedirectError struct {
+	To  string // host of the address, empty for file:///x
+	Why string
+}
+
+func (e *RedirectError) Error() string {
+	if e.To == "" {
+		return e.Why
+	}
+	return "redirect to " + e.To + ": " + e.Why
+}
+
+type secretKey struct{}
+
+// WithSecret returns a context for requests whose body contains a secret, such as the key of an account.
+// The body is not sent without encryption because of a redirect.
+func WithSecret(ctx context.Context) context.Context {
+	return context.WithValue(ctx, secretKey{}, true)
+}
+
+// Follow is for http.Client.CheckRedirect. It repeats a POST that is answered by 301 as a POST,
 // where net/http would make it a GET. Projects move their schedulers and upload handlers to https
-// that way.
+// that way. It sends no Referer: the previous address may contain the hash of a password, which the
+// next server must not get.
 //
 // Source: BOINC client/http_curl.cpp, CURLOPT_POST301.
-func follow(req *http.Request, via []*http.Request) error {
-	if len(via) >= most {
-		return errors.New("stopped after 10 redirects") // net/http's words, which retryablehttp recognizes
+func Follow(req *http.Request, via []*http.Request) error {
+	refuse := func(format string, args ...any) error {
+		return &RedirectError{req.URL.Host, fmt.Sprintf(format, args...)}
 	}
+	switch {
+	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
+		return refuse("unsupported protocol scheme %q", req.URL.Scheme)
+	case len(via) >= maxRedirects:
+		return refuse("stopped after %d redirects", maxRedirects)
+	}
+	req.Header.Del("Referer")
 	first, last := via[0], via[len(via)-1]
-	if last.Method != http.MethodPost || req.Method == http.MethodPost || req.Response.StatusCode != http.StatusMovedPermanently || first.GetBody == nil {
-		return nil
+	if last.Method == http.MethodPost && req.Method != http.MethodPost && req.Response.StatusCode == http.StatusMovedPermanently && first.GetBody != nil {
+		body, err := first.GetBody()
+		if err != nil {
+			return err
+		}
+		req.Method, req.Body, req.GetBody, req.ContentLength = http.MethodPost, body, first.GetBody, first.ContentLength
+		if t := first.Header.Get("Content-Type"); t != "" {
+			req.Header.Set("Content-Type", t)
+		}
 	}
-	body, err := first.GetBody()
-	if err != nil {
-		return err
-	}
-	req.Method, req.Body, req.GetBody, req.ContentLength = http.MethodPost, body, first.GetBody, first.ContentLength
-	if t := first.Header.Get("Content-Type"); t != "" {
-		req.Header.Set("Content-Type", t)
+	if req.Context().Value(secretKey{}) != nil && req.Method == http.MethodPost && last.URL.Scheme == "https" && req.URL.Scheme == "http" {
+		return refuse("it would send a secret without encryption")
 	}
 	return nil
+}
+
+// again is for retryablehttp.Client.CheckRetry. To repeat a request does not change where the server
+// sends it.
+func again(ctx context.Context, resp *http.Response, err error) (bool, error) {
+	if _, ok := errors.AsType[*RedirectError](err); ok {
+		return false, err
+	}
+	return retryablehttp.DefaultRetryPolicy(ctx, resp, err)
 }

@@ -52,6 +52,7 @@ func newFetcher(dir string, c Settings) *fetcher {
 		// No proxy: it would connect in the server's stead, to any address.
 		Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: fetchConnect, ResponseHeaderTimeout: fetchConnect, DisableKeepAlives: true},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			r.Header.Del("Referer") // the previous address may contain a secret
 			if len(via) > redirects {
 				return fmt.Errorf("it redirects more than %d times", redirects)
 			}
