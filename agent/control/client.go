@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -26,6 +28,13 @@ var ErrNotRunning = errors.New("no agent is running")
 
 // ErrUnresponsive means that an agent is running, but did not answer.
 var ErrUnresponsive = errors.New("an agent is running but does not respond")
+
+// ErrEnded means that the agent ended, or was ended, before its answer was complete.
+var ErrEnded = errors.New("the agent ended before it had answered; see its log")
+
+// ErrVersion means that the agent is of a version that does not have the request, or answers it
+// differently.
+var ErrVersion = errors.New("the running agent is of another version, which cannot do this: restart it if Starling was upgraded, else upgrade the older of the two")
 
 // ErrForbidden means that there is an agent, or may be one, that this user may not control.
 var ErrForbidden = errors.New("permission denied")
@@ -174,13 +183,13 @@ func (c *Client) call(ctx context.Context, method, name string, q url.Values, in
 		if ue, ok := errors.AsType[*url.Error](err); ok {
 			err = ue.Err
 		}
-		return err
+		return unanswered(ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		var refusal struct{ Error string }
 		if err := json.NewDecoder(resp.Body).Decode(&refusal); err != nil || refusal.Error == "" {
-			return fmt.Errorf("agent: HTTP %d", resp.StatusCode)
+			return fmt.Errorf("%w (HTTP %d)", ErrVersion, resp.StatusCode)
 		}
 		if resp.StatusCode == http.StatusForbidden {
 			return fmt.Errorf("%w: %s", ErrForbidden, refusal.Error)
@@ -191,7 +200,25 @@ func (c *Client) call(ctx context.Context, method, name string, q url.Values, in
 		return nil
 	}
 	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
-		return fmt.Errorf("agent: %w", err)
+		return unanswered(ctx, err)
 	}
 	return nil
+}
+
+// unanswered returns the error for a request whose answer did not arrive or cannot be read.
+func unanswered(ctx context.Context, err error) error {
+	_, badText := errors.AsType[*json.SyntaxError](err)
+	_, badType := errors.AsType[*json.UnmarshalTypeError](err)
+	late, isNet := errors.AsType[net.Error](err)
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case badText, badType:
+		return fmt.Errorf("%w (%w)", ErrVersion, err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), sysfault.Lost(err):
+		return ErrEnded
+	case isNet && late.Timeout():
+		return fmt.Errorf("%w; see its log", ErrUnresponsive)
+	}
+	return err
 }

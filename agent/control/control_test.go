@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -226,6 +231,67 @@ func TestNoAgent(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An agent of another version, one that is killed while it answers, and one that hangs: for each there is a
+// sentence, and never an error of the decoder alone.
+func TestAnAgentThatDoesNotAnswerAsExpected(t *testing.T) {
+	cut := func(begin string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			c, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_, _ = io.WriteString(c, begin)
+				_ = c.Close()
+			}
+		}
+	}
+	text := func(s string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, s) }
+	}
+	for _, tt := range []struct {
+		name   string
+		answer http.HandlerFunc
+		want   error
+	}{
+		{"a request that it does not have", http.NotFound, control.ErrVersion},
+		{"another method", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }, control.ErrVersion},
+		{"a value of another kind", text(`{"pid": "seven"}`), control.ErrVersion},
+		{"no JSON", text("<html>"), control.ErrVersion},
+		{"nothing", text(""), control.ErrEnded},
+		{"half of it", text(`{"pid": 7, "projects": [{`), control.ErrEnded},
+		{"the end before the answer", cut(""), control.ErrEnded},
+		{"the end within the answer", cut("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"pid\": 7"), control.ErrEnded},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := httptest.NewServer(tt.answer)
+			defer server.Close()
+			c := control.NewClientOver(&http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, "tcp", server.Listener.Addr().String())
+			}})
+			if _, err := c.Status(t.Context()); !errors.Is(err, tt.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	hangs := hanging{}
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := control.NewClientOver(hangs).Status(t.Context()); !errors.Is(err, control.ErrUnresponsive) {
+			t.Errorf("a hanging agent: %v", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := control.NewClientOver(hangs).Status(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("interrupted: %v", err)
+		}
+	})
+}
+
+// hanging does not answer.
+type hanging struct{}
+
+func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
 }
 
 func TestServerIsGoneWhenItsContextEnds(t *testing.T) {

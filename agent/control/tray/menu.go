@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/godbus/dbus/v5"
@@ -20,13 +21,21 @@ const patience = time.Second
 // pause is the length of a pause.
 const pause = time.Hour
 
-// A menu is shown by the panel. The panel calls its exported methods, concurrently.
+// maxClicks is the maximum number of clicks that wait for the agent. Later ones are ignored.
+const maxClicks = 8
+
+// A menu is shown by the panel. The panel calls its exported methods, concurrently. However often it
+// does, the agent is asked one thing at a time.
 type menu struct {
 	ctx     context.Context //nolint:containedctx // of the icon
 	agent   Agent
 	browse  func(ctx context.Context, address string)
 	changed func(revision uint32)
 	hide    func() // the volunteer wants no icon
+
+	clicks    chan func(context.Context) error
+	refreshes sync.Mutex  // held during a refresh
+	missed    atomic.Bool // a panel did not wait for the end of a refresh
 
 	mu       sync.Mutex
 	entries  []entry
@@ -41,7 +50,49 @@ type entry struct {
 	do    func(context.Context) error
 }
 
-// refresh asks the agent and makes the entries. It reports whether they have changed.
+// carryOut carries out clicks until the icon ends.
+func (m *menu) carryOut() {
+	for {
+		select {
+		case <-m.ctx.Done():
+			return
+		case do := <-m.clicks:
+			_ = do(m.ctx)
+			m.refreshes.Lock()
+			if m.refresh() {
+				m.announce()
+			}
+			m.refreshes.Unlock()
+		}
+	}
+}
+
+// opened refreshes the menu when a panel opens it, and reports whether the panel must get it again.
+// During another refresh the panel does not wait. It gets a signal if the entries then change.
+func (m *menu) opened() bool {
+	if !m.refreshes.TryLock() {
+		m.missed.Store(true)
+		return false
+	}
+	defer m.refreshes.Unlock()
+	m.missed.Store(false)
+	changed := m.refresh()
+	if changed && m.missed.Load() {
+		m.announce()
+	}
+	return changed
+}
+
+// announce has all panels get the menu again.
+func (m *menu) announce() {
+	m.mu.Lock()
+	revision := m.revision
+	m.mu.Unlock()
+	m.changed(revision)
+}
+
+// refresh asks the agent and makes the entries. It reports whether they have changed. The caller holds
+// refreshes.
 func (m *menu) refresh() bool {
 	ctx, cancel := context.WithTimeout(m.ctx, patience)
 	defer cancel()
@@ -65,6 +116,8 @@ func (m *menu) made(d control.Desktop, err error) []entry {
 	switch {
 	case errors.Is(err, control.ErrNotRunning):
 		return []entry{{id: stateEntry, label: in(words.T("The agent is not running"))}}
+	case errors.Is(err, control.ErrVersion):
+		return []entry{{id: stateEntry, label: in(words.T("The agent is of another version: restart the computer"))}}
 	case err != nil:
 		return []entry{{id: stateEntry, label: in(words.T("The agent does not answer"))}}
 	case !d.TrayIcon:
@@ -202,13 +255,13 @@ func (m *menu) GetProperty(id int32, name string) (dbus.Variant, *dbus.Error) {
 
 // AboutToShow refreshes the menu, and reports whether the panel must get it again.
 func (m *menu) AboutToShow(id int32) (update bool, _ *dbus.Error) {
-	return id == 0 && m.refresh(), nil
+	return id == 0 && m.opened(), nil
 }
 
 // AboutToShowGroup does the same for several.
 func (m *menu) AboutToShowGroup(ids []int32) (updates, faults []int32, _ *dbus.Error) {
 	updates, faults = []int32{}, []int32{}
-	if slices.Contains(ids, 0) && m.refresh() {
+	if slices.Contains(ids, 0) && m.opened() {
 		updates = append(updates, 0)
 	}
 	return updates, faults, nil
@@ -222,11 +275,12 @@ func (m *menu) Event(id int32, what string, _ dbus.Variant, _ uint32) *dbus.Erro
 		do = e.do
 	}
 	m.mu.Unlock()
-	if do != nil {
-		go func() { // the agent may be slow
-			_ = do(m.ctx)
-			m.refreshNow()
-		}()
+	if do == nil {
+		return nil
+	}
+	select {
+	case m.clicks <- do: // the agent may be slow
+	default:
 	}
 	return nil
 }
@@ -245,16 +299,6 @@ func (m *menu) EventGroup(all []event) (faults []int32, _ *dbus.Error) {
 		_ = m.Event(e.ID, e.What, e.Data, e.At)
 	}
 	return []int32{}, nil
-}
-
-// refreshNow refreshes the menu, and has the panel get it again.
-func (m *menu) refreshNow() {
-	if m.refresh() {
-		m.mu.Lock()
-		revision := m.revision
-		m.mu.Unlock()
-		m.changed(revision)
-	}
 }
 
 func unknown() *dbus.Error { return dbus.MakeFailedError(errors.New("no such entry")) }

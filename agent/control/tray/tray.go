@@ -17,6 +17,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 	"github.com/godbus/dbus/v5/prop"
+	"golang.org/x/time/rate"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/prefs"
@@ -39,6 +40,16 @@ const (
 	itemPath    = "/StatusNotifierItem"
 	menuName    = "com.canonical.dbusmenu"
 	menuPath    = "/StatusNotifierItem/Menu"
+
+	busName      = "org.freedesktop.DBus"
+	ownerChanged = "NameOwnerChanged"
+)
+
+// The limits on registrations with a panel: the time for its answer, and the number after which there
+// is one a second, as a panel that is failing may start again and again.
+const (
+	registering   = 10 * time.Second
+	registrations = 5
 )
 
 type tooltip struct {
@@ -53,37 +64,61 @@ func Show(ctx context.Context, a Agent, browse func(ctx context.Context, address
 	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
 		return errors.New("no session bus")
 	}
-	conn, err := dbus.ConnectSessionBus(dbus.WithContext(ctx))
+	panels := make(panels, 1)
+	conn, err := dbus.ConnectSessionBus(dbus.WithContext(ctx), dbus.WithSignalHandler(panels))
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	ctx, hide := context.WithCancel(ctx)
 	defer hide()
-	m := &menu{ctx: ctx, agent: a, browse: browse, hide: hide, changed: func(revision uint32) {
+	m := &menu{ctx: ctx, agent: a, browse: browse, hide: hide, clicks: make(chan func(context.Context) error, maxClicks), changed: func(revision uint32) {
 		_ = conn.Emit(menuPath, menuName+".LayoutUpdated", revision, int32(0))
 	}}
-	m.refresh()
+	m.opened()
+	go m.carryOut()
 	if err := export(conn, m); err != nil {
 		return err
 	}
-	signals := make(chan *dbus.Signal, 16)
-	conn.Signal(signals)
-	if err := conn.AddMatchSignal(dbus.WithMatchSender("org.freedesktop.DBus"), dbus.WithMatchInterface("org.freedesktop.DBus"),
-		dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, watcher)); err != nil {
+	if err := conn.AddMatchSignal(dbus.WithMatchSender(busName), dbus.WithMatchInterface(busName),
+		dbus.WithMatchMember(ownerChanged), dbus.WithMatchArg(0, watcher)); err != nil {
 		return err
 	}
+	limit := rate.NewLimiter(1, registrations)
 	for {
-		// Without a panel this fails, and the next signal announces one.
-		_ = conn.Object(watcher, watcherPath).CallWithContext(ctx, watcher+".RegisterStatusNotifierItem", dbus.FlagNoAutoStart, conn.Names()[0]).Err
+		register(ctx, conn)
 		select {
 		case <-ctx.Done():
 			return nil
-		case _, ok := <-signals:
-			if !ok {
-				return errors.New("the session bus has ended")
+		case <-conn.Context().Done():
+			if ctx.Err() != nil {
+				return nil
 			}
+			return errors.New("the session bus has ended")
+		case <-panels:
+			_ = limit.Wait(ctx)
 		}
+	}
+}
+
+// register shows the icon in the panel. Without a panel this fails, and the next signal announces one.
+func register(ctx context.Context, conn *dbus.Conn) {
+	ctx, cancel := context.WithTimeout(ctx, registering)
+	defer cancel()
+	_ = conn.Object(watcher, watcherPath).CallWithContext(ctx, watcher+".RegisterStatusNotifierItem", dbus.FlagNoAutoStart, conn.Names()[0]).Err
+}
+
+// panels receives a value when a panel has started or ended, once for many at the same time.
+type panels chan struct{}
+
+// DeliverSignal takes signals of the bus. Other programs can send signals, too, which are ignored.
+func (p panels) DeliverSignal(_, _ string, s *dbus.Signal) {
+	if s.Sender != busName || s.Name != busName+"."+ownerChanged {
+		return
+	}
+	select {
+	case p <- struct{}{}:
+	default:
 	}
 }
 

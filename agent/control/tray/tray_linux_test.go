@@ -33,6 +33,9 @@ type agent struct {
 func (a *agent) Desktop(context.Context) (control.Desktop, error) {
 	d := <-a.state
 	a.state <- d
+	if d.RunMode == "other" {
+		return d, control.ErrVersion
+	}
 	if d.RunMode == "" {
 		return d, fmt.Errorf("%w in /d", control.ErrNotRunning)
 	}
@@ -161,6 +164,9 @@ func TestTheIconAndItsMenu(t *testing.T) {
 	a.set(control.Desktop{})
 	show(true)
 	want("without an agent", "[The agent is not running]")
+	a.set(control.Desktop{RunMode: "other"})
+	show(true)
+	want("another version", "[The agent is of another version: restart the computer]")
 	if err := m.Call(menuName+".GetLayout", 0, int32(99), int32(-1), []string{}).Err; err == nil {
 		t.Error("an entry that does not exist has a layout")
 	}
