@@ -314,8 +314,14 @@ func TestADatabaseOfAnotherVersion(t *testing.T) {
 				t.Errorf("the tables have version %d, %v; want %d", after, err, version)
 			}
 			if !tt.older {
-				refuses("serve", serve(t, w.dir))
-				_, _, err := operate.Migrate(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+				settings := filepath.Join(w.dir, "server.toml")
+				text, err := os.ReadFile(settings)
+				w.must(err)
+				for _, more := range []string{"", "max_of_tomorrow = 7\n"} { // a setting of that version
+					w.must(os.WriteFile(settings, append([]byte(more), text...), 0o600))
+					refuses("serve", serve(t, w.dir))
+				}
+				_, _, err = operate.Migrate(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 				refuses("migrate", err)
 				_, err = store.Open(t.Context(), filepath.Join(w.dir, "project.db"))
 				if !errors.Is(err, store.ErrNewer) {

@@ -40,7 +40,7 @@ func readImage(resolve func(string) (string, error), d appipc.InitData) (*protoc
 		return nil, err
 	}
 	if os.Getenv(appipc.ImageVariable) != m.ID() { // its programs would be this computer's
-		return nil, errors.New("this client does not run container images: use Starling on Linux")
+		return nil, errors.New("this client does not run container images: use a current version of Starling on Linux")
 	}
 	return &m, nil
 }

@@ -43,7 +43,7 @@ func (p *Project) openDatabase(ctx context.Context, may liberty) error {
 	}
 	switch err := found.Fits(); {
 	case errors.Is(err, store.ErrNewer):
-		return fmt.Errorf("%w. Nothing was changed.\nInstall that version of starling-server, or a later one; to return to this one, restore a backup from before the upgrade", err)
+		return tooNew(err)
 	case err != nil && may == asIs:
 		return fmt.Errorf("%w. Nothing was changed.\nStop the servers of the project, make a backup, and run starling-server migrate %s (serve does it as well)", err, p.Dir)
 	case err != nil:
@@ -73,14 +73,32 @@ func (p *Project) openDatabase(ctx context.Context, may liberty) error {
 	return nil
 }
 
+func tooNew(err error) error {
+	return fmt.Errorf("%w. Nothing was changed.\nInstall that version of starling-server, or a later one; to return to this one, restore a backup from before the upgrade", err)
+}
+
+// configured returns the settings of the project in dir. Settings of a newer version may have keys that
+// this version takes for mistakes. If the database is newer, too, the error is about that.
+func configured(ctx context.Context, dir string) (Config, error) {
+	c, err := ReadConfig(dir)
+	if err == nil {
+		return c, nil
+	}
+	found, unreadable := store.Inspect(ctx, database(dir, c))
+	if newer := found.Fits(); unreadable == nil && errors.Is(newer, store.ErrNewer) {
+		err = tooNew(newer)
+	}
+	return c, err
+}
+
 // DatabaseVersion returns the version of the tables of the project in dir, or 0 if there are no
 // tables.
 func DatabaseVersion(ctx context.Context, dir string) (int64, error) {
-	c, err := ReadConfig(dir)
+	c, err := configured(ctx, dir)
 	if err != nil {
 		return 0, err
 	}
-	found, err := store.Inspect(ctx, cmp.Or(c.Database, filepath.Join(dir, databaseFile)))
+	found, err := store.Inspect(ctx, database(dir, c))
 	return found.Version, err
 }
 
@@ -132,5 +150,9 @@ func (p *Project) newIdentity() string {
 
 // Database returns the place of the project's database, in the form for store.Open.
 func (p *Project) Database() string {
-	return cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile))
+	return database(p.Dir, p.Config)
+}
+
+func database(dir string, c Config) string {
+	return cmp.Or(c.Database, filepath.Join(dir, databaseFile))
 }

@@ -84,7 +84,7 @@ const (
 )
 
 func open(ctx context.Context, dir string, log *slog.Logger, may liberty) (*Project, error) {
-	c, err := ReadConfig(dir)
+	c, err := configured(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func sentence(f protocol.Refusal) string {
 	case protocol.RefusedPlanClass, protocol.RefusedVirtualBox, protocol.RefusedContainers:
 		return fmt.Sprintf("Tasks of %s need %s", app, f.Detail)
 	case protocol.RefusedImages:
-		return fmt.Sprintf("Tasks of %s are in container images, which run with Starling's agent on Linux", app)
+		return fmt.Sprintf("Tasks of %s are in container images, which run with a current version of Starling's agent on Linux", app)
 	case protocol.RefusedImageGPU:
 		return fmt.Sprintf("Tasks of %s are in container images, in which the %s of this computer cannot be used", app, match.DeviceName(f.Kind))
 	case protocol.RefusedProcessor:

@@ -40,7 +40,8 @@ _SILENCE = 60.0
 _ADVICE = {
     401: "check the token, or ask the project's operator for a new one",
     403: "ask the project's operator which applications the token is for",
-    404: "check that the URL is the project's, for example https://project.example/",
+    404: "check that the URL is the project's, for example https://project.example/. If it is, "
+    "the project's server is of a version that does not have this request",
     413: "send less at once: give large inputs as files",
     422: "correct the jobs and send them again",
     429: "wait until some jobs are finished, or cancel a batch",

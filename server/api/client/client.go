@@ -220,5 +220,5 @@ func (c *Client) once(ctx context.Context, method, path string, body []byte) (re
 	if json.NewDecoder(io.LimitReader(answer, 1<<20)).Decode(f) == nil && f.Text != "" {
 		return nil, again, f
 	}
-	return nil, again, errors.New(base + " answers " + res.Status + ": is that the project's URL?")
+	return nil, again, errors.New(base + " answers " + res.Status + ": is that the project's URL? If it is, the project's server is of a version that does not have this request")
 }
