@@ -137,7 +137,11 @@ func (c *Client) do(req *retryablehttp.Request, limit int64) (answer []byte, dat
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, date, &StatusError{resp.StatusCode}
+		at := req.URL
+		if resp.Request != nil {
+			at = resp.Request.URL // after redirects
+		}
+		return nil, date, &reached{&StatusError{resp.StatusCode}, at.Host}
 	}
 	b, err := io.ReadAll(steady(io.LimitReader(resp.Body, limit+1), cancel))
 	switch {
@@ -184,7 +188,7 @@ func plain(err error) error {
 	return err
 }
 
-// A reached error is the error of a request to a host.
+// A reached error is the error of a request to a host, which redirects may have chosen.
 type reached struct {
 	error
 	host string

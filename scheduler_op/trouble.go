@@ -40,13 +40,16 @@ func Diagnose(err error, masterURL string, now time.Time) reason.Reason {
 	if e, ok := errors.AsType[*Error](err); ok {
 		host, err = hostOf(e.URL), e
 	}
-	server, redirected := host, false
-	if at := lastHost(err); at != "" && at != host {
-		host, redirected = fmt.Sprintf("%s (to which %s redirects)", at, host), true
+	server, at := host, lastHost(err)
+	redirected := at != "" && at != server
+	if redirected {
+		host = fmt.Sprintf("%s (to which %s redirects)", at, server)
 	}
 	t := reason.Reason{Code: reason.ContactFailed, About: host, Detail: err.Error()}
 	if e, ok := errors.AsType[*StatusError](err); ok {
-		t.Code, t.About = ofStatus(e.Status), "HTTP "+e.text()
+		if t.Code, t.About = ofStatus(e.Status), "HTTP "+e.text(); redirected {
+			t.About += fmt.Sprintf(" from %s, to which %s redirects", at, server)
+		}
 		return t
 	}
 	if code := ofCertificate(err, now); code != "" {

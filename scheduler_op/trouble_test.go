@@ -45,6 +45,7 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 	early, trustEarly := lived(now.Add(24*time.Hour), now.Add(48*time.Hour), "127.0.0.1")
 	other, trustOther := lived(now.Add(-time.Hour), now.Add(time.Hour), "other.example")
 	untrusted, _ := lived(now.Add(-time.Hour), now.Add(time.Hour), "127.0.0.1")
+	refuses := status(401)
 	const down = "http://127.0.0.1:1/" // no test is given this port
 	for _, c := range []struct {
 		name    string
@@ -64,6 +65,9 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 		{name: "a redirect to no such name", url: serve(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://nosuch.invalid/", http.StatusTemporaryRedirect)
 		}), master: true, want: reason.NameUnknown, cause: "nosuch.invalid (to which 127.0.0.1:"},
+		{name: "a redirect to a server that denies access", url: serve(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, refuses, http.StatusTemporaryRedirect)
+		}), want: reason.Forbidden, cause: "(HTTP 401 Unauthorized from " + strings.TrimSuffix(strings.TrimPrefix(refuses, "http://"), "/") + ", to which 127.0.0.1:"},
 		{name: "redirects in a circle", url: serve(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/", http.StatusTemporaryRedirect)
 		}), want: reason.RedirectRefused, cause: " redirects the agent to where"},
