@@ -11,7 +11,8 @@ import (
 )
 
 // format is the format of the records that this version writes. A file of a later format was
-// written by a newer agent and is not changed.
+// written by a newer agent and is not changed. A new format is also necessary if older versions could
+// read the records, but would run tasks in the wrong way.
 const format = 2
 
 // upgrades convert each format to the next: upgrades[0] converts 1 to 2. A step uses only the names

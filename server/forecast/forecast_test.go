@@ -134,3 +134,15 @@ func TestEstimateIsMonotonic(t *testing.T) {
 		}
 	})
 }
+
+func TestAForecastInWords(t *testing.T) {
+	for computers, want := range map[int]string{
+		1: "done in about 9 s, without other work for the 1 computer active lately",
+		2: "done in about 9 s, without other work for the 2 computers active lately",
+	} {
+		f := forecast.Forecast{Basis: forecast.Computers, Left: 9 * time.Second, Computers: computers}
+		if got := f.Text(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

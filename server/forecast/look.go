@@ -221,5 +221,5 @@ func (f Forecast) Text() string {
 	case f.Basis == Pace:
 		return "done in about " + words.Span(f.Left) + " at its pace so far"
 	}
-	return fmt.Sprintf("done in about %s, if %s active lately compute nothing else", words.Span(f.Left), words.Count(f.Computers, "computer"))
+	return fmt.Sprintf("done in about %s, without other work for the %s active lately", words.Span(f.Left), words.Count(f.Computers, "computer"))
 }
