@@ -16,9 +16,9 @@ import (
 
 // Whatever comes is answered in words, and nothing is stored without a certificate.
 func FuzzHandler(f *testing.F) {
-	captures, err := filepath.Glob("../../protocol/testdata/captures/*/*upload*.request.http")
-	if err != nil {
-		f.Fatal(err)
+	captures, err := filepath.Glob("../../protocol/testdata/captures/*/*/*upload*.request.http")
+	if err != nil || len(captures) == 0 {
+		f.Fatalf("%d captures, %v", len(captures), err)
 	}
 	for _, name := range captures {
 		b, err := os.ReadFile(name)
