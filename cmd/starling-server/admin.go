@@ -25,23 +25,21 @@ func adminCmd() *cobra.Command {
 			"The pages are at admin_listen of a running server. From another computer, reach it through SSH:\n" +
 			"ssh -L 8081:127.0.0.1:8081 server.",
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(_ context.Context, p *project.Project) error {
-				at := cmp.Or(listen, p.Config.AdminListen)
-				if at == "" {
-					return errors.New("the operator's pages have no address: set admin_listen in server.toml, for example to \"127.0.0.1:8081\", and restart serve; or, if serve was started with --admin-listen, add the same flag here")
-				}
-				host, port, err := net.SplitHostPort(at)
-				if err != nil {
-					return fmt.Errorf("admin_listen %q: %w", at, err)
-				}
-				if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-					host = "127.0.0.1"
-				}
-				fmt.Printf("http://%s/%s\n", net.JoinHostPort(host, port), console.Enter(p, actor(), time.Now()))
-				return nil
-			})
-		},
+		RunE: inProject(func(_ context.Context, p *project.Project, _ []string) error {
+			at := cmp.Or(listen, p.Config.AdminListen)
+			if at == "" {
+				return errors.New("the operator's pages have no address: set admin_listen in server.toml, for example to \"127.0.0.1:8081\", and restart serve; or, if serve was started with --admin-listen, add the same flag here")
+			}
+			host, port, err := net.SplitHostPort(at)
+			if err != nil {
+				return fmt.Errorf("admin_listen %q: %w", at, err)
+			}
+			if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+				host = "127.0.0.1"
+			}
+			fmt.Printf("http://%s/%s\n", net.JoinHostPort(host, port), console.Enter(p, actor(), time.Now()))
+			return nil
+		}),
 	}
 	cmd.Flags().StringVar(&listen, "admin-listen", "", "address of the running server, if it was started with this flag (default: admin_listen in server.toml)")
 	return cmd

@@ -29,16 +29,14 @@ func stageCmd() *cobra.Command {
 			"Workunits that wait for the file are released.",
 		Example: "  starling-server file stage demo out.dat --name step1.dat",
 		Args:    cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				name, err := operate.StageFile(ctx, p, args[1], name)
-				if err != nil {
-					return err
-				}
-				fmt.Println(name)
-				return nil
-			})
-		},
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
+			name, err := operate.StageFile(ctx, p, args[1], name)
+			if err != nil {
+				return err
+			}
+			fmt.Println(name)
+			return nil
+		}),
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name in the project, never to be used for different content (default: derived from the file's name)")
 	return cmd
@@ -86,45 +84,43 @@ func filesCmd() *cobra.Command {
 		Use:   "list DIR",
 		Short: "List sticky files on computers, and orders",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				all := struct {
-					Files  []view.HeldFile `json:"files"`
-					Orders []orderView     `json:"orders"`
-				}{[]view.HeldFile{}, []orderView{}}
-				err := p.Store.View(ctx, func(tx *store.View) error {
-					files, err := tx.HostFiles(0)
-					if err != nil {
-						return err
-					}
-					for _, f := range files {
-						all.Files = append(all.Files, view.HeldFile(f))
-					}
-					for after := int64(0); ; {
-						list, err := tx.AllFileOrders(after, bulk)
-						if err != nil || len(list) == 0 {
-							return err
-						}
-						for _, o := range list {
-							after = o.ID
-							all.Orders = append(all.Orders, orderView{
-								o.ID, o.HostID, string(o.Action), o.Name, view.UTC(o.CreateTime), view.UTC(o.DoneTime), view.FileFailure(o.Status),
-							})
-						}
-					}
-				})
+		RunE: inProject(func(ctx context.Context, p *project.Project, _ []string) error {
+			all := struct {
+				Files  []view.HeldFile `json:"files"`
+				Orders []orderView     `json:"orders"`
+			}{[]view.HeldFile{}, []orderView{}}
+			err := p.Store.View(ctx, func(tx *store.View) error {
+				files, err := tx.HostFiles(0)
 				if err != nil {
 					return err
 				}
-				switch {
-				case asJSON:
-					return printJSON(all)
-				case len(all.Files) == 0 && len(all.Orders) == 0:
-					fmt.Println("No computer has files of the project, and there are no orders.")
+				for _, f := range files {
+					all.Files = append(all.Files, view.HeldFile(f))
 				}
-				return printSheet(view.Lay(all))
+				for after := int64(0); ; {
+					list, err := tx.AllFileOrders(after, bulk)
+					if err != nil || len(list) == 0 {
+						return err
+					}
+					for _, o := range list {
+						after = o.ID
+						all.Orders = append(all.Orders, orderView{
+							o.ID, o.HostID, string(o.Action), o.Name, view.UTC(o.CreateTime), view.UTC(o.DoneTime), view.FileFailure(o.Status),
+						})
+					}
+				}
 			})
-		},
+			if err != nil {
+				return err
+			}
+			switch {
+			case asJSON:
+				return printJSON(all)
+			case len(all.Files) == 0 && len(all.Orders) == 0:
+				fmt.Println("No computer has files of the project, and there are no orders.")
+			}
+			return printSheet(view.Lay(all))
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -73,6 +73,13 @@ func withProject(cmd *cobra.Command, dir string, fn func(ctx context.Context, p 
 	return withOpened(cmd, dir, project.Open, fn)
 }
 
+// inProject makes such a command, whose first argument is the project's directory.
+func inProject(fn func(ctx context.Context, p *project.Project, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error { return fn(ctx, p, args) })
+	}
+}
+
 // withOpened is withProject with another way to open it.
 func withOpened(cmd *cobra.Command, dir string, open func(context.Context, string, *slog.Logger) (*project.Project, error), fn func(ctx context.Context, p *project.Project) error) (err error) {
 	log, err := newLog(cmd)

@@ -238,17 +238,7 @@ func fetchCmd() *cobra.Command {
 
 func giveUpCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "cancel URL BATCH", Short: "Give up the unfinished workunits of a batch", Args: cobra.ExactArgs(2)}
-	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
-		id, err := batchNumber(args[0])
-		if err != nil {
-			return err
-		}
-		n, err := c.Cancel(ctx, id)
-		if err == nil {
-			fmt.Printf("%s cancelled\n", words.Count(n, "workunit"))
-		}
-		return err
-	})
+	return end(cmd, (*client.Client).Cancel, "%s cancelled\n")
 }
 
 func retireCmd() *cobra.Command {
@@ -257,14 +247,19 @@ func retireCmd() *cobra.Command {
 		Long: "Delete the output of a batch that is done from the project's disk. This cannot be undone: fetch it first.",
 		Args: cobra.ExactArgs(2),
 	}
+	return end(cmd, (*client.Client).Retire, "the output of %s deleted\n")
+}
+
+// end makes a command that ends a batch and prints with how many workunits.
+func end(cmd *cobra.Command, how func(*client.Client, context.Context, int64) (int, error), format string) *cobra.Command {
 	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		id, err := batchNumber(args[0])
 		if err != nil {
 			return err
 		}
-		n, err := c.Retire(ctx, id)
+		n, err := how(c, ctx, id)
 		if err == nil {
-			fmt.Printf("the output of %s deleted\n", words.Count(n, "workunit"))
+			fmt.Printf(format, words.Count(n, "workunit"))
 		}
 		return err
 	})

@@ -61,16 +61,14 @@ func userCmd() *cobra.Command {
 		Use:   "add DIR --email E",
 		Short: "Create an account and print its authenticator",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				key, err := operate.AddUser(ctx, p, email, name, password, time.Now())
-				if err != nil {
-					return err
-				}
-				fmt.Println(string(key))
-				return nil
-			})
-		},
+		RunE: inProject(func(ctx context.Context, p *project.Project, _ []string) error {
+			key, err := operate.AddUser(ctx, p, email, name, password, time.Now())
+			if err != nil {
+				return err
+			}
+			fmt.Println(string(key))
+			return nil
+		}),
 	}
 	add.Flags().StringVar(&email, "email", "", "e-mail address")
 	add.Flags().StringVar(&password, "password", "", "password, needed to attach with the e-mail address")
@@ -89,23 +87,21 @@ func renewCmd() *cobra.Command {
 			"Computers attached with the old one get no more work until they are attached again.\n\n" +
 			"Without --yes, the command only counts these computers.",
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				if !yes {
-					use, err := operate.UseOf(ctx, p, email)
-					if err == nil {
-						fmt.Printf("%s of account %d would get no more work until they are attached again.\n%s\n", words.Count(use.Computers, "computer"), use.ID, unchanged)
-					}
-					return err
+		RunE: inProject(func(ctx context.Context, p *project.Project, _ []string) error {
+			if !yes {
+				use, err := operate.UseOf(ctx, p, email)
+				if err == nil {
+					fmt.Printf("%s of account %d would get no more work until they are attached again.\n%s\n", words.Count(use.Computers, "computer"), use.ID, unchanged)
 				}
-				key, err := operate.RenewKey(ctx, p, email)
-				if err != nil {
-					return err
-				}
-				fmt.Println(string(key))
-				return nil
-			})
-		},
+				return err
+			}
+			key, err := operate.RenewKey(ctx, p, email)
+			if err != nil {
+				return err
+			}
+			fmt.Println(string(key))
+			return nil
+		}),
 	}
 	cmd.Flags().StringVar(&email, "email", "", "e-mail address of the account")
 	cmd.Flags().BoolVar(&yes, "yes", false, "replace the authenticator instead of only counting")
@@ -165,22 +161,27 @@ func setCmd() *cobra.Command {
 		Args:  cobra.ExactArgs(2),
 	}
 	appFlags(cmd.Flags(), &said)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			return operate.SetApp(ctx, p, args[1], func(a *operate.NewApp) {
-				now := pflag.NewFlagSet("now", pflag.ContinueOnError)
-				present := *a
-				appFlags(now, a)
+	cmd.RunE = inProject(func(ctx context.Context, p *project.Project, args []string) error {
+		return operate.SetApp(ctx, p, args[1], func(a *operate.NewApp) {
+			present := *a
+			setGiven(cmd, func(f *pflag.FlagSet) {
+				appFlags(f, a)
 				*a = present // the flags' defaults have overwritten it
-				cmd.Flags().Visit(func(f *pflag.Flag) {
-					if now.Lookup(f.Name) != nil {
-						_ = now.Set(f.Name, f.Value.String()) // it was parsed before
-					}
-				})
 			})
 		})
-	}
+	})
 	return cmd
+}
+
+// setGiven sets the values that define binds to flags, for those flags that were given to a command.
+func setGiven(cmd *cobra.Command, define func(*pflag.FlagSet)) {
+	now := pflag.NewFlagSet("now", pflag.ContinueOnError)
+	define(now)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if now.Lookup(f.Name) != nil {
+			_ = now.Set(f.Name, f.Value.String()) // it was parsed before
+		}
+	})
 }
 
 func parseOutput(s string) (workgen.OutputFile, error) {

@@ -33,25 +33,23 @@ func showCmd(what string, show func(project.Config, *store.View, string) (any, e
 		Use:   "show DIR ID",
 		Short: "Show a " + what + " by number or name",
 		Args:  cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				var v any
-				err := p.Store.View(ctx, func(tx *store.View) (err error) {
-					v, err = show(p.Config, tx, args[1])
-					return err
-				})
-				if errors.Is(err, store.ErrNotFound) {
-					return fmt.Errorf("no %s %s", what, args[1])
-				}
-				switch {
-				case err != nil:
-					return err
-				case asJSON:
-					return printJSON(v)
-				}
-				return printSheet(view.Lay(v))
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
+			var v any
+			err := p.Store.View(ctx, func(tx *store.View) (err error) {
+				v, err = show(p.Config, tx, args[1])
+				return err
 			})
-		},
+			if errors.Is(err, store.ErrNotFound) {
+				return fmt.Errorf("no %s %s", what, args[1])
+			}
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return printJSON(v)
+			}
+			return printSheet(view.Lay(v))
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -43,32 +43,30 @@ has changed, until it is interrupted or, with --wait as well, all work is done.`
 		Example: `  starling-server status demo --wait
   starling-server status demo --watch --json | jq .workunits.assimilated`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				show := func(st projectStatus) error {
-					if asJSON {
-						return printJSON(st)
-					}
-					printStatus(st)
-					return nil
+		RunE: inProject(func(ctx context.Context, p *project.Project, _ []string) error {
+			show := func(st projectStatus) error {
+				if asJSON {
+					return printJSON(st)
 				}
-				if !wait && !watch {
-					st, err := takeStatus(ctx, p, list)
-					if err != nil {
-						return err
-					}
-					st.Disk = operate.CheckFolders(p)
-					return show(st)
+				printStatus(st)
+				return nil
+			}
+			if !wait && !watch {
+				st, err := takeStatus(ctx, p, list)
+				if err != nil {
+					return err
 				}
-				return followStatus(ctx, func(ctx context.Context) (projectStatus, error) { return takeStatus(ctx, p, list) },
-					func(st projectStatus) (done bool, err error) {
-						if done = wait && st.Done; watch || done {
-							err = show(st)
-						}
-						return done, err
-					})
-			})
-		},
+				st.Disk = operate.CheckFolders(p)
+				return show(st)
+			}
+			return followStatus(ctx, func(ctx context.Context) (projectStatus, error) { return takeStatus(ctx, p, list) },
+				func(st projectStatus) (done bool, err error) {
+					if done = wait && st.Done; watch || done {
+						err = show(st)
+					}
+					return done, err
+				})
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&list, "workunits", false, "list the workunits too")

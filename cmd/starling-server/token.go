@@ -30,37 +30,35 @@ func createTokenCmd() *cobra.Command {
 		Long: "Create a token, with which a program on another computer submits work over HTTP, and print it. It is stored as a\n" +
 			"hash: it cannot be shown again.",
 		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				name := strings.TrimSpace(args[1])
-				if name == "" || strings.ContainsAny(name, "\n\r\t()") {
-					return fmt.Errorf("%q cannot be the name of a token: use letters, digits and spaces", args[1])
-				}
-				if err := limits.Check(); err != nil {
-					return err
-				}
-				secret, hash := api.NewToken()
-				token := store.Token{CreateTime: time.Now(), Name: name, Hash: hash, Apps: apps}
-				limits.Apply(&token)
-				err := p.Store.Update(ctx, func(tx *store.Tx) error {
-					for _, app := range apps {
-						if _, err := tx.AppByName(app); err != nil {
-							return err
-						}
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
+			name := strings.TrimSpace(args[1])
+			if name == "" || strings.ContainsAny(name, "\n\r\t()") {
+				return fmt.Errorf("%q cannot be the name of a token: use letters, digits and spaces", args[1])
+			}
+			if err := limits.Check(); err != nil {
+				return err
+			}
+			secret, hash := api.NewToken()
+			token := store.Token{CreateTime: time.Now(), Name: name, Hash: hash, Apps: apps}
+			limits.Apply(&token)
+			err := p.Store.Update(ctx, func(tx *store.Tx) error {
+				for _, app := range apps {
+					if _, err := tx.AppByName(app); err != nil {
+						return err
 					}
-					_, err := tx.InsertToken(token)
-					return err
-				})
-				if errors.Is(err, store.ErrExists) {
-					return fmt.Errorf("there is a token called %q: revoke it first, or choose another name", name)
 				}
-				if err != nil {
-					return err
-				}
-				fmt.Println(secret)
-				return nil
+				_, err := tx.InsertToken(token)
+				return err
 			})
-		},
+			if errors.Is(err, store.ErrExists) {
+				return fmt.Errorf("there is a token called %q: revoke it first, or choose another name", name)
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Println(secret)
+			return nil
+		}),
 	}
 	cmd.Flags().StringSliceVar(&apps, "app", nil, "an application that it is for; may be repeated (default: all)")
 	limitFlags(cmd.Flags(), &limits)
@@ -84,19 +82,11 @@ func setTokenCmd() *cobra.Command {
 		Args:  cobra.ExactArgs(2),
 	}
 	limitFlags(cmd.Flags(), &said)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			return operate.SetToken(ctx, p, args[1], func(l *operate.TokenLimits) {
-				now := pflag.NewFlagSet("now", pflag.ContinueOnError)
-				limitFlags(now, l)
-				cmd.Flags().Visit(func(f *pflag.Flag) {
-					if now.Lookup(f.Name) != nil {
-						_ = now.Set(f.Name, f.Value.String()) // it was parsed before
-					}
-				})
-			})
+	cmd.RunE = inProject(func(ctx context.Context, p *project.Project, args []string) error {
+		return operate.SetToken(ctx, p, args[1], func(l *operate.TokenLimits) {
+			setGiven(cmd, func(f *pflag.FlagSet) { limitFlags(f, l) })
 		})
-	}
+	})
 	return cmd
 }
 
@@ -106,18 +96,16 @@ func revokeTokenCmd() *cobra.Command {
 		Short: "Revoke a token",
 		Long:  "Revoke a token. What was submitted with it stays; to end it: work cancel --batch N.",
 		Args:  cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				err := p.Store.Update(ctx, func(tx *store.Tx) error { return tx.RevokeToken(args[1], time.Now()) })
-				if errors.Is(err, store.ErrLost) {
-					return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", args[1])
-				}
-				if err == nil {
-					fmt.Printf("token %q is revoked\n", args[1])
-				}
-				return err
-			})
-		},
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
+			err := p.Store.Update(ctx, func(tx *store.Tx) error { return tx.RevokeToken(args[1], time.Now()) })
+			if errors.Is(err, store.ErrLost) {
+				return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", args[1])
+			}
+			if err == nil {
+				fmt.Printf("token %q is revoked\n", args[1])
+			}
+			return err
+		}),
 	}
 }
 
@@ -128,24 +116,22 @@ func authenticatorCmd() *cobra.Command {
 		Long: "Print the authenticator of a token, for programs that submit work as to a BOINC project (submit_rpc_handler.php, for\n" +
 			"example with BOINC's boinc_submit.py). It allows what the token allows, until that is revoked.",
 		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				var list []store.Token
-				err := p.Store.View(ctx, func(tx *store.View) (err error) {
-					list, err = tx.Tokens()
-					return err
-				})
-				if err != nil {
-					return err
-				}
-				for _, t := range list {
-					if t.Name == args[1] && t.RevokedTime.IsZero() {
-						fmt.Println(api.Authenticator(p.UploadKey().Text(), t.Hash))
-						return nil
-					}
-				}
-				return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", args[1])
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
+			var list []store.Token
+			err := p.Store.View(ctx, func(tx *store.View) (err error) {
+				list, err = tx.Tokens()
+				return err
 			})
-		},
+			if err != nil {
+				return err
+			}
+			for _, t := range list {
+				if t.Name == args[1] && t.RevokedTime.IsZero() {
+					fmt.Println(api.Authenticator(p.UploadKey().Text(), t.Hash))
+					return nil
+				}
+			}
+			return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", args[1])
+		}),
 	}
 }

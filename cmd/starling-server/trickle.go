@@ -35,37 +35,35 @@ func trickleListCmd() *cobra.Command {
 		Use:   "list DIR",
 		Short: "List trickle-up messages, oldest first",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				list := []trickleView{}
-				for after := int64(0); ; after = list[len(list)-1].ID {
-					var some []store.MsgFromHost
-					err := p.Store.View(ctx, func(tx *store.View) (err error) {
-						some, err = tx.MsgsFromHost(after, bulk)
-						return err
+		RunE: inProject(func(ctx context.Context, p *project.Project, _ []string) error {
+			list := []trickleView{}
+			for after := int64(0); ; after = list[len(list)-1].ID {
+				var some []store.MsgFromHost
+				err := p.Store.View(ctx, func(tx *store.View) (err error) {
+					some, err = tx.MsgsFromHost(after, bulk)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				for _, m := range some {
+					list = append(list, trickleView{
+						m.ID, m.ResultName, m.HostID, m.CreateTime.UTC(), view.UTC(m.SentTime), m.Variety, m.Handled, m.XML,
 					})
-					if err != nil {
-						return err
-					}
-					for _, m := range some {
-						list = append(list, trickleView{
-							m.ID, m.ResultName, m.HostID, m.CreateTime.UTC(), view.UTC(m.SentTime), m.Variety, m.Handled, m.XML,
-						})
-					}
-					if len(some) < bulk {
-						break
-					}
 				}
-				if asJSON {
-					return printJSON(list)
+				if len(some) < bulk {
+					break
 				}
-				for _, m := range list {
-					fmt.Printf("%s  %s  host %d  %q  %s\n", m.CreateTime.Format(time.DateTime), m.Result, m.HostID, m.Variety,
-						strings.Join(strings.Fields(m.Text), " "))
-				}
-				return nil
-			})
-		},
+			}
+			if asJSON {
+				return printJSON(list)
+			}
+			for _, m := range list {
+				fmt.Printf("%s  %s  host %d  %q  %s\n", m.CreateTime.Format(time.DateTime), m.Result, m.HostID, m.Variety,
+					strings.Join(strings.Fields(m.Text), " "))
+			}
+			return nil
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -77,11 +75,9 @@ func trickleSendCmd() *cobra.Command {
 		Use:   "send DIR RESULT --text TEXT",
 		Short: "Send a message to the application that computes a result",
 		Args:  cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				return operate.SendTrickle(ctx, p, args[1], text, time.Now())
-			})
-		},
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
+			return operate.SendTrickle(ctx, p, args[1], text, time.Now())
+		}),
 	}
 	cmd.Flags().StringVar(&text, "text", "", "text of the message")
 	require(cmd, "text")

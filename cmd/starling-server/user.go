@@ -63,20 +63,18 @@ func banUserCmd(ban bool) *cobra.Command {
 	} else {
 		cmd.Use, cmd.Short, cmd.Long = "unban DIR ACCOUNT", "Lift the ban of an account", ""
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			u, err := operate.Ban(ctx, p, args[1], ban, reason, time.Now())
-			if err != nil {
-				return err
-			}
-			what := "banned"
-			if !ban {
-				what = "no longer banned"
-			}
-			fmt.Printf("account %d (%s) is %s\n", u.ID, view.Cell(u.EmailAddr), what)
-			return nil
-		})
-	}
+	cmd.RunE = inProject(func(ctx context.Context, p *project.Project, args []string) error {
+		u, err := operate.Ban(ctx, p, args[1], ban, reason, time.Now())
+		if err != nil {
+			return err
+		}
+		what := "banned"
+		if !ban {
+			what = "no longer banned"
+		}
+		fmt.Printf("account %d (%s) is %s\n", u.ID, view.Cell(u.EmailAddr), what)
+		return nil
+	})
 	return cmd
 }
 
@@ -93,15 +91,13 @@ func trustUserCmd(trust bool) *cobra.Command {
 		cmd.Use, cmd.Short, cmd.Long = "untrust DIR ACCOUNT", "End the trust in an account", ""
 		state = "no longer trusted"
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			u, err := operate.Trust(ctx, p, args[1], trust, time.Now())
-			if err == nil {
-				fmt.Printf("account %d (%s) is %s\n", u.ID, view.Cell(u.EmailAddr), state)
-			}
-			return err
-		})
-	}
+	cmd.RunE = inProject(func(ctx context.Context, p *project.Project, args []string) error {
+		u, err := operate.Trust(ctx, p, args[1], trust, time.Now())
+		if err == nil {
+			fmt.Printf("account %d (%s) is %s\n", u.ID, view.Cell(u.EmailAddr), state)
+		}
+		return err
+	})
 	return cmd
 }
 
@@ -115,24 +111,22 @@ func deleteUserCmd() *cobra.Command {
 			"results and credit stay, for an account without a name, so that the project's sums remain true.\n\n" +
 			"Without --yes, the command only counts what depends on the account.",
 		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				if !yes {
-					use, err := operate.UseOf(ctx, p, args[1])
-					if err == nil {
-						fmt.Printf("Account %d (%s) has %s and credit of %.2f. %s would be given up.\n%s\n", use.ID, view.Cell(use.EmailAddr),
-							words.Count(use.Computers, "computer"), use.TotalCredit, words.Count(use.InProgress, "task"), unchanged)
-					}
-					return err
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
+			if !yes {
+				use, err := operate.UseOf(ctx, p, args[1])
+				if err == nil {
+					fmt.Printf("Account %d (%s) has %s and credit of %.2f. %s would be given up.\n%s\n", use.ID, view.Cell(use.EmailAddr),
+						words.Count(use.Computers, "computer"), use.TotalCredit, words.Count(use.InProgress, "task"), unchanged)
 				}
-				n, err := operate.Delete(ctx, p, args[1], time.Now())
-				if err != nil {
-					return err
-				}
-				fmt.Printf("account %s is deleted; %s given up\n", args[1], words.Count(n, "task"))
-				return nil
-			})
-		},
+				return err
+			}
+			n, err := operate.Delete(ctx, p, args[1], time.Now())
+			if err != nil {
+				return err
+			}
+			fmt.Printf("account %s is deleted; %s given up\n", args[1], words.Count(n, "task"))
+			return nil
+		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete the account instead of only counting")
 	return cmd

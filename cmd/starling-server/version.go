@@ -52,20 +52,18 @@ func deprecateCmd() *cobra.Command {
 	spec := versionFlags(cmd, &s)
 	yes := cmd.Flags().Bool("yes", false, "withdraw the version instead of only counting")
 	cmd.Flags().BoolVar(&resend, "resend", false, "take unfinished tasks back and send new ones with other versions")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			s := spec(args[1])
-			s.DryRun = !*yes
-			list, err := operate.Deprecate(ctx, p, s, resend, time.Now())
-			for _, w := range list {
-				printWithdrawn(args[1], w, s.DryRun)
-			}
-			if err == nil && s.DryRun {
-				fmt.Println(unchanged)
-			}
-			return err
-		})
-	}
+	cmd.RunE = inProject(func(ctx context.Context, p *project.Project, args []string) error {
+		s := spec(args[1])
+		s.DryRun = !*yes
+		list, err := operate.Deprecate(ctx, p, s, resend, time.Now())
+		for _, w := range list {
+			printWithdrawn(args[1], w, s.DryRun)
+		}
+		if err == nil && s.DryRun {
+			fmt.Println(unchanged)
+		}
+		return err
+	})
 	return cmd
 }
 
@@ -112,27 +110,25 @@ func removeCmd() *cobra.Command {
 	}
 	spec := versionFlags(cmd, &s)
 	yes := cmd.Flags().Bool("yes", false, "delete the files instead of only naming them")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			s := spec(args[1])
-			s.DryRun = !*yes
-			list, err := operate.RemoveVersion(ctx, p, s)
-			for _, r := range list {
-				name, number := operate.VersionName(args[1], r.AppVersion), "can be used again"
-				if r.Kept {
-					number = "stays taken, because computers have it"
-				}
-				if s.DryRun {
-					fmt.Printf("%s would be removed. Files to delete: %s. Its number %s.\n", name, cmp.Or(strings.Join(r.Files, ", "), "none"), number)
-					continue
-				}
-				fmt.Printf("%s is removed: %s deleted; its number %s\n", name, words.Count(len(r.Files), "file"), number)
+	cmd.RunE = inProject(func(ctx context.Context, p *project.Project, args []string) error {
+		s := spec(args[1])
+		s.DryRun = !*yes
+		list, err := operate.RemoveVersion(ctx, p, s)
+		for _, r := range list {
+			name, number := operate.VersionName(args[1], r.AppVersion), "can be used again"
+			if r.Kept {
+				number = "stays taken, because computers have it"
 			}
-			if err == nil && s.DryRun {
-				fmt.Println(unchanged)
+			if s.DryRun {
+				fmt.Printf("%s would be removed. Files to delete: %s. Its number %s.\n", name, cmp.Or(strings.Join(r.Files, ", "), "none"), number)
+				continue
 			}
-			return err
-		})
-	}
+			fmt.Printf("%s is removed: %s deleted; its number %s\n", name, words.Count(len(r.Files), "file"), number)
+		}
+		if err == nil && s.DryRun {
+			fmt.Println(unchanged)
+		}
+		return err
+	})
 	return cmd
 }
