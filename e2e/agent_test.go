@@ -31,9 +31,7 @@ func TestTwoAgentsAndAQuorum(t *testing.T) {
 	energyOfOne(t, ctx, p)
 	for _, e := range exponents {
 		text, err := p.Outcome(fmt.Sprintf("m%d", e), "result.json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, id := range []string{"1", "2"} {
 			if !strings.Contains(string(text), `"hostid": `+id) {
 				t.Errorf("computer %s has no result of m%d: %s", id, e, text)
@@ -115,9 +113,7 @@ func TestPowerCuts(t *testing.T) {
 		return false
 	})
 	a.Process().Kill()
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	again := await(t, ctx, a, "it to go on", func(s control.Status) bool {
 		for _, k := range s.Tasks {
 			if k.Running && k.Fraction > 0.1 && k.PID > 0 {
@@ -136,22 +132,16 @@ func TestPowerCuts(t *testing.T) {
 	// Now kill the agent, and sometimes the server, at arbitrary points until all is done.
 	for cut := range 8 {
 		c, err := p.Count(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if c.Done {
 			break
 		}
 		if cut%3 == 1 {
 			p.Kill()
-			if err := p.Serve(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Serve(ctx))
 		}
 		a.Process().Kill()
-		if err := a.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Start())
 		await(t, ctx, a, "the agent to be back", func(control.Status) bool { return true })
 		select { // wait for a different time in each round
 		case <-ctx.Done():
@@ -192,9 +182,7 @@ func TestAttachWithAWrongKeyIsRefusedInWords(t *testing.T) {
 	p := newProject(t, ctx)
 	serve(t, ctx, p)
 	a := newAgent(t, "a")
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	await(t, ctx, a, "the agent", func(control.Status) bool { return true })
 	_, err := a.Run(ctx, "attach", p.URL, "--key", strings.Repeat("0", 32))
 	if err == nil || !strings.Contains(err.Error(), "knows no account with this key") || strings.Contains(err.Error(), "remove and add") {
@@ -219,11 +207,7 @@ func TestRunEndsWhenIdle(t *testing.T) {
 	if _, err := a.Run(ctx, "attach", p.URL, "--key", p.Key); err != nil { // no agent runs yet
 		t.Fatal(err)
 	}
-	if err := a.Start("--exit-when-idle"); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Process().Wait(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start("--exit-when-idle"))
+	must(t, a.Process().Wait(ctx))
 	creditedOnce(t, ctx, p, 1, 2203, 2281)
 }

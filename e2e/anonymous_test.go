@@ -19,16 +19,10 @@ import (
 // app_info.xml that describes it. The results show by its name that this program computed them.
 func ownProgram(t *testing.T, folder string) {
 	t.Helper()
-	if err := os.MkdirAll(folder, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(folder, 0o750))
 	b, err := os.ReadFile(bin.Path(testhost.Mersenne))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "my_mersenne"), b, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(folder, "my_mersenne"), b, 0o700))
 	info := `<app_info>
   <app><name>mersenne</name><user_friendly_name>My Mersenne</user_friendly_name></app>
   <file_info><name>my_mersenne</name><executable/></file_info>
@@ -40,9 +34,7 @@ func ownProgram(t *testing.T, folder string) {
   </app_version>
 </app_info>
 `
-	if err := os.WriteFile(filepath.Join(folder, "app_info.xml"), []byte(info), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "app_info.xml"), []byte(info), 0o600))
 }
 
 // computedByOwn checks that results were computed by the volunteer's program.
@@ -56,9 +48,7 @@ func computedByOwn(t *testing.T, ctx context.Context, p *testhost.Project, expon
 			Platform   string `json:"platform"`
 		}
 		out := run(t, ctx, p, "result", "show", p.Dir, fmt.Sprintf("m%d_0", e), "--json")
-		if err := json.Unmarshal([]byte(out), &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(out), &r))
 		if !r.Anonymous || r.VersionID >= 0 || r.VersionNum != 777 || r.Platform != "anonymous" {
 			t.Errorf("m%d was computed by %+v, want the volunteer's own program", e, r)
 		}
@@ -72,9 +62,7 @@ func boincWithItsOwn(t *testing.T, p *testhost.Project) (dir string) {
 	dir = t.TempDir()
 	name := protocol.EscapeURL(p.URL)
 	account := fmt.Sprintf("<account>\n<master_url>%s</master_url>\n<authenticator>%s</authenticator>\n</account>\n", p.URL, p.Key)
-	if err := os.WriteFile(filepath.Join(dir, "account_"+name+".xml"), []byte(account), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "account_"+name+".xml"), []byte(account), 0o600))
 	ownProgram(t, filepath.Join(dir, "projects", name))
 	return dir
 }
@@ -97,9 +85,7 @@ func TestBOINCClientWithItsOwnProgram(t *testing.T) {
 		t.Errorf("the computer has earned nothing with its own program: %s", host)
 	}
 	files, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, f := range files {
 		if strings.HasPrefix(f.Name(), "mersenne") {
 			t.Errorf("%s was downloaded beside the volunteer's own program", f.Name())
@@ -147,31 +133,23 @@ func TestImportOfOwnProgram(t *testing.T) {
 	work(t, ctx, p, 1, 86243)
 	serve(t, ctx, p)
 	dir := boincWithItsOwn(t, p)
-	if err := os.WriteFile(filepath.Join(dir, "global_prefs_override.xml"), []byte("<global_preferences><run_if_user_active>1</run_if_user_active><suspend_cpu_usage>0</suspend_cpu_usage><run_on_batteries>1</run_on_batteries><disk_interval>1</disk_interval><max_ncpus_pct>100</max_ncpus_pct></global_preferences>\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "global_prefs_override.xml"), []byte("<global_preferences><run_if_user_active>1</run_if_user_active><suspend_cpu_usage>0</suspend_cpu_usage><run_on_batteries>1</run_on_batteries><disk_interval>1</disk_interval><max_ncpus_pct>100</max_ncpus_pct></global_preferences>\n"), 0o600))
 	c := startBOINCIn(t, ctx, dir)
 	c.until(ctx, "a checkpoint", func(string) bool {
 		_, err := os.Stat(filepath.Join(dir, "slots/0/checkpoint"))
 		return err == nil
 	})
-	if err := c.proc.Stop(2 * time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.proc.Stop(2*time.Minute))
 	a := newAgent(t, "a")
 	out, err := a.Run(ctx, "import", dir)
 	if err != nil || !strings.Contains(out, "1 task (1 started, 0 finished)") {
 		t.Fatalf("import: %s, %v", out, err)
 	}
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	creditedOnce(t, ctx, p, 1, 86243)
 	computedByOwn(t, ctx, p, 86243)
 	log, err := os.ReadFile(a.Log())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !strings.Contains(string(log), "resumed=true") && !strings.Contains(string(log), "result had already finished") {
 		t.Error("the task did not resume")
 	}

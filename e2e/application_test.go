@@ -22,9 +22,7 @@ import (
 func addApp(t *testing.T, ctx context.Context, p *testhost.Project, app, main string, work ...string) {
 	t.Helper()
 	in := filepath.Join(t.TempDir(), "in_"+app)
-	if err := os.WriteFile(in, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(in, []byte("hello"), 0o600))
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, app)
 	run(t, ctx, p, "version", "add", p.Dir, app, "--platform", platform, "--version", "1.00", "--main", main, "--cmdline", app)
@@ -46,9 +44,7 @@ func TestBOINCApplications(t *testing.T) {
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	text := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(text, []byte("this is no program\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(text, []byte("this is no program\n"), 0o600))
 	// The name of each is also the argument that selects its behavior.
 	addApp(t, ctx, p, "trickle", exe, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "chatter", exe, "--rsc-fpops-bound", "1e15", "--rsc-disk-bound", "5e6")
@@ -59,9 +55,7 @@ func TestBOINCApplications(t *testing.T) {
 	addApp(t, ctx, p, "upper", exe, "--rsc-fpops-bound", "1e15")
 	serve(t, ctx, p)
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "disk_interval = 1\n", "ncpus = 7\nreport_results_immediately = true\n"+allFlags())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := a.Stop(); err != nil {
 			t.Error(err)
@@ -71,9 +65,7 @@ func TestBOINCApplications(t *testing.T) {
 	startAgent(t, ctx, a, p)
 	until(t, ctx, a, "the message to arrive", func() bool {
 		var list []struct{ Result, Variety, Text string }
-		if err := json.Unmarshal([]byte(run(t, ctx, p, "trickle", "list", p.Dir, "--json")), &list); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(run(t, ctx, p, "trickle", "list", p.Dir, "--json")), &list))
 		return len(list) == 1 && list[0].Result == "wu_trickle_0" && list[0].Variety == "demo" && strings.Contains(list[0].Text, "<steps>12</steps>")
 	})
 	run(t, ctx, p, "trickle", "send", p.Dir, "wu_trickle_0", "--text", "<go_on/>")

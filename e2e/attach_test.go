@@ -22,9 +22,7 @@ import (
 func withTerms(t *testing.T, p *testhost.Project, terms string) string {
 	t.Helper()
 	u, err := url.Parse(p.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: u.Scheme, Host: u.Host})

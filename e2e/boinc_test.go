@@ -44,9 +44,7 @@ func startBOINCIn(t *testing.T, ctx context.Context, dir string) *boincClient {
 		}
 	}
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := &boincClient{t: t, dir: dir, port: port}
 	files := map[string]string{
 		"gui_rpc_auth.cfg":          "secret\n",
@@ -57,15 +55,11 @@ func startBOINCIn(t *testing.T, ctx context.Context, dir string) *boincClient {
 		if _, err := os.Stat(filepath.Join(c.dir, name)); err == nil {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600))
 	}
 	log := filepath.Join(t.TempDir(), "boinc.log")
 	c.proc, err = testhost.Start(log, "boinc", "--dir", c.dir, "--gui_rpc_port", fmt.Sprint(port), "--allow_multiple_clients")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		_ = c.proc.Stop(20 * time.Second)
 		showLog(t, log)
@@ -139,17 +133,13 @@ func TestPlainProgram(t *testing.T) {
 			p := newProject(t, ctx)
 			program := filepath.Join(t.TempDir(), "shout")
 			script := "#!/bin/sh\ntr a-z A-Z <in >out && echo \"$1\" >>out\n"
-			if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(program, []byte(script), 0o700))
 			platform, _ := hostinfo.Platform()
 			run(t, ctx, p, "app", "add", p.Dir, "shout")
 			run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
 			for n := range 2 {
 				in := filepath.Join(t.TempDir(), fmt.Sprintf("text_%d", n))
-				if err := os.WriteFile(in, []byte("hello\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(in, []byte("hello\n"), 0o600))
 				run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", fmt.Sprintf("shout_%d", n), "--input", in+"=in", "--cmdline", "'two words'",
 					"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
 			}

@@ -76,9 +76,7 @@ func TestBoinccmd(t *testing.T) {
 	work(t, ctx, p, 1, lasting)
 	serve(t, ctx, p)
 	a, port := newSteered(t, "a")
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	c := tool{t, ctx, a.Dir, port}
 	c.until([]string{"--client_version"}, `^Client version: \d+\.\d+\.\d+`)
 
@@ -149,12 +147,8 @@ func TestBoinccmd(t *testing.T) {
 	c.wants([]string{"--reset_host_info"})
 	own := filepath.Join(a.Dir, "starling.toml")
 	text, err := os.ReadFile(own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(own, []byte(strings.Replace(string(text), "ncpus = 1\n", "ncpus = 2\n", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(own, []byte(strings.Replace(string(text), "ncpus = 1\n", "ncpus = 2\n", 1)), 0o600))
 	c.wants([]string{"--read_cc_config"})
 	c.wants([]string{"--get_host_info"}, `#CPUS: 2`)
 	c.wants([]string{"--read_global_prefs_override"})

@@ -210,13 +210,9 @@ func TestManager(t *testing.T) {
 	work(t, ctx, p, 1, lasting)
 	serve(t, ctx, p)
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a := newAgentWith(t, "a", fmt.Sprintf("gui_rpc_port = %d\n[log_flags]\ngui_rpc_debug = true\n", port))
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	await(t, ctx, a, "the agent", func(control.Status) bool { return true })
 	m := newManager(t, ctx, a, port)
 

@@ -27,9 +27,7 @@ func TestBoinctui(t *testing.T) {
 		return len(s.Tasks) == 1 && s.Tasks[0].Running && s.Tasks[0].Fraction > 0.02
 	})
 	password, err := os.ReadFile(filepath.Join(a.Dir, "gui_rpc_auth.cfg"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	screen := openScreen(t, ctx, 180, 45, "boinctui",
 		fmt.Sprintf("--boinchost=127.0.0.1:%d", port), "--pwd="+strings.TrimSpace(string(password)))
 	screen.until("m216091_0", "e2e", "Run")

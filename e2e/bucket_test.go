@@ -20,17 +20,13 @@ import (
 func TestOutageOfTheBucket(t *testing.T) {
 	onDemand(t, "STARLING_OUTAGE_MINUTES", "outage")
 	minutes, err := strconv.ParseFloat(os.Getenv("STARLING_OUTAGE_MINUTES"), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	outage := time.Duration(minutes * float64(time.Minute))
 	ctx, cancel := context.WithTimeout(t.Context(), outage+6*time.Hour) // transfers wait at most hours
 	defer cancel()
 	s3 := tests3.Start(t)
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := &testhost.Project{Bin: bin, Dir: filepath.Join(t.TempDir(), "project"), URL: "http://127.0.0.1:" + strconv.Itoa(port) + "/bucket/"}
 	run(t, ctx, p, "init", p.Dir, "--name", "bucket", "--url", p.URL, "--files", s3.Bucket(t))
 	p.Key = strings.TrimSpace(run(t, ctx, p, "user", "add", p.Dir, "--email", testhost.Email, "--password", testhost.Password))

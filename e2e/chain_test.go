@@ -76,17 +76,13 @@ func TestChainMigrates(t *testing.T) {
 func chainProject(t *testing.T, ctx context.Context, links int) *testhost.Project {
 	t.Helper()
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "chain"), "chain")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set(t, p, map[string]string{
 		"daily_result_quota": "0", "min_sendwork_interval": "0", "affinity_silence_minutes": "0.15",
 		"one_result_per_host_per_wu": "false", // the last host alive repeats results that were late or failed
 	})
 	program := filepath.Join(t.TempDir(), "shout")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\ntr a-z A-Z <in >out\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\ntr a-z A-Z <in >out\n"), 0o700))
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "shout")
 	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
@@ -117,9 +113,7 @@ func awaitHost(t *testing.T, ctx context.Context, p *testhost.Project, id int64)
 func newMortal(t *testing.T, name string) *testhost.Agent {
 	t.Helper()
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), name), "disk_interval = 1\n", "ncpus = 1\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		_ = a.Stop()
 		showLog(t, a.Log())
@@ -139,9 +133,7 @@ func chainHosts(t *testing.T, ctx context.Context, p *testhost.Project, by []int
 				HostID int64 `json:"hostid"`
 			}
 		}
-		if err := json.Unmarshal([]byte(run(t, ctx, p, "work", "show", p.Dir, fmt.Sprintf("link_%d", i), "--json")), &wu); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(run(t, ctx, p, "work", "show", p.Dir, fmt.Sprintf("link_%d", i), "--json")), &wu))
 		if wu.CanonicalResultID == 0 {
 			return by
 		}

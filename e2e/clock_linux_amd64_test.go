@@ -26,15 +26,11 @@ type clock struct {
 func newClock(t *testing.T, ctx context.Context, program string) clock {
 	t.Helper()
 	dir := t.TempDir()
-	if err := testprogram.Build(ctx, dir, nil, "e2e/testdata/otherclock"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, testprogram.Build(ctx, dir, nil, "e2e/testdata/otherclock"))
 	c := clock{testhost.Bin(dir), filepath.Join(dir, "seconds")}
 	c.set(t, 0)
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s/otherclock' '%s' '%s' \"$@\"\n", dir, c.file, bin.Path(program))
-	if err := os.WriteFile(c.bin.Path(program), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(c.bin.Path(program), []byte(script), 0o700))
 	return c
 }
 
@@ -42,12 +38,8 @@ func newClock(t *testing.T, ctx context.Context, program string) clock {
 func (c clock) set(t *testing.T, ahead time.Duration) {
 	t.Helper()
 	next := c.file + ".next"
-	if err := os.WriteFile(next, fmt.Appendln(nil, int64(ahead.Seconds())), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(next, c.file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(next, fmt.Appendln(nil, int64(ahead.Seconds())), 0o600))
+	must(t, os.Rename(next, c.file))
 }
 
 const tenDays = 10 * 24 * time.Hour
@@ -64,13 +56,9 @@ echo "done" >out
 func newWaiting(t *testing.T, ctx context.Context, c clock) *testhost.Project {
 	t.Helper()
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "clock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program := filepath.Join(t.TempDir(), "waits")
-	if err := os.WriteFile(program, []byte(waits), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte(waits), 0o700))
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "waits")
 	run(t, ctx, p, "version", "add", p.Dir, "waits", "--platform", platform, "--version", "1.00", "--main", program, "--plain", "--progress", "progress")
@@ -119,15 +107,9 @@ func TestClockOfAnAgent(t *testing.T) {
 	}
 	restart := func() {
 		t.Helper()
-		if err := a.Stop(); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Reach(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Stop())
+		must(t, a.Start())
+		must(t, a.Reach(ctx))
 	}
 
 	agents.set(t, tenDays)
@@ -176,12 +158,8 @@ func TestClockOfAServer(t *testing.T) {
 	}
 	servers.set(t, tenDays)
 	check("set ahead")
-	if err := p.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Serve(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Stop())
+	must(t, p.Serve(ctx))
 	check("started while it was ahead")
 	servers.set(t, 0)
 	check("set back")

@@ -26,33 +26,23 @@ func TestAllComputers(t *testing.T) {
 	serve(t, ctx, p)
 	free := func() int {
 		port, err := testhost.FreePort()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return port
 	}
 	port := free()
 	near, far := newAgentWith(t, "near", fmt.Sprintf("dashboard_port = %d\n", free())), newAgentWith(t, "far", fmt.Sprintf("remote_port = %d\n", port))
 	for _, a := range []*testhost.Agent{near, far} {
-		if err := a.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Reach(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Start())
+		must(t, a.Reach(ctx))
 	}
 	address, err := near.Run(ctx, "dashboard", "--no-browser")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := far.Run(ctx, "remote", "pair", "--json")
 	var code control.Invitation
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &code)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := fmt.Sprintf("127.0.0.1:%d", port)
 	b.Do("open the page", testbrowser.Media("light"), chromedp.EmulateViewport(1120, 940), chromedp.Navigate(strings.TrimSpace(address)))
 	b.See("the page is live", `document.getElementById('link')?.textContent === 'live'`)

@@ -52,9 +52,7 @@ func TestContainers(t *testing.T) {
 
 	with := start("with", "virtualization = true\n")
 	status, err := with.Status(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(status.Virtualization) == 0 {
 		t.Skipf("containers cannot be run here, and tasks in them are NOT tested: %v", status.VirtualizationFaults)
 	}
@@ -71,24 +69,16 @@ func TestContainers(t *testing.T) {
 func containerAgent(t *testing.T, ctx context.Context, p *testhost.Project, name, settings string) *testhost.Agent {
 	t.Helper()
 	home, err := os.MkdirTemp("", "sc-") //nolint:usetesting // short, and open to other users
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	// No network, since programs that Podman's default network needs may be missing.
-	if err := os.MkdirAll(filepath.Join(home, ".config", "containers"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, ".config", "containers", "containers.conf"), []byte("[containers]\nnetns = \"none\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(home, ".config", "containers"), 0o700))
+	must(t, os.WriteFile(filepath.Join(home, ".config", "containers", "containers.conf"), []byte("[containers]\nnetns = \"none\"\n"), 0o600))
 	a, err := testhost.NewAgent(unprivileged(t, home), filepath.Join(home, name), "", "ncpus = 1\n"+settings)
 	if err == nil && os.Geteuid() == 0 {
 		err = chownAll(home, nobody)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, p)
 	return a
@@ -98,17 +88,11 @@ func containerAgent(t *testing.T, ctx context.Context, p *testhost.Project, name
 func containers(t *testing.T, ctx context.Context, p *testhost.Project) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := testprogram.Build(ctx, dir, nil, "e2e/testdata/container", "e2e/testdata/contained"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, testprogram.Build(ctx, dir, nil, "e2e/testdata/container", "e2e/testdata/contained"))
 	program, err := os.ReadFile(filepath.Join(dir, "contained"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	image, err := os.Create(filepath.Join(dir, "image.tar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := tar.NewWriter(image)
 	err = w.WriteHeader(&tar.Header{Name: "contained", Mode: 0o755, Size: int64(len(program))})
 	if err == nil {
@@ -131,9 +115,7 @@ func containers(t *testing.T, ctx context.Context, p *testhost.Project) {
 	if err == nil {
 		err = os.WriteFile(config, append(text, "\n[plan_class.docker]\ndocker = true\n"...), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "box")
 	run(t, ctx, p, "version", "add", p.Dir, "box", "--platform", platform, "--version", "1.00", "--plan-class", "docker",
@@ -164,9 +146,7 @@ func TestImagesForDocker(t *testing.T) {
 	dir := t.TempDir()
 	wrapper := os.Getenv("STARLING_DOCKER_WRAPPER")
 	if wrapper == "" {
-		if err := testprogram.Build(ctx, dir, nil, "e2e/testdata/dockerwrapper"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, testprogram.Build(ctx, dir, nil, "e2e/testdata/dockerwrapper"))
 		wrapper = filepath.Join(dir, "dockerwrapper")
 	}
 	root := filepath.Join(dir, "root")
@@ -174,9 +154,7 @@ func TestImagesForDocker(t *testing.T) {
 		t.Skip(err)
 	}
 	system, err := testimage.Folder(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	image, in, config := filepath.Join(dir, "image.tar"), filepath.Join(dir, "in"), filepath.Join(p.Dir, "server.toml")
 	err = testimage.Docker(image, runtime.GOARCH,
 		v1.Config{Entrypoint: []string{"./program"}, Cmd: []string{"it's"}, Env: []string{"PATH=/bin", "WHAT=a $word"}, WorkingDir: "/work"},
@@ -184,9 +162,7 @@ func TestImagesForDocker(t *testing.T) {
 		testimage.Tar(testimage.File(".wh.gone", "", 0o644), testimage.File("work/program", inDocker, 0o755)))
 	text, e := os.ReadFile(config)
 	for _, err := range []error{err, e, os.WriteFile(in, []byte("hello"), 0o600), os.WriteFile(config, append(text, "\n[plan_class.docker]\ndocker = true\n"...), 0o600)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "box")
@@ -197,9 +173,7 @@ func TestImagesForDocker(t *testing.T) {
 	serve(t, ctx, p)
 	a := containerAgent(t, ctx, p, "docker", "virtualization = true\n")
 	status, err := a.Status(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(status.Virtualization) == 0 {
 		t.Skipf("containers cannot be run here, and images for docker_wrapper are NOT tested: %v", status.VirtualizationFaults)
 	}
@@ -224,9 +198,7 @@ func unprivileged(t *testing.T, home string) testhost.Bin {
 		return bin
 	}
 	dir, err := os.MkdirTemp("", "sb-") //nolint:usetesting // short, and open to other users
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	script := fmt.Sprintf("#!/bin/sh\ncd / && exec setpriv --reuid %d --regid %d --clear-groups env -i PATH=\"$PATH\" HOME=%s XDG_RUNTIME_DIR=%s %s/starling \"$@\"\n",
 		nobody, nobody, home, home, dir)
@@ -244,8 +216,6 @@ func unprivileged(t *testing.T, home string) testhost.Bin {
 	if err == nil {
 		err = os.Chmod(dir, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return testhost.Bin(scripts)
 }

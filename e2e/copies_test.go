@@ -20,15 +20,11 @@ func TestAChainLeavesAHostWithItsFiles(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "chain"), "chain")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set(t, p, map[string]string{"daily_result_quota": "0", "min_sendwork_interval": "0", "affinity_silence_minutes": "0.05", "affinity_hours": "0.001"})
 	program, in := filepath.Join(t.TempDir(), "shout"), filepath.Join(t.TempDir(), "text")
 	for name, content := range map[string]string{program: "#!/bin/sh\ncat in in >made\ntr a-z A-Z <in >out\n", in: "hello\n"} {
-		if err := os.WriteFile(name, []byte(content), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(content), 0o700))
 	}
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "shout")
@@ -40,9 +36,7 @@ func TestAChainLeavesAHostWithItsFiles(t *testing.T) {
 <file_ref><file_name><OUTFILE_1/></file_name><open_name>made</open_name><no_validate/></file_ref>
 </result>
 `
-	if err := os.WriteFile(filepath.Join(p.Dir, "templates", "shout_out"), []byte(output), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(p.Dir, "templates", "shout_out"), []byte(output), 0o600))
 	create := func(args ...string) {
 		t.Helper()
 		run(t, ctx, p, append([]string{"work", "create", p.Dir, "shout", "--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400"}, args...)...)

@@ -33,12 +33,8 @@ func TestATaskThatBringsTheAgentDownIsSetAside(t *testing.T) {
 	end := func(signal syscall.Signal) {
 		t.Helper()
 		await(t, ctx, a, "the task to run", runs)
-		if err := a.Process().Signal(signal); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Process().Signal(signal))
+		must(t, a.Start())
 	}
 	for range 3 {
 		end(syscall.SIGKILL)
@@ -56,20 +52,14 @@ func TestATaskThatBringsTheAgentDownIsSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, ctx, a, "the task to run again", runs)
-	if err := a.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Stop())
 
 	// An agent with an emptied state file does not start as a new one, because there is a copy.
-	if err := os.Truncate(filepath.Join(a.Dir, "state.db"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(filepath.Join(a.Dir, "state.db"), 0))
 	if out, err := a.Run(ctx, "status"); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("status of a damaged state: %q, %v", out, err)
 	}
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	again := await(t, ctx, a, "the agent to be back", func(s control.Status) bool { return len(s.Projects) == 1 && s.Projects[0].HostID != 0 })
 	if len(s.Projects) == 1 && again.Projects[0].HostID != s.Projects[0].HostID {
 		t.Errorf("it was host %d and is %d", s.Projects[0].HostID, again.Projects[0].HostID)

@@ -24,25 +24,19 @@ func TestDashboard(t *testing.T) {
 	b := testbrowser.New(t, "/api/task")
 	ctx := patience(t)
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "primes")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
 	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", bin.Path(testhost.Mersenne))
 	work(t, ctx, p, 1, lasting, 132049, 44497)
 	serve(t, ctx, p)
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "starling"), "disk_interval = 1\n", fmt.Sprintf("ncpus = 2\ndashboard_port = %d\n", port))
 	if err == nil {
 		err = a.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := a.Stop(); err != nil {
 			t.Error(err)
@@ -51,9 +45,7 @@ func TestDashboard(t *testing.T) {
 	})
 	await(t, ctx, a, "the agent", func(control.Status) bool { return true })
 	address, err := a.Run(ctx, "dashboard", "--no-browser")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.Do("open the page", testbrowser.Media("light"), chromedp.EmulateViewport(1120, 940), chromedp.Navigate(strings.TrimSpace(address)))
 	b.See("the page is live", `document.getElementById('link')?.textContent === 'live'`)
 	b.See("the token has left the address", `location.pathname === '/' && location.search === ''`)
@@ -142,13 +134,9 @@ func TestDashboard(t *testing.T) {
 	await(t, ctx, a, "no project", func(s control.Status) bool { return len(s.Projects) == 0 })
 	b.See("there is no project", `document.querySelectorAll('#projects-list tr').length === 0`)
 
-	if err := a.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Stop())
 	b.See("the agent does not answer", `!document.getElementById('gone').hidden && document.getElementById('projects').inert`)
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	b.See("it is back", `document.getElementById('link').textContent === 'live' && document.getElementById('gone').hidden && !document.getElementById('projects').inert`)
 }
 

@@ -36,9 +36,7 @@ func demonstrate(t *testing.T, want []string, args ...string) {
 	t.Helper()
 	args = append([]string{"-bin", string(bin), "-dir", filepath.Join(t.TempDir(), "demo"), "-n", "1"}, args...)
 	out, err := bin.Run(patience(t), nil, testhost.Demo, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range want {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in what it printed:\n%s", want, out)

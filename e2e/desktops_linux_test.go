@@ -135,23 +135,17 @@ type bench struct {
 func startDesk(t *testing.T, ctx context.Context, d desk) *bench {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "starling") //nolint:usetesting // sockets need short paths
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &bench{dir: dir, witness: fmt.Sprint(port)}
 	b.prepareBOINC(t)
 	log := filepath.Join(t.TempDir(), "desktop.log")
 	const first = "dbus-daemon --session --address=$DBUS_SESSION_BUS_ADDRESS --fork\n" +
 		"boinc --dir $XDG_RUNTIME_DIR/boinc --gui_rpc_port $BOINC_PORT --allow_multiple_clients >$XDG_RUNTIME_DIR/boinc.log 2>&1 &\n"
 	desktop, err := testhost.StartWith([]string{"STARLING_ICON=" + d.icon}, log, desktopRun, dir, "env", "BOINC_PORT="+b.witness, "sh", "-c", first+d.start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		desktop.Kill()
 		showLog(t, log)
@@ -199,17 +193,13 @@ func (b *bench) do(ctx context.Context, command string) ([]byte, error) {
 func (b *bench) prepareBOINC(t *testing.T) {
 	t.Helper()
 	dir := filepath.Join(b.dir, "boinc")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o700))
 	for name, text := range map[string]string{
 		"gui_rpc_auth.cfg":          "secret\n",
 		"cc_config.xml":             strings.Replace(boincSettings, "<log_flags>", "<log_flags><idle_detection_debug>1</idle_detection_debug>", 1),
 		"global_prefs_override.xml": strings.Replace(boincPreferences, "<run_if_user_active>1<", "<idle_time_to_run>0.5</idle_time_to_run><run_if_user_active>0<", 1),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 }
 
@@ -291,9 +281,7 @@ func usesTheIcon(t *testing.T, ctx context.Context, a *testhost.Agent, s seat, e
 		return err
 	})
 	closed, err := s.shot(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	menu := func(open bool) {
 		t.Helper()
 		testwait.Try(t, ctx, "the menu to open or to close", func() error {
@@ -309,9 +297,7 @@ func usesTheIcon(t *testing.T, ctx context.Context, a *testhost.Agent, s seat, e
 	}
 	for i, want := range []string{"never", "auto"} {
 		menu(false)
-		if err := s.click(ctx, x, y); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.click(ctx, x, y))
 		menu(true)
 		// The first entry that does something: "Pause for 1 hour", and then "Resume".
 		if entry == (image.Point{}) {
@@ -319,9 +305,7 @@ func usesTheIcon(t *testing.T, ctx context.Context, a *testhost.Agent, s seat, e
 		} else {
 			err = s.click(ctx, x+entry.X, y+entry.Y)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		await(t, ctx, a, "the menu's entry to have an effect", func(s control.Status) bool { return s.RunMode == want })
 		if out, err := a.Run(ctx, "status"); i == 0 && (err != nil || !strings.Contains(out, "until")) {
 			t.Errorf("status: %v: %s", err, out)

@@ -16,15 +16,11 @@ func TestDevProject(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir, log := filepath.Join(t.TempDir(), "project"), filepath.Join(t.TempDir(), "dev.log")
 	addr := fmt.Sprint("127.0.0.1:", port)
 	server, err := testhost.Start(log, bin.Path("starling-server"), "dev", "--listen", addr, "--dir", dir, "--fault", "slow=20ms")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Stop(20 * time.Second); err != nil {
 			t.Error(err)
@@ -41,9 +37,7 @@ func TestDevProject(t *testing.T) {
 			return err
 		}
 		var st struct{ Workunits struct{ Canonical int } }
-		if err := json.Unmarshal([]byte(text), &st); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(text), &st))
 		if n := st.Workunits.Canonical; n < 3 {
 			return fmt.Errorf("%d are valid", n)
 		}

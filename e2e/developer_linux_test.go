@@ -19,16 +19,12 @@ func TestDeveloper(t *testing.T) {
 	needs(t, "curl")
 	s := newStory(t)
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.call("127.0.0.1:8080", fmt.Sprint("127.0.0.1:", port))
 	s.call("/tmp/starling-dev", os.TempDir()+"/starling-dev")
 	printed := s.follow("testing.md", "starling-server dev --listen")
 	var project struct{ URL, Authenticator, Dir string }
-	if err := json.Unmarshal([]byte(regexp.MustCompile(`(?m)^{"url".*`).FindString(printed)), &project); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(regexp.MustCompile(`(?m)^{"url".*`).FindString(printed)), &project))
 	a := s.join("a", project.URL, project.Authenticator)
 	p := testhost.Project{Bin: bin, Dir: project.Dir}
 	testwait.Try(t, s.ctx, "a valid result", func() error {
@@ -37,9 +33,7 @@ func TestDeveloper(t *testing.T) {
 		}
 		return nil
 	})
-	if err := a.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Stop())
 
 	s.call("http://127.0.0.1:8080/demo/", project.URL)
 	s.call("--hosts 500", "--hosts 5 --tasks 20")

@@ -26,9 +26,7 @@ func smallDisk(t *testing.T, size string) string {
 		t.Skip("only root can mount a disk")
 	}
 	dir := filepath.Join(t.TempDir(), "disk")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	if err := unix.Mount("starling-test", dir, "tmpfs", 0, "size="+size); err != nil {
 		t.Skip(err)
 	}
@@ -44,9 +42,7 @@ func smallDisk(t *testing.T, size string) string {
 func fill(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	for size := 1 << 20; size > 0; {
 		if _, err := f.Write(bytes.Repeat([]byte("x"), size)); err != nil {
@@ -60,21 +56,15 @@ func newAgentIn(t *testing.T, disk string) *testhost.Agent {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "a")
 	a, err := testhost.NewAgent(bin, home, "disk_min_free_gb = 0\ndisk_max_used_pct = 100\n", "log_max_mb = 0\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data := filepath.Join(disk, "a")
 	if err := os.Rename(home, data); err != nil { // it is on another file system
-		if err := os.CopyFS(data, os.DirFS(home)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.CopyFS(data, os.DirFS(home)))
 	}
 	if err := os.RemoveAll(home); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(data, home); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(data, home))
 	t.Cleanup(func() { end(t, a) })
 	return a
 }
@@ -86,9 +76,7 @@ func troubleOf(t *testing.T, ctx context.Context, a *testhost.Agent) (wait func(
 	fault := regexp.MustCompile(`while the disk was full|cannot save the state|no space left on device|read-only file system|input/output error`)
 	read := func() []byte {
 		log, err := os.ReadFile(a.Log())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return log
 	}
 	before := len(read())
@@ -140,14 +128,10 @@ func TestAFullDisk(t *testing.T) {
 		}
 		if n == 0 { // also an agent that starts, and one that is killed
 			a.Process().Kill()
-			if err := a.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, a.Start())
 			_ = a.Reach(ctx) // or until it ends
 		}
-		if err := os.Remove(full); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(full))
 		select {
 		case <-a.Process().Done():
 			log, _ := os.ReadFile(a.Log())
@@ -177,16 +161,12 @@ func TestADriveThatGoesAndComesBack(t *testing.T) {
 	startAgent(t, ctx, a, p)
 	await(t, ctx, a, "a task to run", func(s control.Status) bool { return len(s.Tasks) > 0 && s.Tasks[0].Running })
 	cover := func() {
-		if err := unix.Mount("starling-test", disk, "tmpfs", 0, "size=1m"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, unix.Mount("starling-test", disk, "tmpfs", 0, "size=1m"))
 	}
 	trouble := troubleOf(t, ctx, a)
 	cover() // as if nothing were mounted there
 	trouble()
-	if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Unmount(disk, unix.MNT_DETACH))
 	creditedOnce(t, ctx, p, 1, exponents...)
 	if s := await(t, ctx, a, "the agent to answer", func(control.Status) bool { return true }); len(s.Projects) != 1 {
 		t.Errorf("projects: %+v", s.Projects)
@@ -212,9 +192,7 @@ func TestADyingDisk(t *testing.T) {
 	trouble := troubleOf(t, ctx, a)
 	fill(t, filepath.Join(under, "full")) // no room is left for data that is written to the disk now
 	big, err := os.Create(filepath.Join(disk, "big"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 200 {
 		if _, err = big.Write(make([]byte, 1<<20)); err != nil {
 			break
@@ -237,13 +215,9 @@ func TestADyingDisk(t *testing.T) {
 		}
 	}
 	d.unmount(ctx)
-	if err := os.Remove(filepath.Join(under, "full")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(under, "full")))
 	d.repair()
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	creditedOnce(t, ctx, p, 1, exponents...)
 }
 
@@ -253,9 +227,7 @@ func TestADyingDiskOfTheServer(t *testing.T) {
 	// Not parallel: as above.
 	d := newExt4(t, filepath.Join(t.TempDir(), "image"))
 	var device unix.Stat_t
-	if err := unix.Stat(d.folder, &device); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.Stat(d.folder, &device))
 	link, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(device.Dev), unix.Minor(device.Dev)))
 	if err != nil {
 		t.Skip(err)
@@ -263,9 +235,7 @@ func TestADyingDiskOfTheServer(t *testing.T) {
 	ctx := patience(t)
 	// The server's log is on another disk.
 	dir := filepath.Join(t.TempDir(), "project")
-	if err := errors.Join(os.Mkdir(filepath.Join(d.folder, "p"), 0o755), os.Symlink(filepath.Join(d.folder, "p"), dir)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Mkdir(filepath.Join(d.folder, "p"), 0o755), os.Symlink(filepath.Join(d.folder, "p"), dir)))
 	p := newProjectIn(t, ctx, dir)
 	exponents := []int{19937, 21701, 23209, 44497}
 	workWith(t, ctx, p, 1, nil, exponents...)
@@ -295,9 +265,7 @@ func TestADyingDiskOfTheServer(t *testing.T) {
 	}
 	d.unmount(ctx)
 	d.repair()
-	if err := p.Serve(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Serve(ctx))
 	if _, err := a.Run(ctx, "update", p.URL); err != nil { // instead of the wait for the next attempt
 		t.Fatal(err)
 	}
@@ -319,9 +287,7 @@ func newExt4(t *testing.T, image string) *ext4 {
 		}
 	}
 	d := &ext4{t, image, filepath.Join(t.TempDir(), "dying")}
-	if err := errors.Join(os.Mkdir(d.folder, 0o755), os.WriteFile(image, nil, 0o600), os.Truncate(image, 256<<20)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Mkdir(d.folder, 0o755), os.WriteFile(image, nil, 0o600), os.Truncate(image, 256<<20)))
 	if err := d.run("mkfs.ext4", "-q", "-F", image); err != nil {
 		t.Skip(err)
 	}

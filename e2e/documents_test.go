@@ -111,9 +111,7 @@ var untyped = map[string]string{
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	blocks, err := testdocs.Blocks("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	used := make(map[string]bool)
 	for _, b := range blocks {
 		if !b.IsRun() {
@@ -173,9 +171,7 @@ func testNames(t *testing.T) map[string]bool {
 		for _, file := range files {
 			names[strings.TrimPrefix(filepath.ToSlash(file), "../")] = true
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, m := range functions.FindAllStringSubmatch(string(text), -1) {
 				names[m[1]] = true
 			}

@@ -28,13 +28,9 @@ func TestDrain(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "drain"), "drain")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program := filepath.Join(t.TempDir(), "obeys")
-	if err := os.WriteFile(program, []byte(obeys), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte(obeys), 0o700))
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "obeys")
 	run(t, ctx, p, "version", "add", p.Dir, "obeys", "--platform", platform, "--version", "1.00", "--main", program, "--plain", "--checkpoint", "state")
@@ -47,9 +43,7 @@ func TestDrain(t *testing.T) {
 	runs := func(s control.Status) bool { return len(s.Tasks) > 0 && s.Tasks[0].Running && s.Tasks[0].Elapsed > 1 }
 	ask := func(file string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(a.Dir, "slots", "0", file), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(a.Dir, "slots", "0", file), nil, 0o600))
 	}
 	draining := func(args ...string) (ended func() string) {
 		t.Helper()
@@ -100,9 +94,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("drain: %s", text)
 	}
 	quits(t, ctx, a)
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	s = await(t, ctx, a, "the task to run again", runs)
 	if s.Drain != nil {
 		t.Errorf("a drain outlived its agent: %+v", s.Drain)

@@ -44,9 +44,7 @@ func TestExchanges(t *testing.T) {
 	packedWork(t, ctx, p)
 	serve(t, ctx, p)
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "", "report_results_immediately = true\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e10\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		_ = a.Stop()
 		showLog(t, a.Log())
@@ -94,9 +92,7 @@ func TestExchanges(t *testing.T) {
 				"response": "HTTP/1.1 200 OK\nContent-Type: text/xml\n\n" + f.replies[i],
 			} {
 				name := filepath.Join(dir, fmt.Sprintf("%03d-scheduler.%s.http", n+1, suffix))
-				if err := os.WriteFile(name, []byte(anonymous(text)), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(name, []byte(anonymous(text)), 0o600))
 			}
 		}
 	}

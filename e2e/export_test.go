@@ -23,9 +23,7 @@ func TestExportToBOINC(t *testing.T) {
 	if _, err := a.Run(ctx, "export", dir); err == nil || !strings.Contains(err.Error(), "an agent is running") {
 		t.Errorf("with the agent running: %v", err)
 	}
-	if err := a.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Stop())
 	before := contents(t, a.Dir)
 	out, err := a.Run(ctx, "export", dir)
 	if err != nil || !strings.Contains(out, "account_") || !strings.Contains(out, "global_prefs_override.xml") || !strings.Contains(out, "cc_config.xml") {
@@ -38,9 +36,7 @@ func TestExportToBOINC(t *testing.T) {
 		t.Errorf("a second export: %v", err)
 	}
 	work(t, ctx, p, 1, 4423)
-	if err := p.AwaitResults(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.AwaitResults(ctx))
 	c := startBOINCIn(t, ctx, dir)
 	if _, err := a.Run(ctx, "export", dir); err == nil || !strings.Contains(err.Error(), "BOINC's client is running") {
 		t.Errorf("with BOINC's client running: %v", err)

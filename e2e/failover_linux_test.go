@@ -31,9 +31,7 @@ func TestFailover(t *testing.T) {
 	ctx := patience(t)
 	first := testpg.Start(t)
 	where, err := url.Parse(first.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	name := strings.TrimPrefix(where.Path, "/")
 	second := first.Standby(t)
 	first.Execute(t, `ALTER SYSTEM SET synchronous_standby_names = '*'`, `SELECT pg_reload_conf()`)
@@ -88,13 +86,9 @@ func TestFailoverByPatroni(t *testing.T) {
 func finishedIn(t *testing.T, where string) (n int64) {
 	t.Helper()
 	db, err := sql.Open("pgx", where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
-	if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM result WHERE server_state = 5`).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.QueryRowContext(t.Context(), `SELECT count(*) FROM result WHERE server_state = 5`).Scan(&n))
 	return n
 }
 
@@ -103,14 +97,10 @@ func finishedIn(t *testing.T, where string) (n int64) {
 func TestPoolersAreRefused(t *testing.T) {
 	onDemand(t, "STARLING_FAILOVER", "failover")
 	where, err := url.Parse(testpg.Start(t).Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, ignored := range []string{"", "plan_cache_mode, enable_seqscan, enable_bitmapscan, max_parallel_workers_per_gather, jit"} {
 		port, err := testhost.FreePort()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		dir := serverDir(t)
 		settings := filepath.Join(dir, "pgbouncer.ini")
 		if err := os.WriteFile(settings, fmt.Appendf(nil, "[databases]\n* = host=%s user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\n"+
@@ -148,9 +138,7 @@ func newPatroni(t *testing.T, ctx context.Context) *patroni {
 	p := new(patroni)
 	port := func() int {
 		n, err := testhost.FreePort()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return n
 	}
 	p.etcd = port()
@@ -183,9 +171,7 @@ postgresql:
   parameters: {unix_socket_directories: %q}
   authentication: {superuser: {username: postgres}, replication: {username: postgres}}
 `, i, n.api, n.api, p.etcd, n.port, n.port, filepath.Join(n.dir, "data"), binaries[len(binaries)-1], n.dir)
-		if err := os.WriteFile(filepath.Join(n.dir, "patroni.yml"), []byte(settings), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(n.dir, "patroni.yml"), []byte(settings), 0o600))
 		p.start(t, i)
 	}
 	p.leader(t, ctx, -1)
@@ -202,14 +188,10 @@ func (p *patroni) start(t *testing.T, i int) {
 func (p *patroni) kill(t *testing.T, i int) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(p.nodes[i].dir, "data", "postmaster.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first, _, _ := strings.Cut(string(b), "\n")
 	postmaster, err := strconv.Atoi(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = p.nodes[i].proc.Process.Kill()
 	_ = p.nodes[i].proc.Wait()
 	_ = syscall.Kill(postmaster, syscall.SIGKILL)
@@ -260,9 +242,7 @@ func (p *patroni) database(t *testing.T) string {
 		return fmt.Sprintf("postgres://postgres@127.0.0.1:%d,127.0.0.1:%d/%s?target_session_attrs=read-write", p.nodes[0].port, p.nodes[1].port, name)
 	}
 	db, err := sql.Open("pgx", where("postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE starling"); err != nil {
 		t.Fatal(err)
@@ -270,9 +250,7 @@ func (p *patroni) database(t *testing.T) string {
 	// A server that does not have the database yet ends the search for a usable one.
 	for _, n := range p.nodes {
 		one, err := sql.Open("pgx", fmt.Sprintf("postgres://postgres@127.0.0.1:%d/starling", n.port))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p.until(t, t.Context(), "the database on both servers", func() bool { return one.PingContext(t.Context()) == nil })
 		_ = one.Close()
 	}
@@ -284,9 +262,7 @@ func (p *patroni) database(t *testing.T) string {
 func serverDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "failover") //nolint:usetesting // t.TempDir's names are too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
@@ -301,18 +277,14 @@ func asPostgres(t *testing.T, dir, program string, args ...string) *exec.Cmd {
 		}
 	}
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer log.Close()
 	cmd := exec.Command(path, args...) //nolint:noctx // ended below
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = dir, log, log, append(os.Environ(), "HOME="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if os.Geteuid() == 0 {
 		u, err := user.Lookup("postgres")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		uid, _ := strconv.ParseUint(u.Uid, 10, 32)
 		gid, _ := strconv.ParseUint(u.Gid, 10, 32)
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
@@ -322,13 +294,9 @@ func asPostgres(t *testing.T, dir, program string, args ...string) *exec.Cmd {
 			}
 			return os.Lchown(path, int(uid), int(gid))
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 		_ = cmd.Wait()

@@ -42,9 +42,7 @@ func TestFeel(t *testing.T) {
 	}
 	ctx := t.Context()
 	probe := t.TempDir()
-	if err := testprogram.Build(ctx, probe, nil, "e2e/testdata/feel"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, testprogram.Build(ctx, probe, nil, "e2e/testdata/feel"))
 	browser, page := testbrowser.New(t), longPage(t)
 	people := []load{{"alone", func() int { return 0 }, func(bool) {}}, loadOfAgent(t, ctx), loadOfBOINC(t, ctx)}
 	measured := make(map[string][][]float64) // by name and load
@@ -110,9 +108,7 @@ func tasksFor(t *testing.T, ctx context.Context) *testhost.Project {
 
 func loadOfAgent(t *testing.T, ctx context.Context) load {
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	usualPriority(t, a)
 	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, tasksFor(t, ctx))
@@ -133,24 +129,18 @@ func usualPriority(t *testing.T, a *testhost.Agent) {
 	t.Helper()
 	name := filepath.Join(a.Dir, "starling.toml")
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	usual := strings.Replace(string(text), "no_priority_change = true\n", "", 1)
 	if usual == string(text) {
 		t.Fatal("the setting is not in " + name)
 	}
-	if err := os.WriteFile(name, []byte(usual), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(usual), 0o600))
 }
 
 func loadOfBOINC(t *testing.T, ctx context.Context) load {
 	dir := t.TempDir()
 	settings := strings.Replace(boincSettings, "<ncpus>1</ncpus>", "", 1)
-	if err := os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(settings), 0o600))
 	c := startBOINCIn(t, ctx, dir)
 	p := tasksFor(t, ctx)
 	c.do(ctx, "--project_attach", p.URL, p.Key)
@@ -175,9 +165,7 @@ func atLeisure(t *testing.T, l load) float64 {
 func unusedTime(t *testing.T) float64 {
 	t.Helper()
 	times, err := cpu.Times(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return times[0].Idle + times[0].Iowait
 }
 
@@ -193,9 +181,7 @@ func cpuTimeDuring(t *testing.T, pid int, d time.Duration) float64 {
 func cpuTimeOf(t *testing.T, pid int) (seconds float64) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	type process struct{ parent, ticks int }
 	all := make(map[int]process)
 	for _, file := range files {
@@ -227,9 +213,7 @@ func feel(t *testing.T, ctx context.Context, program, dir string) (out map[strin
 	if err == nil {
 		err = json.Unmarshal(text, &out)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 

@@ -66,9 +66,7 @@ func archive(t *testing.T, ctx context.Context, p *testhost.Project) string {
 	t.Helper()
 	text := strings.Repeat("kept\n", 1000)
 	path := filepath.Join(t.TempDir(), "archive")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 	run(t, ctx, p, "file", "stage", p.Dir, path, "--name", "archive_1")
 	return text
 }
@@ -87,9 +85,7 @@ func orderFile(t *testing.T, ctx context.Context, p *testhost.Project, action st
 				DoneTime time.Time `json:"done_time"`
 			}
 		}
-		if err := json.Unmarshal([]byte(run(t, ctx, p, "file", "list", p.Dir, "--json")), &f); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(run(t, ctx, p, "file", "list", p.Dir, "--json")), &f))
 		if n := len(f.Orders); n > 0 && f.Orders[n-1].Action == action && !f.Orders[n-1].DoneTime.IsZero() && (action == "delete") == (len(f.Files) == 0) {
 			return nil
 		}

@@ -22,19 +22,13 @@ func TestTheGPUsAreFree(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	if err := os.WriteFile(game, sleep, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(game, sleep, 0o700))
 	sys := t.TempDir()
 	put := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(sys, "bus/pci/devices/0000:03:00.0", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
 	}
 	put("vendor", "0x1002")
 	put("class", "0x030000")
@@ -43,9 +37,7 @@ func TestTheGPUsAreFree(t *testing.T) {
 	p := restingProject(t, ctx, "long", 1000, 2, "", "radeon")
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "max_gpu_temperature = 80\n",
 		"ncpus = 1\nexclusive_gpu_apps = [\"starling-game\"]\n[[coproc]]\ntype = \"ATI\"\ncount = 1\npeak_flops = 4e9\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a.Env = []string{"HOST_SYS=" + sys}
 	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, p)
@@ -68,9 +60,7 @@ func TestTheGPUsAreFree(t *testing.T) {
 	}
 	await(t, ctx, a, "both tasks to run", tasks(""))
 	play := exec.CommandContext(ctx, game, "1000")
-	if err := play.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, play.Start())
 	await(t, ctx, a, "the game to stop one", tasks("starling-game is running (exclusive_gpu_apps in starling.toml)"))
 	_ = play.Process.Kill()
 	_ = play.Wait()

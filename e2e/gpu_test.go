@@ -56,18 +56,14 @@ func TestCoprocessors(t *testing.T) {
 			t.Helper()
 			a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "",
 				"ncpus = 1\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e10\n")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { end(t, a) })
 			startAgent(t, ctx, a, p)
 		},
 		"BOINC's client": func(t *testing.T, ctx context.Context, p *testhost.Project) {
 			t.Helper()
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(declared), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(declared), 0o600))
 			startBOINCIn(t, ctx, dir).do(ctx, "--project_attach", p.URL, p.Key)
 		},
 		"agent after BOINC's client": moveWithCoprocessors,
@@ -87,27 +83,19 @@ func moveWithCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project
 	t.Helper()
 	dir := t.TempDir()
 	config := strings.Replace(declared, "<ncpus>", "<start_delay>100000</start_delay><ncpus>", 1) // it fetches, but does not compute
-	if err := os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(config), 0o600))
 	c := startBOINCIn(t, ctx, dir)
 	c.do(ctx, "--project_attach", p.URL, p.Key)
 	c.until(ctx, "a task for a coprocessor", func(s string) bool {
 		return strings.Contains(s, "WU name: device_") && strings.Count(s, "state: downloaded") == strings.Count(s, "WU name: ")
 	})
-	if err := c.proc.Stop(2 * time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.proc.Stop(2*time.Minute))
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { end(t, a) })
 	name := filepath.Join(a.Dir, "starling.toml")
 	usual, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := os.Remove(name); err != nil { // the import makes one
 		t.Fatal(err)
 	}
@@ -119,12 +107,8 @@ func moveWithCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project
 		t.Fatalf("settings %s, %v", text, err)
 	}
 	ports := strings.ReplaceAll(string(usual), "allow_multiple_clients = true\n", "") // the import has that
-	if err := os.WriteFile(name, append([]byte(ports), text...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, append([]byte(ports), text...), 0o600))
+	must(t, a.Start())
 }
 
 // onCoprocessors starts a computer and checks that it computes on its coprocessors.
@@ -132,17 +116,13 @@ func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, star
 	t.Helper()
 	settings := filepath.Join(p.Dir, "server.toml")
 	text, err := os.ReadFile(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text = []byte(strings.Replace(string(text), `plan_class_spec = ""`, `plan_class_spec = "plan_class_spec.xml"`, 1))
 	program := filepath.Join(t.TempDir(), "device")
 	// init_data.xml names the device, and its kind only if it belongs to a known vendor. A task
 	// takes a second, so that both devices can be busy at the same time.
 	for name, content := range map[string]string{settings: string(text), filepath.Join(p.Dir, "plan_class_spec.xml"): planSpec, program: reporter} {
-		if err := os.WriteFile(name, []byte(content), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(content), 0o700))
 	}
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "device")
@@ -150,9 +130,7 @@ func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, star
 	const tasks = 4
 	for n := range tasks {
 		in := filepath.Join(t.TempDir(), "in")
-		if err := os.WriteFile(in, []byte("-\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(in, []byte("-\n"), 0o600))
 		run(t, ctx, p, "work", "create", p.Dir, "device", "--name", fmt.Sprintf("device_%d", n), "--input", in+"=in", "--cmdline", "--run",
 			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
 	}
@@ -161,9 +139,7 @@ func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, star
 
 	start()
 	c, err := p.AwaitDone(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if c.Workunits.Canonical != tasks+1 || c.Results.Granted != tasks+1 {
 		t.Errorf("%+v, %+v; want %d workunits with credit", c.Workunits, c.Results, tasks+1)
 	}

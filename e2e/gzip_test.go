@@ -28,9 +28,7 @@ func TestCompressedInputs(t *testing.T) {
 				if strings.HasSuffix(name, ".gz") {
 					continue
 				}
-				if err := os.Remove(name); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Remove(name))
 			}
 			serve(t, ctx, p)
 			if host == "agent" {
@@ -56,18 +54,14 @@ func packedWork(t *testing.T, ctx context.Context, p *testhost.Project) (text st
 	program, in := filepath.Join(t.TempDir(), "shout"), filepath.Join(t.TempDir(), "text")
 	text = strings.Repeat("hello\n", 10000)
 	for name, content := range map[string]string{program: "#!/bin/sh\ntr a-z A-Z <in >out\n", in: text} {
-		if err := os.WriteFile(name, []byte(content), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(content), 0o700))
 	}
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "shout")
 	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
 	template := "<file_info><number>0</number><gzip/></file_info>\n" +
 		"<workunit><file_ref><file_number>0</file_number><open_name>in</open_name></file_ref></workunit>\n"
-	if err := os.WriteFile(filepath.Join(p.Dir, "templates", "shout_in"), []byte(template), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(p.Dir, "templates", "shout_in"), []byte(template), 0o600))
 	run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", "shout_0", "--input", in,
 		"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
 	return text

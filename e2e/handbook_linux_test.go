@@ -101,9 +101,7 @@ type block struct{ where, script string }
 func chapter(t *testing.T, heading string) (blocks []block) {
 	t.Helper()
 	text, err := os.ReadFile("../docs/operators.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, after, _ := strings.Cut(string(text), "\n"+heading+"\n")
 	after, _, _ = strings.Cut(after, "\n## ")
 	for _, b := range regexp.MustCompile("(?s)\n```\n# ([^\n]*)\n(.*?)\n```\n").FindAllStringSubmatch(after, -1) {

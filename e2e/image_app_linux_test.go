@@ -42,26 +42,20 @@ func TestImageApplications(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "image"), "image")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	root := t.TempDir()
 	if err := testimage.System(ctx, root, "sh", "cat", "mv", "sleep", "test"); err != nil {
 		t.Skip(err)
 	}
 	system, err := testimage.Folder(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	platform, _ := hostinfo.Platform()
 	publish := func(app, number, program, table string, options ...string) {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "image.tar")
 		config := v1.Config{Entrypoint: []string{"./program"}, Cmd: []string{"it has"}, Env: []string{"PATH=/bin", "WHAT=the image"}, WorkingDir: "/work"}
 		files := testimage.Tar(testimage.File("work/program", program, 0o755), testimage.File("work/table", table, 0o644))
-		if err := testimage.Docker(path, runtime.GOARCH, config, system, files); err != nil {
-			t.Fatal(err)
-		}
+		must(t, testimage.Docker(path, runtime.GOARCH, config, system, files))
 		run(t, ctx, p, append([]string{"version", "add", p.Dir, app, "--platform", platform, "--version", number, "--image", path}, options...)...)
 	}
 	create := func(app, name string) {
@@ -73,9 +67,7 @@ func TestImageApplications(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(p.Dir, "server.toml"), append(settings, "\n[plan_class.faked]\ngpu_type = \"fake\"\n[plan_class.driven]\ngpu_type = \"nvidia\"\n"...), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run(t, ctx, p, "app", "add", p.Dir, "counts")
 	run(t, ctx, p, "app", "add", p.Dir, "card")
 	run(t, ctx, p, "app", "add", p.Dir, "driven")
@@ -92,9 +84,7 @@ func TestImageApplications(t *testing.T) {
 		testwait.Try(t, ctx, "a checkpoint", func() error { return atLeast(a, 3) })
 		testwait.Try(t, ctx, "the progress", func() error { return halfway(ctx, a) })
 		a.Process().Kill()
-		if err := a.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Start())
 		var text []byte
 		testwait.Try(t, ctx, "the outcome", func() (err error) {
 			text, err = p.Outcome(name, "out")
@@ -182,9 +172,7 @@ func atLeast(a *testhost.Agent, least int) error {
 func layersOf(t *testing.T, a *testhost.Agent) map[string]os.FileInfo {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "image_layer_*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := make(map[string]os.FileInfo)
 	for _, path := range found {
 		if info, err := os.Stat(path); err == nil {

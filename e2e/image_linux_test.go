@@ -28,9 +28,7 @@ func TestImage(t *testing.T) {
 	}
 	ctx := patience(t)
 	layout, err := os.MkdirTemp("", "starling-image-") //nolint:usetesting // podman wants lower case
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(layout) })
 	storage := t.TempDir()
 	out, err := exec.CommandContext(ctx, "../tools/image/build", "0.9.2", layout).CombinedOutput()
@@ -48,24 +46,20 @@ func TestImage(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out)), err
 	}
-	must := func(args ...string) string {
+	mustPodman := func(args ...string) string {
 		t.Helper()
 		out, err := podman(args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return out
 	}
-	image := must("pull", "--quiet", "oci:"+layout+":0.9.2")
+	image := mustPodman("pull", "--quiet", "oci:"+layout+":0.9.2")
 	if out, err := podman("run", "--rm", "--network", "none", "--ulimit", limits, "--ulimit", "nproc=4096:4096", image, "--version"); err != nil || !strings.Contains(out, "0.9.2") {
 		t.Skipf("containers cannot be run here: %s, %v", out, err)
 	}
 
 	// The test chooses the agent's ports, since the network is this computer's.
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	volume := t.TempDir()
 	settings := fmt.Sprintf("remote_port = %d\nallow_multiple_clients = true\ngui_rpc_port = 0\ndashboard_port = 0\nncpus = 1\n", port)
 	prefs := "suspend_cpu_usage = 0\n"
@@ -76,7 +70,7 @@ func TestImage(t *testing.T) {
 	start := func(args []string, command ...string) (id string) {
 		t.Helper()
 		args = append(append([]string{"run", "--detach", "--ulimit", limits, "--ulimit", "nproc=4096:4096"}, args...), image)
-		id = must(append(args, command...)...)
+		id = mustPodman(append(args, command...)...)
 		t.Cleanup(func() {
 			if t.Failed() {
 				log, _ := podman("logs", id)
@@ -123,7 +117,7 @@ func TestImage(t *testing.T) {
 	if out, err := command("history"); err != nil || !strings.Contains(out, "m4423") {
 		t.Errorf("the history: %v\n%s", err, out)
 	}
-	must("stop", "--time", "20", id)
+	mustPodman("stop", "--time", "20", id)
 	invited(start(mine, "run"))
 	history, err := command("history")
 	if err != nil || !strings.Contains(history, "m4423") {

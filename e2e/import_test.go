@@ -52,9 +52,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		all[path] = fmt.Sprintf("%x", sha256.Sum256(b))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -70,9 +68,7 @@ func TestImportFromBOINC(t *testing.T) {
 	serve(t, ctx, p)
 	c := startBOINC(t, ctx)
 	override := "<global_preferences><run_if_user_active>1</run_if_user_active><suspend_cpu_usage>0</suspend_cpu_usage><run_on_batteries>1</run_on_batteries><disk_interval>1</disk_interval><max_ncpus_pct>100</max_ncpus_pct><work_buf_min_days>0.1</work_buf_min_days></global_preferences>\n"
-	if err := os.WriteFile(filepath.Join(c.dir, "global_prefs_override.xml"), []byte(override), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(c.dir, "global_prefs_override.xml"), []byte(override), 0o600))
 	c.do(ctx, "--read_global_prefs_override")
 	c.do(ctx, "--project_attach", p.URL, p.Key)
 	c.until(ctx, "two tasks, one with a checkpoint", func(s string) bool {
@@ -94,17 +90,11 @@ func TestImportFromBOINC(t *testing.T) {
 	}
 	before := contents(t, c.dir)
 	b, err := os.ReadFile(filepath.Join(c.dir, "client_state.xml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	old, err := protocol.ParseClientState(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := a.Run(ctx, "import", c.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := fmt.Sprintf("computer %d, 2 tasks (1 started, 1 finished)", old.Projects[0].HostID); !strings.Contains(out, want) {
 		t.Errorf("import said %q, want %q", out, want)
 	}
@@ -114,22 +104,16 @@ func TestImportFromBOINC(t *testing.T) {
 	if _, err := a.Run(ctx, "import", c.dir); err == nil || !strings.Contains(err.Error(), "already attached to it") {
 		t.Errorf("a second import: %v", err)
 	}
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	creditedOnce(t, ctx, p, 1, exponents...)
 	log, err := os.ReadFile(a.Log())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// On a slow day its application finishes in the time that BOINC gives it to exit.
 	if !strings.Contains(string(log), "resumed=true") && !strings.Contains(string(log), "result had already finished") {
 		t.Error("the begun task was not gone on with")
 	}
 	s, err := a.Status(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(s.Projects) != 1 || s.Projects[0].HostID != old.Projects[0].HostID {
 		t.Errorf("projects %+v; want computer %d as before", s.Projects, old.Projects[0].HostID)
 	}

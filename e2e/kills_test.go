@@ -82,9 +82,7 @@ func TestKills(t *testing.T) {
 		if n%4 == 3 {
 			p.Kill()
 			servers++
-			if err := p.Serve(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must(t, p.Serve(ctx))
 		}
 		select { // some moment
 		case <-ctx.Done():
@@ -92,16 +90,12 @@ func TestKills(t *testing.T) {
 		case <-time.After(time.Duration(chance.Int64N(int64(2 * time.Second)))):
 		}
 		before, err := a.Status(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a.Process().Kill()
 		alive := inhabitants(t, a)
 		orphans += len(alive)
 		states := saved(t, a)
-		if err := a.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Start())
 		after := await(t, ctx, a, "the agent to be back", func(control.Status) bool { return true })
 		for _, pid := range inhabitants(t, a) {
 			if slices.Contains(alive, pid) {

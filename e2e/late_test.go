@@ -20,14 +20,10 @@ func TestNewWorkReachesIdleAgents(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "late"), "late")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set(t, p, map[string]string{"daily_result_quota": "0"})
 	program := filepath.Join(t.TempDir(), "second")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\nsleep 1\necho done >out\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\nsleep 1\necho done >out\n"), 0o700))
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "second")
 	run(t, ctx, p, "version", "add", p.Dir, "second", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
@@ -45,9 +41,7 @@ func TestNewWorkReachesIdleAgents(t *testing.T) {
 	var agents []*testhost.Agent
 	for i := range 2 {
 		a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), fmt.Sprint("agent", i)), "", "ncpus = 2\n")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { end(t, a) })
 		agents = append(agents, a)
 	}

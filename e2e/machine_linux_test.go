@@ -53,12 +53,8 @@ func strangersMachine(t *testing.T, ctx context.Context) *scratch {
 		"/etc/boinc-client/global_prefs_override.xml":   boincPreferences,
 	} {
 		path := s.root + name
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o755))
 	}
 	s.run("update-ca-certificates")
 	return s
@@ -78,17 +74,13 @@ func certificates(t *testing.T) (authority, chain, key string) {
 	issue := func(template, by *x509.Certificate, k, signer *ecdsa.PrivateKey) string {
 		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
 		der, err := x509.CreateCertificate(rand.Reader, template, by, k.Public(), signer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 	}
 	var keys [2]*ecdsa.PrivateKey
 	for i := range keys {
 		k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		keys[i] = k
 	}
 	root := &x509.Certificate{
@@ -97,8 +89,6 @@ func certificates(t *testing.T) (authority, chain, key string) {
 	}
 	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), DNSNames: []string{host}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der, err := x509.MarshalPKCS8PrivateKey(keys[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return issue(root, root, keys[0], keys[0]), issue(leaf, root, keys[1], keys[0]), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }

@@ -65,9 +65,7 @@ func newProject(t *testing.T, ctx context.Context) *testhost.Project {
 func newProjectIn(t *testing.T, ctx context.Context, dir string) *testhost.Project {
 	t.Helper()
 	p, err := testhost.NewProject(ctx, bin, dir, "e2e")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
 	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", bin.Path(testhost.Mersenne))
@@ -77,26 +75,20 @@ func newProjectIn(t *testing.T, ctx context.Context, dir string) *testhost.Proje
 // serve starts the server and makes sure that it is stopped at the end.
 func serve(t *testing.T, ctx context.Context, p *testhost.Project) {
 	t.Helper()
-	if err := p.Serve(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Serve(ctx))
 	t.Cleanup(func() {
 		if err := p.Stop(); err != nil {
 			t.Error(err)
 		}
 		showLog(t, p.Dir+".log")
 	})
-	if err := p.AwaitResults(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.AwaitResults(ctx))
 }
 
 func run(t *testing.T, ctx context.Context, p *testhost.Project, args ...string) string {
 	t.Helper()
 	out, err := p.Run(ctx, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 
@@ -110,18 +102,14 @@ func newAgent(t *testing.T, name string) *testhost.Agent {
 func newSteered(t *testing.T, name string) (a *testhost.Agent, port int) {
 	t.Helper()
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return newAgentWith(t, name, fmt.Sprintf("gui_rpc_port = %d\n", port)), port
 }
 
 func newAgentWith(t *testing.T, name, settings string) *testhost.Agent {
 	t.Helper()
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), name), "disk_interval = 1\n", "ncpus = 1\n"+settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { end(t, a) })
 	return a
 }
@@ -143,12 +131,8 @@ func end(t *testing.T, a *testhost.Agent) {
 
 func startAgent(t *testing.T, ctx context.Context, a *testhost.Agent, p *testhost.Project) {
 	t.Helper()
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Attach(ctx, p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
+	must(t, a.Attach(ctx, p))
 }
 
 // showLog adds a program's log to the output of a test that failed.
@@ -181,9 +165,7 @@ func workWith(t *testing.T, ctx context.Context, p *testhost.Project, quorum int
 	t.Helper()
 	for _, e := range exponents {
 		in := filepath.Join(t.TempDir(), fmt.Sprintf("exponent_%d", e))
-		if err := os.WriteFile(in, []byte(fmt.Sprintln(e)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(in, []byte(fmt.Sprintln(e)), 0o600))
 		run(t, ctx, p, append([]string{
 			"work", "create", p.Dir, "mersenne", "--name", fmt.Sprintf("m%d", e), "--input", in + "=in",
 			"--target-nresults", fmt.Sprint(quorum), "--min-quorum", fmt.Sprint(quorum), "--max-error", "3", "--max-total", "9", "--max-success", "6",
@@ -220,4 +202,11 @@ func creditedOnce(t *testing.T, ctx context.Context, p *testhost.Project, quorum
 		}
 	}
 	run(t, ctx, p, "doctor", p.Dir)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -29,9 +29,7 @@ type accountManager struct {
 func newAccountManager(t *testing.T, project, account string) *accountManager {
 	t.Helper()
 	key, err := protocol.GenerateKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := &accountManager{key: key, account: account}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /get_project_config.php", func(w http.ResponseWriter, _ *http.Request) {
@@ -75,22 +73,16 @@ func TestAccountManager(t *testing.T) {
 	serve(t, ctx, p)
 	m := newAccountManager(t, p.URL, "<authenticator>"+p.Key+"</authenticator><resource_share>30</resource_share>")
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "", fmt.Sprintf("ncpus = 1\ngui_rpc_port = %d\n", port))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := a.Stop(); err != nil {
 			t.Error(err)
 		}
 		showLog(t, a.Log())
 	})
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	c := tool{t, ctx, a.Dir, port}
 	c.until([]string{"--client_version"}, `^Client version: `)
 

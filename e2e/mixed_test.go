@@ -36,9 +36,7 @@ func TestMixedShares(t *testing.T) {
 	t.Cleanup(cancel)
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), sharesPrefs,
 		"ncpus = 2\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 4e9\n[log_flags]\nsched_decision = true\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { end(t, a) })
 	sharers := []sharer{{"devices", 1, []string{"faked"}}, {"cpus", 1, []string{""}}, {"both", 2, []string{"", "faked"}}}
 	got := make(map[string]*debt.Project)
@@ -47,17 +45,13 @@ func TestMixedShares(t *testing.T) {
 		joinShare(t, a, p, s.name, s.share)
 		got[p.URL] = &debt.Project{Share: s.share, Counts: true, Without: without(s.classes)}
 	}
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	select {
 	case <-a.Process().Done():
 		t.Fatal("the agent ended")
 	case <-time.After(d):
 	}
-	if err := a.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Stop())
 	size := 0.0
 	eachRecord(t, filepath.Join(a.Dir, "decisions.jsonl"), func(r decide.Record) {
 		var pools []resource.Pool
@@ -121,9 +115,7 @@ func shareViolation(t *testing.T, got map[string]*debt.Project) (violation, tota
 func restingProject(t *testing.T, ctx context.Context, name string, seconds, tasks int, classes ...string) *testhost.Project {
 	t.Helper()
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), name), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set(t, p, map[string]string{
 		"daily_result_quota": "0", "min_sendwork_interval": "1", "max_wus_in_progress": "0", "max_wus_in_progress_gpu": "0",
 		"plan_class_spec": `"plan_class_spec.xml"`,
@@ -131,9 +123,7 @@ func restingProject(t *testing.T, ctx context.Context, name string, seconds, tas
 	program := filepath.Join(t.TempDir(), "rest")
 	script := fmt.Sprintf("#!/bin/sh\nsleep %d\necho done >out\n", seconds)
 	for path, text := range map[string]string{program: script, filepath.Join(p.Dir, "plan_class_spec.xml"): planSpec} {
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o700))
 	}
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "rest")
@@ -153,32 +143,22 @@ func joinShare(t *testing.T, a *testhost.Agent, p *testhost.Project, name string
 	t.Helper()
 	account := fmt.Sprintf("master_url = %q\nauthenticator = %q\nresource_share = %v\n", p.URL, p.Key, share)
 	path := filepath.Join(a.Dir, "accounts", name+".toml")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(account), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(account), 0o600))
 }
 
 // eachRecord calls see with each of an agent's recorded decisions.
 func eachRecord(t *testing.T, path string, see func(decide.Record)) {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
 		var r decide.Record
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(lines.Bytes(), &r))
 		see(r)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, lines.Err())
 }

@@ -89,14 +89,10 @@ func computeByOpenCL(t *testing.T, device string, how openCLCase) {
 	p := newProject(t, ctx)
 	settings := filepath.Join(p.Dir, "server.toml")
 	text, err := os.ReadFile(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text = []byte(strings.Replace(string(text), `plan_class_spec = ""`, `plan_class_spec = "plan_class_spec.xml"`, 1))
 	for name, content := range map[string]string{settings: string(text), filepath.Join(p.Dir, "plan_class_spec.xml"): openCLSpec} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "collatz")
@@ -104,9 +100,7 @@ func computeByOpenCL(t *testing.T, device string, how openCLCase) {
 	const tasks = 2
 	for n := range tasks {
 		in := filepath.Join(t.TempDir(), "in")
-		if err := os.WriteFile(in, fmt.Appendf(nil, "%d 1000000\n", 1+n*1_000_000), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(in, fmt.Appendf(nil, "%d 1000000\n", 1+n*1_000_000), 0o600))
 		run(t, ctx, p, "work", "create", p.Dir, "collatz", "--name", fmt.Sprintf("collatz_%d", n), "--input", in+"=in", "--cmdline", how.cmdline,
 			"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
 	}
@@ -114,15 +108,11 @@ func computeByOpenCL(t *testing.T, device string, how openCLCase) {
 
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "",
 		"ncpus = 1\n"+how.settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, p)
 	c, err := p.AwaitDone(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if c.Workunits.Canonical != tasks || c.Results.Granted != tasks {
 		t.Errorf("%+v, %+v; want %d workunits with credit", c.Workunits, c.Results, tasks)
 	}

@@ -23,9 +23,7 @@ func TestOperator(t *testing.T) {
 	ports := make([]string, 3)
 	for i := range ports {
 		port, err := testhost.FreePort()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ports[i] = fmt.Sprint(":", port)
 	}
 	p := &storyProject{s: s, Project: testhost.Project{Bin: bin, Dir: filepath.Join(s.dir, "myproject"), URL: "http://127.0.0.1" + ports[0] + "/demo/"}}

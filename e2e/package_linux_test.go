@@ -78,9 +78,7 @@ func checkOut(commit, dir string) error {
 func buildPackages(t *testing.T) (old, upgrade string) {
 	t.Helper()
 	files, err := packages()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files[0], files[1]
 }
 
@@ -117,9 +115,7 @@ func TestArchiveAndRPM(t *testing.T) {
 	}
 	for place, program := range map[string]string{"the archive's": filepath.Join(dir, archive, "starling"), "a link's": filepath.Join(dir, "link")} {
 		if place == "a link's" {
-			if err := os.Symlink(filepath.Join(dir, archive, "starling"), program); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Symlink(filepath.Join(dir, archive, "starling"), program))
 		}
 		out, _ := exec.CommandContext(ctx, program, "--data", filepath.Join(dir, "data"), "doctor").CombinedOutput()
 		if !strings.Contains(string(out), "coprocessors") || strings.Contains(string(out), "is not installed") {
@@ -227,9 +223,7 @@ func fingerprint(t *testing.T, files ...string) (sum [32]byte) {
 	h := sha256.New()
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h.Write(b)
 	}
 	return [32]byte(h.Sum(nil))
@@ -415,9 +409,7 @@ func TestProfileForUbuntu(t *testing.T) {
 		t.Skip("there is no bench with AppArmor, see above; the profile for Ubuntu is NOT compiled")
 	}
 	profile, err := os.ReadFile("../tools/packages/starling.apparmor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	compile := func(text string) (string, error) {
 		cmd := exec.CommandContext(patience(t), "chroot", system, "/usr/sbin/apparmor_parser", "--skip-kernel-load", "--skip-cache", "--features-file=/etc/apparmor.d/abi/4.0", "--stdout")
 		cmd.Stdin = strings.NewReader(text)
@@ -497,9 +489,7 @@ func TestServiceOfSystemd(t *testing.T) {
 
 	// An agent that hangs is killed and started again.
 	impatient := filepath.Join(s.root, "/etc/systemd/system/starling.service.d/impatient.conf")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(impatient), 0o755), os.WriteFile(impatient, []byte("[Service]\nWatchdogSec=4\nRestartSec=1\n"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.MkdirAll(filepath.Dir(impatient), 0o755), os.WriteFile(impatient, []byte("[Service]\nWatchdogSec=4\nRestartSec=1\n"), 0o644)))
 	s.run("systemctl", "daemon-reload")
 	s.run("systemctl", "restart", "starling")
 	hung := strings.TrimSpace(s.run("systemctl", "show", "--property=MainPID", "--value", "starling"))

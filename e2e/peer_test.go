@@ -32,9 +32,7 @@ type front struct {
 func newFront(t *testing.T, p *testhost.Project) *front {
 	t.Helper()
 	to, err := url.Parse(p.URL + "cgi")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f := &front{}
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL, r.Out.Host = to, to.Host }}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,16 +61,12 @@ func (f *front) serves(t *testing.T, p *testhost.Project, others ...string) {
 	t.Helper()
 	settings := filepath.Join(p.Dir, "server.toml")
 	b, err := os.ReadFile(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var urls []string
 	for _, at := range append(others, f.URL) {
 		urls = append(urls, strconv.Quote(at+"/cgi"))
 	}
-	if err := os.WriteFile(settings, []byte(strings.Replace(string(b), "scheduler_urls = []", "scheduler_urls = ["+strings.Join(urls, ", ")+"]", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(settings, []byte(strings.Replace(string(b), "scheduler_urls = []", "scheduler_urls = ["+strings.Join(urls, ", ")+"]", 1)), 0o600))
 }
 
 // report returns the request in which a client of a major version reported its first result, or ""

@@ -37,13 +37,9 @@ func TestPlainProgramsGoOn(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "plain"), "plain")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program := filepath.Join(t.TempDir(), "counts")
-	if err := os.WriteFile(program, []byte(counts), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte(counts), 0o700))
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "counts")
 	run(t, ctx, p, "version", "add", p.Dir, "counts", "--platform", platform, "--version", "1.00", "--main", program, "--plain",
@@ -83,9 +79,7 @@ func TestPlainProgramsGoOn(t *testing.T) {
 	a := newAgent(t, "a")
 	startAgent(t, ctx, a, p)
 	wentOn("by_agent", filepath.Join(a.Dir, "slots"), func() error { return halfway(ctx, a) }, func() { a.Process().Kill() }, func() {
-		if err := a.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Start())
 	})
 	if err := a.Stop(); err != nil {
 		t.Error(err)

@@ -23,12 +23,8 @@ func TestTheComputerComesFirst(t *testing.T) {
 	sys, game := t.TempDir(), filepath.Join(t.TempDir(), "starling-game")
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must(t, os.WriteFile(name, []byte(text), 0o700))
 	}
 	heat := func(milli string) { put(filepath.Join(sys, "class/hwmon/hwmon0/temp1_input"), milli+"\n") }
 	put(filepath.Join(sys, "class/hwmon/hwmon0/name"), "coretemp\n")
@@ -46,9 +42,7 @@ func TestTheComputerComesFirst(t *testing.T) {
 	serve(t, ctx, p)
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "cpu_usage_limit = 10\nmax_cpu_temperature = 80\nnetwork_wifi_only = true\n",
 		"ncpus = 1\nexclusive_apps = [\"starling-game\"]\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a.Env = []string{"HOST_SYS=" + sys, "DBUS_SYSTEM_BUS_ADDRESS=" + bus.Address}
 	t.Cleanup(func() {
 		if err := a.Stop(); err != nil {
@@ -67,9 +61,7 @@ func TestTheComputerComesFirst(t *testing.T) {
 	heat("40000")
 	await(t, ctx, a, "it to run", runs)
 	play := exec.CommandContext(ctx, game, "1000")
-	if err := play.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, play.Start())
 	meter("Metered", uint32(1))
 	await(t, ctx, a, "the game to stop it", stopped("starling-game is running (exclusive_apps in starling.toml)"))
 	_ = play.Process.Kill()

@@ -25,18 +25,14 @@ func TestAQuorumOutlastsBadHosts(t *testing.T) {
 	// The program recognizes its host by a file in its client's folder.
 	program := filepath.Join(t.TempDir(), "shout")
 	script := "#!/bin/sh\n[ ! -e ../../silent ] || exec sleep 600\ntr a-z A-Z <in >out\n[ ! -e ../../liar ] || echo lies >>out\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte(script), 0o700))
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "shout")
 	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
 	const n = 2
 	for i := range n {
 		in := filepath.Join(t.TempDir(), "text")
-		if err := os.WriteFile(in, []byte(fmt.Sprintln("hello", i)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(in, []byte(fmt.Sprintln("hello", i)), 0o600))
 		run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", fmt.Sprintf("shout_%d", i), "--input", in+"=in",
 			"--target-nresults", "2", "--min-quorum", "2", "--max-error", "5", "--max-total", "9", "--max-success", "6",
 			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "60")
@@ -44,9 +40,7 @@ func TestAQuorumOutlastsBadHosts(t *testing.T) {
 	serve(t, ctx, p)
 	join := func(manner string) *boincClient {
 		c := startBOINC(t, ctx)
-		if err := os.WriteFile(filepath.Join(c.dir, manner), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(c.dir, manner), nil, 0o600))
 		c.do(ctx, "--project_attach", p.URL, p.Key)
 		return c
 	}
@@ -80,9 +74,7 @@ func TestAQuorumOutlastsBadHosts(t *testing.T) {
 	good := []*boincClient{join("good"), join("good")}
 	until("the others finish", good, func(c testhost.Count) bool { return c.Done })
 	var s store.Status
-	if err := json.Unmarshal([]byte(run(t, ctx, p, "status", p.Dir, "--json")), &s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(run(t, ctx, p, "status", p.Dir, "--json")), &s))
 
 	if s.Workunits.Canonical != n || s.Workunits.Error != 0 {
 		t.Errorf("workunits: %+v, want %d with a canonical result", s.Workunits, n)

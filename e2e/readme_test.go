@@ -30,9 +30,7 @@ var elsewhere = map[string]string{
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	script := ""
 	for _, block := range regexp.MustCompile("(?s)\n```\n(.*?)\n```\n").FindAllStringSubmatch(string(text), -1) {
 		if strings.HasPrefix(block[1], "starling-server init") {
@@ -52,16 +50,10 @@ func TestReadme(t *testing.T) {
 
 	ctx := patience(t)
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a := newAgent(t, "a")
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Reach(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
+	must(t, a.Reach(ctx))
 	script = "set -eu\ntrap 'kill $!' EXIT\n" + strings.ReplaceAll(script, ":8080/", fmt.Sprintf(":%d/", port))
 	// On a busy computer the server is not ready when attach runs.
 	const serve = "starling-server serve demo"

@@ -29,13 +29,9 @@ func openScreen(t *testing.T, ctx context.Context, width, height int, program st
 		t.Skip("tmux is not installed; tools/install-test-deps installs it")
 	}
 	dir, err := os.MkdirTemp("", "tmux") //nolint:usetesting // the socket in it needs a short path
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &screen{t: t, ctx: ctx, socket: filepath.Join(dir, "s"), env: append(os.Environ(), "HOME="+dir, "TERM=screen-256color", "LC_ALL=C.UTF-8")}
-	if err := os.WriteFile(filepath.Join(dir, ".tmux.conf"), []byte("set -g remain-on-exit on\nset -g status off\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, ".tmux.conf"), []byte("set -g remain-on-exit on\nset -g status off\n"), 0o600))
 	t.Cleanup(func() {
 		_ = exec.CommandContext(context.WithoutCancel(ctx), "tmux", "-S", s.socket, "kill-server").Run()
 		_ = os.RemoveAll(dir)

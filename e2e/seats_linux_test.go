@@ -135,14 +135,10 @@ type xSeat struct {
 
 func newXSeat(t *testing.T, b *bench) seat {
 	n, err := b.xServer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	xgb.Logger.SetOutput(io.Discard) // it would repeat returned errors
 	conn, err := xgb.NewConnDisplay(filepath.Join(b.dir, "x11", "x:"+n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(conn.Close)
 	return xSeat{b, conn, n}
 }

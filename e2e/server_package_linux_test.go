@@ -41,17 +41,13 @@ func TestServerPackage(t *testing.T) {
 	t.Parallel()
 	onDemand(t, "STARLING_PACKAGES", "test-packages")
 	files, err := serverPackages()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	s := bootScratch(t, ctx, string(bin))
 	unit := "starling-server@demo"
 	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	url := fmt.Sprintf("http://127.0.0.1:%d/demo/", port)
 	project := serverData + "/demo"
 	asServer := func(args ...string) string {
@@ -66,9 +62,7 @@ func TestServerPackage(t *testing.T) {
 		t.Helper()
 		testwait.Try(t, ctx, what, func() error {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			res, err := http.DefaultClient.Do(req)
 			if err != nil {
 				return err

@@ -71,18 +71,12 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 	lock := bus.Properties(name, "/org/freedesktop/login1/session/auto", "org.freedesktop.login1.Session", map[string]any{"Id": "c7", "LockedHint": false})
 
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_if_user_active = false\nidle_time_to_run = 0.5\n", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a.Env = []string{"DBUS_SYSTEM_BUS_ADDRESS=" + bus.Address, "DBUS_SESSION_BUS_ADDRESS=", "DISPLAY=", "WAYLAND_DISPLAY="}
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	t.Cleanup(func() { end(t, a) })
 	if d.project != nil {
-		if err := a.Attach(ctx, d.project); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Attach(ctx, d.project))
 	}
 	await(t, ctx, a, "the agent to say that it sees no desktop", func(s control.Status) bool {
 		return strings.Contains(strings.Join(s.NoEffect, " "), "run_if_user_active has no effect") && strings.Contains(strings.Join(s.NoEffect, " "), "starling session")
@@ -100,17 +94,13 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 			}
 		}
 	}
-	if err := os.WriteFile(filepath.Join(a.Dir, "accounts", "bad.toml"), []byte("master_ulr = 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(a.Dir, "accounts", "bad.toml"), []byte("master_ulr = 1\n"), 0o600))
 	env := append(append(os.Environ(), a.Env...), "XDG_RUNTIME_DIR="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "DBUS_SESSION_BUS_ADDRESS="+bus.Address, "STARLING_DATA="+a.Dir)
 	env = append(env, d.env...)
 	log := filepath.Join(t.TempDir(), "helper.log")
 	command := append(d.within, bin.Path("starling"), "session")
 	helper, err := testhost.StartWith(env, log, command[0], command[1:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		helper.Kill()
 		showLog(t, log)
@@ -149,9 +139,7 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 		d.away()
 	}
 	at := time.Now()
-	if err := d.input(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.input())
 	await(t, ctx, a, "the input to suspend computing", func(s control.Status) bool {
 		return reports(s) && tasks(s, false) && strings.Contains(s.Compute, "in use") && strings.Contains(s.Presence, "in use, as reported by the helper in the session of")
 	})
@@ -178,9 +166,7 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 	if err := a.Stop(); err != nil {
 		t.Error(err)
 	}
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	await(t, ctx, a, "the helper to connect again", reports)
 	if err := helper.Stop(time.Minute); err != nil && d.within == nil {
 		t.Error(err)

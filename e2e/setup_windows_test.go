@@ -117,9 +117,7 @@ func TestSetup(t *testing.T) {
 
 	upgrade := filepath.Join(installers, "starling-0.9.2-setup.exe")
 	inUse, err := os.Open(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer inUse.Close()
 	refused := exec.CommandContext(ctx, upgrade, "/S")
 	if err := refused.Run(); err == nil || refused.ProcessState.ExitCode() != 2 || s.entry("DisplayVersion") != "0.9.1" {

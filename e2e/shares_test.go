@@ -44,9 +44,7 @@ func TestShares(t *testing.T) {
 	t.Cleanup(cancel)
 	shares := []float64{1, 2, 5}
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), sharesPrefs, "ncpus = 2\n[log_flags]\nsched_decision = true\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := a.Stop(); err != nil {
 			t.Error(err)
@@ -57,17 +55,13 @@ func TestShares(t *testing.T) {
 		name := fmt.Sprintf("share%v", share)
 		joinShare(t, a, restingProject(t, ctx, name, shareSeconds, int(d.Seconds())/shareSeconds*2+20, ""), name, share)
 	}
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	select {
 	case <-a.Process().Done():
 		t.Fatal("the agent ended")
 	case <-time.After(d):
 	}
-	if err := a.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Stop())
 	got, total := make(map[string]float64), 0.0
 	eachRecord(t, filepath.Join(a.Dir, "decisions.jsonl"), func(r decide.Record) {
 		for _, p := range r.Snapshot.Projects {
@@ -99,9 +93,7 @@ func set(t *testing.T, p *testhost.Project, settings map[string]string) {
 	t.Helper()
 	path := filepath.Join(p.Dir, "server.toml")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines := strings.Split(string(text), "\n")
 	for key, value := range settings {
 		i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, key+" ") })
@@ -110,7 +102,5 @@ func set(t *testing.T, p *testhost.Project, settings map[string]string) {
 		}
 		lines[i] = key + " = " + value
 	}
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
 }

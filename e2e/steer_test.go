@@ -29,9 +29,7 @@ func TestSteering(t *testing.T) {
 	task, project := s.Tasks[0].Name, s.Projects[0].MasterURL
 	do := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	do(a.SteerTask(ctx, "", task, control.SuspendTask))
 	await(t, ctx, a, "the task to rest", rests("You suspended this task."))

@@ -35,14 +35,10 @@ func TestStoredFilesAndHostsThatLackRoomOrLeave(t *testing.T) {
 	const links = 6
 	p := chainProject(t, ctx, links)
 	large := filepath.Join(t.TempDir(), "large")
-	if err := os.WriteFile(large, bytes.Repeat([]byte("starling\n"), 30<<20/9), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(large, bytes.Repeat([]byte("starling\n"), 30<<20/9), 0o600))
 	run(t, ctx, p, "file", "stage", p.Dir, large, "--name", "large_1")
 	serve(t, ctx, p)
-	if err := os.WriteFile(filepath.Join(disk, "other"), make([]byte, 40<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(disk, "other"), make([]byte, 40<<20), 0o600))
 	full := newAgentIn(t, disk)
 	startAgent(t, ctx, full, p)
 	awaitHost(t, ctx, p, 1)
@@ -122,9 +118,7 @@ func TestStoredFilesAndHostsThatLackRoomOrLeave(t *testing.T) {
 func lastOrder(t *testing.T, ctx context.Context, p *testhost.Project, host int64) (last order) {
 	t.Helper()
 	var f struct{ Orders []order }
-	if err := json.Unmarshal([]byte(run(t, ctx, p, "file", "list", p.Dir, "--json")), &f); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(run(t, ctx, p, "file", "list", p.Dir, "--json")), &f))
 	for _, o := range f.Orders {
 		if o.HostID == host {
 			last = o

@@ -39,9 +39,7 @@ func newStory(t *testing.T) *story {
 	t.Helper()
 	s := &story{t: t, ctx: patience(t), dir: t.TempDir()}
 	all, err := testdocs.Blocks("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, b := range all {
 		if !b.IsRun() {
 			s.shown = append(s.shown, b)

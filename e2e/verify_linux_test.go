@@ -19,37 +19,23 @@ func TestAChangedProgramIsFetchedAgain(t *testing.T) {
 	if _, err := p.AwaitDone(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Stop())
 	programs, err := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "mersenne_*"))
 	if err != nil || len(programs) != 1 {
 		t.Fatalf("programs %q, %v", programs, err)
 	}
 	info, err := os.Stat(programs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	good, err := os.ReadFile(programs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bad := append([]byte(nil), good...)
 	bad[len(bad)/2] ^= 1
-	if err := os.WriteFile(programs[0], bad, info.Mode()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(programs[0], info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(programs[0], bad, info.Mode()))
+	must(t, os.Chtimes(programs[0], info.ModTime(), info.ModTime()))
 	work(t, ctx, p, 1, 4423)
-	if err := a.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Start())
 	c, err := p.AwaitDone(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if c.Workunits.Canonical != 2 {
 		t.Errorf("%+v", c)
 	}

@@ -39,9 +39,7 @@ starling-server work create $DIR steps --name long`)
 	serve(t, ctx, p)
 	a := newAgent(t, "a")
 	for _, err := range []error{a.Start(), a.Reach(ctx)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	s.env = append(s.env, "STARLING_DATA="+a.Dir)
 

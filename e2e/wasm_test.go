@@ -17,9 +17,7 @@ func TestWebAssembly(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	module := buildModule(t, ctx)
 	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
 	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", "wasm32-wasip1", "--version", "1.00", "--main", module)
@@ -38,9 +36,7 @@ func TestWebAssembly(t *testing.T) {
 		return false
 	})
 	killed.Process().Kill()
-	if err := killed.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, killed.Start())
 	creditedOnce(t, ctx, p, 2, exponents...)
 }
 
@@ -48,12 +44,8 @@ func TestWebAssembly(t *testing.T) {
 func buildModule(t *testing.T, ctx context.Context) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := testprogram.Build(ctx, dir, []string{"GOOS=wasip1", "GOARCH=wasm"}, "examples/mersenne"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, testprogram.Build(ctx, dir, []string{"GOOS=wasip1", "GOARCH=wasm"}, "examples/mersenne"))
 	path := filepath.Join(dir, "mersenne.wasm")
-	if err := os.Rename(filepath.Join(dir, "mersenne"), path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(dir, "mersenne"), path))
 	return path
 }
