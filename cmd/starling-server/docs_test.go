@@ -9,9 +9,7 @@ import (
 // The documents name commands and flags that exist.
 func TestTheDocumentsNameCommands(t *testing.T) {
 	wrong, err := testdocs.Commands(root(), "../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, w := range wrong {
 		t.Error(w)
 	}

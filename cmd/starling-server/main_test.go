@@ -29,3 +29,10 @@ func TestExplainNamesWhoMayNot(t *testing.T) {
 		}
 	}
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

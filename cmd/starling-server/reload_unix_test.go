@@ -19,14 +19,10 @@ import (
 // logged.
 func TestReloads(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")
-	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: "http://127.0.0.1:8080/demo/"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: "http://127.0.0.1:8080/demo/"}))
 	logged := make(lines, 1)
 	p, err := project.Open(t.Context(), dir, slog.New(slog.NewTextHandler(logged, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer p.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -41,12 +37,8 @@ func TestReloads(t *testing.T) {
 		if err != nil || !strings.Contains(string(b), from) {
 			t.Fatalf("no %s in the settings, %v", from, err)
 		}
-		if err := os.WriteFile(name, []byte(strings.Replace(string(b), from, to, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(strings.Replace(string(b), from, to, 1)), 0o600))
+		must(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	}
 	edit("long_name =", "long_nam =")
 	if line := <-logged; !strings.Contains(line, "long_nam: unknown key") || !strings.Contains(line, "the previous ones stay in effect") {

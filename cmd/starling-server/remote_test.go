@@ -38,24 +38,18 @@ func TestRemote(t *testing.T) {
 	}
 	secret, hash := api.NewToken()
 	opened, err := project.Open(t.Context(), p.Dir, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer opened.Close()
 	err = opened.Store.Update(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.InsertToken(store.Token{CreateTime: time.Now(), Name: "lab", Hash: hash})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	write("a.txt", "grüße")
 	write("b", "\x00\xfe")
@@ -70,15 +64,9 @@ func TestRemote(t *testing.T) {
 	submit := func() error {
 		return remote("submit", p.URL, "join", filepath.Join(dir, "a.txt"), filepath.Join(dir, "b"), filepath.Join(dir, "c"), "--name", "run-1", "--output", out)
 	}
-	if err := remote("submit", p.URL, "join", filepath.Join(dir, "a.txt"), "--name", "run-1", "--dry-run"); err != nil {
-		t.Fatal(err)
-	}
-	if err := remote("limits", p.URL); err != nil {
-		t.Fatal(err)
-	}
-	if err := submit(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, remote("submit", p.URL, "join", filepath.Join(dir, "a.txt"), "--name", "run-1", "--dry-run"))
+	must(t, remote("limits", p.URL))
+	must(t, submit())
 	saved := func(workunit string) (string, os.FileInfo) {
 		t.Helper()
 		found, err := filepath.Glob(filepath.Join(out, workunit, "out*"))
@@ -86,13 +74,9 @@ func TestRemote(t *testing.T) {
 			t.Fatalf("%s has the output files %v, %v", workunit, found, err)
 		}
 		b, err := os.ReadFile(found[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		st, err := os.Stat(found[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(b), st
 	}
 	_, before := saved("b")
@@ -101,9 +85,7 @@ func TestRemote(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", workunit, got, want)
 		}
 	}
-	if err := submit(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, submit())
 	if _, after := saved("b"); !os.SameFile(before, after) {
 		t.Error("a file that was there is fetched again")
 	}
@@ -111,9 +93,7 @@ func TestRemote(t *testing.T) {
 	data := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("far away")) }))
 	t.Cleanup(data.Close)
 	there := fmt.Sprintf("%s/there.txt 8 %x", data.URL, md5.Sum([]byte("far away")))
-	if err := remote("submit", p.URL, "join", data.URL+"/copied.txt", there, "--name", "far", "--output", out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, remote("submit", p.URL, "join", data.URL+"/copied.txt", there, "--name", "far", "--output", out))
 	for _, workunit := range []string{"copied.txt", "there.txt"} {
 		if got, _ := saved(workunit); got != "far away\xff" {
 			t.Errorf("%s: got %q", workunit, got)

@@ -35,9 +35,7 @@ func TestServeWaitsForTheDatabase(t *testing.T) {
 	pg := testpg.Start(t)
 	dir := filepath.Join(t.TempDir(), "p")
 	err := operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: "http://127.0.0.1:8080/demo/", Database: pg.Database(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pg.Do(t, "-m fast stop")
 	logged := make(lines, 1)
 	log := slog.New(slog.NewTextHandler(logged, nil))
@@ -49,12 +47,8 @@ func TestServeWaitsForTheDatabase(t *testing.T) {
 	}
 	pg.Do(t, "start")
 	wg.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, p.Close())
 
 	pg.Do(t, "-m fast stop")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -74,9 +68,7 @@ func TestServeWaitsForTheDatabase(t *testing.T) {
 func TestServeStopsWhileItStarts(t *testing.T) {
 	for name, database := range map[string]string{"SQLite": "", "PostgreSQL": testpg.Start(t).Database(t)} {
 		dir := filepath.Join(t.TempDir(), "p")
-		if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: "http://127.0.0.1:8080/demo/", Database: database}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: "http://127.0.0.1:8080/demo/", Database: database}))
 		for wait := time.Duration(0); wait < 60*time.Millisecond; wait += 3 * time.Millisecond {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(wait, func() { cancel(errors.New("terminated signal received")) })
@@ -106,9 +98,7 @@ func TestAnswers(t *testing.T) {
 		t.Error(err)
 	}
 	deaf, err := listenAt(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, tls := range []bool{false, true} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		if err := answers(ctx, deaf, tls); err == nil {
@@ -116,9 +106,7 @@ func TestAnswers(t *testing.T) {
 		}
 		cancel()
 	}
-	if err := deaf.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, deaf.Close())
 	if err := answers(t.Context(), deaf, false); err == nil {
 		t.Error("a listener that is closed answers")
 	}

@@ -43,9 +43,7 @@ func (m *meeting) Assimilate(ctx context.Context, _ store.Workunit, _ []store.Re
 // While the database cannot be reached, no workunit is put off for that.
 func TestNoWorkunitIsBlamedForTheDatabase(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
 	w := storetest.Fill(t, st)
 	wu, _ := storetest.Add(t, st, w.Workunit("wu"), 0)
@@ -74,9 +72,7 @@ func TestNoWorkunitIsBlamedForTheDatabase(t *testing.T) {
 func TestAtOnce(t *testing.T) {
 	for _, tt := range []struct{ atOnce, meet int }{{0, 0}, {1, 0}, {3, 3}} {
 		st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer st.Close()
 		w := storetest.Fill(t, st)
 		const n = 9

@@ -31,9 +31,7 @@ func finished(t *testing.T, files *blob.Dir) store.Result {
 func openFiles(t *testing.T, dir string) *blob.Dir {
 	t.Helper()
 	files, err := blob.Open(filepath.Join(dir, "upload"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = files.Close() })
 	return files
 }
@@ -45,14 +43,10 @@ func TestCopyTwiceIsCopyOnce(t *testing.T) {
 	wu := store.Workunit{Name: "wu", CanonicalResultID: 7, CanonicalCredit: 2}
 	c := &assimilator.Copy{Dir: dir, Files: files, App: "upper"}
 	hand := func() {
-		if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical))
 	}
 	flush := func() {
-		if err := c.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Flush())
 	}
 	hand()
 	if _, err := os.Stat(filepath.Join(dir, "wu")); err == nil {
@@ -64,15 +58,11 @@ func TestCopyTwiceIsCopyOnce(t *testing.T) {
 		t.Fatalf("aside: %v, %v", left, err)
 	}
 	old := time.Now().Add(-48 * time.Hour)
-	if err := os.Chtimes(filepath.Join(dir, ".tmp", left[0].Name()), old, old); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(dir, ".tmp", left[0].Name()), old, old))
 	hand()
 	flush()
 	// An old folder at that place is replaced.
-	if err := os.WriteFile(filepath.Join(dir, "wu", "old"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "wu", "old"), nil, 0o600))
 	hand()
 	flush()
 	if b, err := os.ReadFile(filepath.Join(dir, "wu", "out")); err != nil || string(b) != "data" {
@@ -90,9 +80,7 @@ func TestCopyTwiceIsCopyOnce(t *testing.T) {
 		Files     []string
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "wu", "result.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := json.Unmarshal(b, &got); err != nil || got.Workunit != "wu" || got.Canonical.Result != "wu_0" || len(got.Files) != 1 {
 		t.Errorf("got %s, %v", b, err)
 	}
@@ -101,12 +89,8 @@ func TestCopyTwiceIsCopyOnce(t *testing.T) {
 func TestGivenUp(t *testing.T) {
 	dir := t.TempDir()
 	c := &assimilator.Copy{Dir: dir, App: "upper"}
-	if err := c.Assimilate(t.Context(), store.Workunit{Name: "wu", ErrorMask: store.ErrorTooManyErrors | store.ErrorCancelled}, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Assimilate(t.Context(), store.Workunit{Name: "wu", ErrorMask: store.ErrorTooManyErrors | store.ErrorCancelled}, nil, nil))
+	must(t, c.Flush())
 	b, err := os.ReadFile(filepath.Join(dir, "wu", "result.json"))
 	if err != nil || !strings.Contains(string(b), "too many error results") || !strings.Contains(string(b), "cancelled") {
 		t.Errorf("got %s, %v", b, err)
@@ -125,13 +109,9 @@ func TestMany(t *testing.T) {
 	const n = 50
 	for i := range n {
 		wu := store.Workunit{Name: fmt.Sprint("wu", i), CanonicalResultID: 7}
-		if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical))
 	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Flush())
 	for i := range n {
 		for _, name := range []string{"out", "result.json"} {
 			if st, err := os.Stat(filepath.Join(dir, fmt.Sprint("wu", i), name)); err != nil || st.Size() == 0 {
@@ -152,12 +132,8 @@ func TestOneOfTwoFails(t *testing.T) {
 	if err := c.Assimilate(t.Context(), store.Workunit{Name: "bad", CanonicalResultID: 7}, nil, &gone); err == nil {
 		t.Error("an outcome without its outputs was taken")
 	}
-	if err := c.Assimilate(t.Context(), store.Workunit{Name: "good", CanonicalResultID: 7}, nil, &canonical); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Assimilate(t.Context(), store.Workunit{Name: "good", CanonicalResultID: 7}, nil, &canonical))
+	must(t, c.Flush())
 	if _, err := os.Stat(filepath.Join(dir, "bad")); err == nil {
 		t.Error("half an outcome is there")
 	}
@@ -175,9 +151,7 @@ func TestDivided(t *testing.T) {
 		t.Helper()
 		wu.CanonicalResultID = 7
 		c := &assimilator.Copy{Dir: dir, Files: files, App: "upper", Divided: divided}
-		if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical))
 		return c.Flush()
 	}
 	made := time.Date(2027, 1, 31, 23, 59, 0, 0, time.UTC)
@@ -195,9 +169,7 @@ func TestDivided(t *testing.T) {
 		{assimilator.ByBatchOrDay, 0, "2027-01-31/wu"},
 	} {
 		for range 2 { // again, as after a crash
-			if err := hand(tt.divided, store.Workunit{Name: "wu", Batch: tt.batch, CreateTime: made}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, hand(tt.divided, store.Workunit{Name: "wu", Batch: tt.batch, CreateTime: made}))
 		}
 		if b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(tt.want), "out")); err != nil || string(b) != "data" {
 			t.Errorf("%s: %q, %v", tt.want, b, err)
@@ -219,9 +191,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("before there is one: %s, want %s", got, want)
 	}
 	c := &assimilator.Copy{Dir: dir, App: "upper", Divided: assimilator.ByDay}
-	if err := errors.Join(c.Assimilate(t.Context(), wu, nil, nil), c.Flush()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(c.Assimilate(t.Context(), wu, nil, nil), c.Flush()))
 	for _, divided := range assimilator.Divisions {
 		if got, want := assimilator.Folder(dir, divided, wu), filepath.Join(dir, "2027-01-31", "wu"); got != want {
 			t.Errorf("%s: %s, want %s", divided, got, want)
@@ -237,9 +207,7 @@ func TestCopyOfTwo(t *testing.T) {
 	wu := store.Workunit{Name: "wu", CanonicalResultID: 7, CanonicalCredit: 2}
 	one, other := &assimilator.Copy{Dir: dir, Files: files, App: "upper"}, &assimilator.Copy{Dir: dir, Files: files, App: "upper"}
 	for _, c := range []*assimilator.Copy{one, other} {
-		if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical))
 	}
 	for _, c := range []*assimilator.Copy{one, other} {
 		if err := c.Flush(); err != nil {
@@ -251,5 +219,12 @@ func TestCopyOfTwo(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, ".tmp")); err != nil || len(left) > 0 {
 		t.Errorf("left aside: %v, %v", left, err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

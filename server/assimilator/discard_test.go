@@ -14,12 +14,8 @@ func TestDiscard(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"api1_a/out", "batch_7/api1_b/sub/out", "2026-11-23/api1_c/out", "api11_a/out", "other/api1_x", "other/sub/api1_y/out", "other/api1_z/out", "other/result.json", ".tmp/p1/api1_d/out"} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, nil, 0o600))
 	}
 	if n, err := assimilator.Discard(dir, "api1_"); err != nil || n != 3 {
 		t.Errorf("%d deleted, %v, want 3", n, err)

@@ -34,22 +34,16 @@ func TestMain(m *testing.M) {
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
 	files, err := blob.Open(filepath.Join(dir, "upload"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer files.Close()
 	if _, err := files.Put(t.Context(), "out_r1_0", strings.NewReader("answer")); err != nil {
 		t.Fatal(err)
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a := &assimilator.Assimilator{
 		Store: st, Log: slog.New(slog.DiscardHandler),
 		Handler: func(context.Context, int64) (assimilator.Handler, error) {
@@ -75,9 +69,7 @@ func TestProgram(t *testing.T) {
 			}
 			return tx.SaveWorkunit(wu, after)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return wu.ID
 	}
 	state := func(id int64) (wu store.Workunit) {
@@ -85,9 +77,7 @@ func TestProgram(t *testing.T) {
 			wu, err = tx.Workunit(id)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return wu
 	}
 	pass := func(want int) {
@@ -113,9 +103,7 @@ func TestProgram(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(b, &x)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return x
 	}
 

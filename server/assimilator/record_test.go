@@ -34,9 +34,7 @@ func (c *counting) Flush() error { return nil }
 func TestRecordingFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "project.db")
 	st, err := store.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
 	w := storetest.Fill(t, st)
 	const n = 150 // more than a batch
@@ -47,14 +45,10 @@ func TestRecordingFails(t *testing.T) {
 			after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
 			return tx.SaveWorkunit(wu, after)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	exec := func(q string) {
 		t.Helper()

@@ -20,27 +20,19 @@ func TestScriptsOfBOINC(t *testing.T) {
 		t.Skip("python3 is not installed; the adapter of BOINC's scripts is NOT tested")
 	}
 	adapter, err := filepath.Abs("../../examples/boinc-scripts/assimilate.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	files, err := blob.Open(filepath.Join(dir, "upload"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer files.Close()
 	for _, name := range []string{"r1_0", "r1_1"} {
 		if _, err := files.Put(t.Context(), name, strings.NewReader("answer")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
 	script := "#!/bin/sh\n[ -x ../bin/store ] && echo \"$*\" >../told && [ ! -e ../full ]\n"
-	if err := os.WriteFile(filepath.Join(dir, "bin", "store"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "bin", "store"), []byte(script), 0o700))
 	wu := store.Workunit{ID: 7, Name: "wu", Batch: 3}
 	canonical := &store.Result{ID: 9, Name: "wu_0", ElapsedTime: 1.5, XMLDocIn: protocol.Result{
 		Name: "wu_0", FileRefs: []protocol.FileRef{{FileName: "r1_0", OpenName: "out"}, {FileName: "r1_1", OpenName: "log"}},
@@ -48,9 +40,7 @@ func TestScriptsOfBOINC(t *testing.T) {
 	paths := make([]any, 0, 2)
 	for _, name := range []string{"r1_0", "r1_1"} {
 		path, err := files.Locate(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		paths = append(paths, path)
 	}
 	failed := wu
@@ -66,22 +56,16 @@ func TestScriptsOfBOINC(t *testing.T) {
 		{`--script "store files"`, failed, nil, "--error 3 wu 7 3\n"},
 	} {
 		a, err := assimilator.New("exec:python3 "+adapter+" "+tt.options, assimilator.Env{Dir: dir, App: "upper", Files: files})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		err = a.Assimilate(t.Context(), tt.wu, nil, tt.canonical)
 		told, _ := os.ReadFile(filepath.Join(dir, "told"))
 		if err != nil || string(told) != tt.want {
 			t.Errorf("%s: told %q, want %q; %v", tt.options, told, tt.want, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "full"), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "full"), nil, 0o600))
 		if a.Assimilate(t.Context(), tt.wu, nil, tt.canonical) == nil {
 			t.Errorf("%s: a script that failed has taken an outcome", tt.options)
 		}
-		if err := os.Remove(filepath.Join(dir, "full")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(dir, "full")))
 	}
 }

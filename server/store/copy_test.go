@@ -79,9 +79,7 @@ func TestCopy(t *testing.T) {
 	last := filepath.Join(dir, "last.db")
 	for _, step := range []struct{ from, to string }{{first, a}, {a, b}, {b, last}} {
 		got, err := store.Copy(t.Context(), step.from, step.to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if d := want.Differences(got); len(d) > 0 {
 			t.Errorf("the copy differs in %v", d)
 		}

@@ -17,13 +17,9 @@ import (
 func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "project.db")
 	text, err := os.ReadFile("migrations/001_first_light.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, schema, _ := strings.Cut(string(text), "-- +goose Up")
 	for _, query := range []string{
 		schema,
@@ -42,9 +38,7 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	s := store.OpenFor(t, path)
 	view(t, s, func(tx *store.View) error {
 		for at, want := range map[int64]int{1999: 0, 2000: 1} {
@@ -79,13 +73,9 @@ func TestADatabaseWithoutSpeedsIsBroughtUpToDate(t *testing.T) {
 
 func withoutSpeeds(t *testing.T, where, driver string) {
 	t.Helper()
-	if err := store.MigrateTo(t.Context(), where, "018"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.MigrateTo(t.Context(), where, "018"))
 	db, err := sql.Open(driver, where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, query := range []string{
 		`INSERT INTO host_app_version VALUES (7, 3, 100, 2, 11)`,
 		`INSERT INTO app (create_time, name, user_friendly_name, validator, assimilator) VALUES (1, 'a', 'A', 'trivial', 'copy')`,
@@ -97,9 +87,7 @@ func withoutSpeeds(t *testing.T, where, driver string) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	s := store.OpenFor(t, where)
 	want := store.HostAppVersion{HostID: 7, AppVersionID: 3, MaxJobsPerDay: 100, NJobsToday: 2, ConsecutiveValid: 11}
 	update(t, s, func(tx *store.Tx) error {
@@ -136,13 +124,9 @@ func TestOlderWorkOfTokensCounts(t *testing.T) {
 
 func withoutLimits(t *testing.T, where, driver string) {
 	t.Helper()
-	if err := store.MigrateTo(t.Context(), where, "070"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.MigrateTo(t.Context(), where, "070"))
 	db, err := sql.Open(driver, where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	workunit := func(name, batch string) string {
 		return `INSERT INTO workunit (create_time, appid, name, xml_doc, batch, rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound,
 		 rsc_disk_bound, transition_time, delay_bound, min_quorum, target_nresults, max_error_results, max_total_results,
@@ -162,9 +146,7 @@ func withoutLimits(t *testing.T, where, driver string) {
 			t.Fatal(err)
 		}
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	s := store.OpenFor(t, where)
 	update(t, s, func(tx *store.Tx) error {
 		if days, err := tx.TokenDays(0, time.Unix(864000, 0)); err != nil || len(days) != 1 || days[0] != (store.TokenDay{TokenID: 2, Day: 10, CPUTime: 30, ElapsedTime: 40, ExpectedTime: 50}) {

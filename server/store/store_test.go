@@ -28,25 +28,19 @@ func TestPostgres(t *testing.T) {
 
 func view(t *testing.T, s *store.Store, fn func(*store.View) error) {
 	t.Helper()
-	if err := s.View(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.View(t.Context(), fn))
 }
 
 func update(t *testing.T, s *store.Store, fn func(*store.Tx) error) {
 	t.Helper()
-	if err := s.Update(t.Context(), fn); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Update(t.Context(), fn))
 }
 
 func open(t *testing.T, where, driver, name string) (*store.Store, *sql.DB) {
 	t.Helper()
 	s := store.OpenFor(t, where)
 	raw, err := sql.Open(driver, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = raw.Close() })
 	return s, raw
 }
@@ -162,5 +156,12 @@ func TestPostgresKeepsRowsToChange(t *testing.T) {
 	})
 	if err != nil || tries != 2 {
 		t.Errorf("after %d tries: %v, want success at the second", tries, err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -59,13 +59,9 @@ func TestPrograms(t *testing.T) {
 			contents = append(contents, testimage.Tar(l...))
 		}
 		path := filepath.Join(t.TempDir(), "image.tar")
-		if err := testimage.Docker(path, "amd64", config, contents...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, testimage.Docker(path, "amd64", config, contents...))
 		m, err := image.Open(t.Context(), path, platform)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = m.Find("python3")
 		m.Close()
 		if c.want != (err == nil) || err != nil && !strings.Contains(err.Error(), "has no program python3 in its PATH ("+where+")") {
@@ -85,13 +81,9 @@ func TestFlatten(t *testing.T) {
 			contents = append(contents, testimage.Tar(l...))
 		}
 		path := filepath.Join(t.TempDir(), "image.tar")
-		if err := testimage.Docker(path, "amd64", v1.Config{Cmd: []string{"/fit"}}, contents...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, testimage.Docker(path, "amd64", v1.Config{Cmd: []string{"/fit"}}, contents...))
 		m, err := image.Open(t.Context(), path, platform)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(m.Close)
 		return m
 	}
@@ -107,31 +99,23 @@ func TestFlatten(t *testing.T) {
 		t.Fatalf("%v, %v", flat, err)
 	}
 	var b bytes.Buffer
-	if err := flat.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, flat.Write(&b))
 	got := ""
 	for r := tar.NewReader(&b); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got += fmt.Sprintf("%s=%s%s ", h.Name, content, h.Linkname)
 	}
 	if want := "x=1 y=x b=2 o/q=2 d=3 "; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	flat, err = open([]testimage.Entry{file("x", "1"), hard("y", "x"), file("z", "")}, []testimage.Entry{file("x", "2"), file(".wh.z", "")}).Flatten()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := flat.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "podman build --squash-all") {
 		t.Errorf("a file with two names, of which one is replaced: %v", err)
 	}

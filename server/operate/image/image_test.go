@@ -36,17 +36,13 @@ func build(t *testing.T, change func(c *v1.ConfigFile)) v1.Image {
 	m := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	for _, content := range [][]byte{testimage.Tar(testimage.File("bin/fit", "a program", 0o755)), testimage.Tar(testimage.File("data", "some data", 0o644))} {
 		layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }, tarball.WithMediaType(types.OCILayer))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if m, err = mutate.AppendLayers(m, layer); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c, err := m.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c = c.DeepCopy()
 	c.OS, c.Architecture = "linux", "amd64"
 	c.Config = v1.Config{Entrypoint: []string{"fit", "a b"}, Cmd: []string{"--fast"}, Env: []string{"PATH=/bin"}, WorkingDir: "/work"}
@@ -63,9 +59,7 @@ func build(t *testing.T, change func(c *v1.ConfigFile)) v1.Image {
 func docker(t *testing.T, m v1.Image) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "docker.tar")
-	if err := tarball.WriteToFile(path, name.MustParseReference("fit:latest"), m); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tarball.WriteToFile(path, name.MustParseReference("fit:latest"), m))
 	return path
 }
 
@@ -76,9 +70,7 @@ func oci(t *testing.T, images ...v1.Image) string {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, m := range images {
 		c, err := m.ConfigFile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: m, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: c.Architecture}}})
 	}
 	if _, err := layout.Write(dir, index); err != nil {
@@ -91,18 +83,14 @@ func oci(t *testing.T, images ...v1.Image) string {
 func archive(t *testing.T, dir string) string {
 	t.Helper()
 	content, err := testimage.Folder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return write(t, content)
 }
 
 func write(t *testing.T, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "image.tar")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
@@ -117,12 +105,8 @@ func serve(t *testing.T) string {
 func push(t *testing.T, ref string, m v1.Image) string {
 	t.Helper()
 	r, err := name.ParseReference(ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remote.Write(r, m, remote.WithContext(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, remote.Write(r, m, remote.WithContext(t.Context())))
 	return ref
 }
 
@@ -132,13 +116,9 @@ func TestForms(t *testing.T) {
 	other := build(t, func(c *v1.ConfigFile) { c.Architecture = "arm64" })
 	tagged := push(t, serve(t)+"/lab/fit:2.1", m)
 	digest, err := m.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	whole, err := os.ReadFile(docker(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	byDigest := strings.TrimSuffix(tagged, ":2.1") + "@" + digest.String()
 	for form, ref := range map[string]string{
 		"docker save": docker(t, m), "a folder": "oci:" + oci(t, m), "a folder of two": "oci:" + oci(t, other, m), "an archive": archive(t, oci(t, m)),
@@ -193,18 +173,12 @@ func TestWrongImages(t *testing.T) {
 		dir := oci(t, m)
 		file := filepath.Join(dir, "blobs", "sha256", digest(m).Hex)
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, bytes.Replace(text, []byte(old), []byte(strings.ToUpper(old)), 1), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.WriteFile(file, bytes.Replace(text, []byte(old), []byte(strings.ToUpper(old)), 1), 0o600))
 		return "oci:" + dir
 	}
 	whole, err := os.ReadFile(docker(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	huge := testimage.File("manifest.json", `[{"Config":"config","Layers":[]}]`, 0o644)
 	config := testimage.File("config", strings.Repeat(" ", 100<<20), 0o644)
 	address := serve(t)
@@ -256,9 +230,7 @@ func TestWrongImages(t *testing.T) {
 func zst(t *testing.T, content []byte) []byte {
 	t.Helper()
 	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w.EncodeAll(content, nil)
 }
 
@@ -273,9 +245,7 @@ func gz(content []byte) []byte {
 func mustConfig(t *testing.T, m v1.Image) v1.Image {
 	t.Helper()
 	c, err := m.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c = c.DeepCopy()
 	c.OS, c.Architecture, c.Config.Cmd = "linux", "amd64", []string{"/fit"}
 	if m, err = mutate.ConfigFile(m, c); err != nil {
@@ -289,39 +259,32 @@ func TestLayerWithAnotherContent(t *testing.T) {
 	m := build(t, nil)
 	dir := oci(t, m)
 	first, err := m.Layers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	one, err := first[0].Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	two, err := first[1].Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	blobs := filepath.Join(dir, "blobs", "sha256")
 	other, err := os.ReadFile(filepath.Join(blobs, two.Hex))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(blobs, one.Hex), other, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(blobs, one.Hex), other, 0o600))
 	got, err := image.Open(t.Context(), "oci:"+dir, platform)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer got.Close()
 	r, err := got.Layer(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	if _, err := io.ReadAll(r); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := got.Flatten(); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 		t.Errorf("as one layer: %v", err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
