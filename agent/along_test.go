@@ -24,9 +24,7 @@ func TestADeviceThatWaitsIsAskedForAlong(t *testing.T) {
 		p.SetStream(fake, state.Stream{Retry: state.Retry{Failures: 3, NextTry: until}})
 		db.Projects.Put(tx, demoURL, p)
 	})
-	if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte("[[coproc]]\ntype = \"fake\"\ncount = 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte("[[coproc]]\ntype = \"fake\"\ncount = 1\n"), 0o600))
 	w.run(func(t *testing.T) {
 		w.after(t, time.Minute)
 		r := w.request(t, 0)
@@ -34,9 +32,7 @@ func TestADeviceThatWaitsIsAskedForAlong(t *testing.T) {
 			t.Errorf("asked for %v s of the CPUs and %+v", r.CPUReqSeconds, r.Coprocs)
 		}
 		d, err := w.a.Decision(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := d.Snapshot.Projects[0].Others[fake].Backoff; !got.Equal(until) {
 			t.Errorf("the device waits until %v, want %v", got, until)
 		}

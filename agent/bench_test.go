@@ -44,9 +44,7 @@ func crowded(b *testing.B) *agent.Agent {
 		}
 	})
 	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.DiscardHandler), Transport: &peer{asked: make(map[string]int)}, Version: "test"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()

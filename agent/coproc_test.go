@@ -40,18 +40,14 @@ func TestATaskOnACoprocessor(t *testing.T) {
 	answers[upload] = []answer{rec("005-upload")}
 	w := newWorld(t, demoURL, answers, nil)
 	declared := "[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e11\ndevice_nums = [3, 5]\n"
-	if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte(declared), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte(declared), 0o600))
 	path := settings.AccountPath(w.dir, demoURL)
 	account, err := os.ReadFile(path)
 	if err == nil {
 		own := "[[exclude_gpu]]\ntype = \"fake\"\ndevice_nums = [3]\n[[app]]\nname = \"plain\"\ngpu_usage = 0.25\n"
 		err = os.WriteFile(path, append(account, own...), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.start(t)
 	defer w.stop()
 	deadline := time.Now().Add(time.Minute)
@@ -74,9 +70,7 @@ func TestATaskOnACoprocessor(t *testing.T) {
 		}
 	}
 	d, err := w.a.Decision(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := d.Snapshot.Projects[0]
 	if of := p.Others["fake"]; !p.NoCPUApps || of.JobTime == 0 || of.Latency == 0 || of.Devices != 0.5 || of.Estimates.Results != 1 || p.JobTime != 0 {
 		t.Errorf("learnt of its work for the device: %+v, for the CPUs %v", of, p.JobTime)
@@ -194,9 +188,7 @@ func TestSettingsOfCoprocessorsAreReadAgain(t *testing.T) {
 	w := newWorld(t, demoURL, withMaster(t, demoURL), nil)
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte(text), 0o600))
 	}
 	card := gpus.OpenCLDevice{Kind: "ATI", Facts: protocol.OpenCL{Name: "gfx1032", GlobalMem: 8e9, DeviceVersion: "OpenCL 2.1"}}
 	w.detect = func(context.Context) gpus.Report {
@@ -216,18 +208,14 @@ func TestSettingsOfCoprocessorsAreReadAgain(t *testing.T) {
 		{"no_gpus = false\n", []string{"1 AMD GPU (gfx1032)"}},
 	} {
 		write(c.text)
-		if err := w.a.ReloadSettings(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.ReloadSettings(t.Context()))
 		for deadline := time.Now().Add(time.Minute); !slices.Equal(w.after(t, 20*time.Millisecond).Coprocs, c.want); {
 			if time.Now().After(deadline) {
 				t.Fatalf("%q: got %v, want %v", c.text, w.after(t, 0).Coprocs, c.want)
 			}
 		}
 		d, err := w.a.Decision(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, a := range d.Snapshot.Absent {
 			if strings.Contains(a.Why, "no longer") {
 				t.Errorf("%q: %s", c.text, a.Why)

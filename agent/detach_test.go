@@ -30,15 +30,11 @@ func TestDetachingWhileFilesAreRead(t *testing.T) {
 		defer readers.Wait()
 		defer close(stop)
 		for range 60 {
-			if err := w.a.Detach(t.Context(), demoURL); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.Detach(t.Context(), demoURL))
 			if p := w.project(t, 0); !p.Disconnected {
 				t.Fatalf("after a detach: %q", p.Ending)
 			}
-			if err := w.a.Attach(t.Context(), demoURL, "00000000000000000000000000000001"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.Attach(t.Context(), demoURL, "00000000000000000000000000000001"))
 			if p := w.project(t, 0); p.Ending != "" {
 				t.Fatalf("after an attach: %q", p.Ending)
 			}

@@ -40,9 +40,7 @@ func TestEnergyIsShared(t *testing.T) {
 				db.Projects.Put(tx, demoURL, state.Project{MasterURL: demoURL, Name: "Demo", SchedulerURLs: []string{demoURL + "cgi"}, TakesEnergy: tt.before})
 			})
 			file := fmt.Appendf(nil, "share_energy = %t\nwatts_per_cpu = 9\n", tt.share)
-			if err := os.WriteFile(filepath.Join(w.dir, settings.File), file, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(w.dir, settings.File), file, 0o600))
 			w.run(func(t *testing.T) {
 				w.after(t, 2*time.Hour)
 				all := w.reports()

@@ -125,9 +125,7 @@ func TestAnAgentHearsOfNewWork(t *testing.T) {
 					t.Fatalf("%d requests %v after the first", n, time.Since(began))
 				}
 				d, err := w.a.Decision(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				// It brought nothing, which does not make the wait longer.
 				if until := d.Snapshot.Projects[0].Backoff; until.After(began.Add(20 * time.Minute)) {
 					t.Errorf("the wait lasts until %v", until)
@@ -220,9 +218,7 @@ func TestListeningEndsWithTheWish(t *testing.T) {
 		if p.waited() != 1 {
 			t.Fatalf("%d connections", p.waited())
 		}
-		if err := w.a.SteerProject(t.Context(), demoURL, control.SuspendProject); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SteerProject(t.Context(), demoURL, control.SuspendProject))
 		synctest.Wait()
 		w.after(t, time.Second)
 		if p.waits[0].Context().Err() == nil {

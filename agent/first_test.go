@@ -65,9 +65,7 @@ func TestUpdateGoesOnToTheScheduler(t *testing.T) {
 	w.run(func(t *testing.T) {
 		w.after(t, time.Minute)
 		steer := func(what control.ProjectAction) {
-			if err := w.a.SteerProject(t.Context(), demoURL, what); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SteerProject(t.Context(), demoURL, what))
 			w.after(t, 5*time.Second)
 		}
 		steer(control.NoMoreWork) // or it would be contacted for work

@@ -38,9 +38,7 @@ func flood(n int) answer {
 func saves(t *testing.T, dir string) (n int) {
 	t.Helper()
 	db, err := bbolt.Open(filepath.Join(dir, "state.db"), 0o600, &bbolt.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	_ = db.View(func(tx *bbolt.Tx) error {
 		n = tx.ID()
@@ -68,9 +66,7 @@ func TestAFloodOfTasks(t *testing.T) {
 			}
 		}
 		d, err := w.a.Decision(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for what, text := range map[string]string{"status": strings.Join(s.Projects[0].Notices, "\n"), "why": d.Snapshot.Projects[0].LeftOut} {
 			if !strings.Contains(text, "sent 50000 tasks, of which 49000 were rejected") || !strings.Contains(text, "inform the project") {
 				t.Errorf("%s says %q", what, text)
@@ -98,9 +94,7 @@ func TestABoundOfEachProject(t *testing.T) {
 	answers["in"], answers["prog"] = []answer{{code: 503}}, []answer{{code: 503}}
 	w := newWorld(t, benchURL, answers, held)
 	w.run(func(t *testing.T) {
-		if err := w.a.SteerProject(t.Context(), benchURL, control.UpdateProject); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SteerProject(t.Context(), benchURL, control.UpdateProject))
 		p := w.project(t, time.Minute)
 		if p.Tasks != workfetch.MaxHeld || p.WorkCode != reason.TooManyTasks || !strings.Contains(p.Work, "already has 10000 of its tasks") {
 			t.Errorf("%d tasks; %s %s", p.Tasks, p.WorkCode, p.Work)

@@ -23,9 +23,7 @@ import (
 func (w *world) history(t *testing.T) []control.HistoryTask {
 	t.Helper()
 	h, err := w.a.History(t.Context(), control.HistoryQuery{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h.Tasks
 }
 
@@ -34,9 +32,7 @@ func (w *world) history(t *testing.T) []control.HistoryTask {
 func (w *world) timeline(t *testing.T) (all []string) {
 	t.Helper()
 	v, err := w.a.Timeline(t.Context(), control.HistoryQuery{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, s := range v.Spans {
 		text := fmt.Sprintf("%s %s %v-%v", s.State, s.Code, s.Start.Sub(midnight).Round(time.Minute), s.End.Sub(midnight).Round(time.Minute))
@@ -71,18 +67,14 @@ func TestTasksThatRanAreInTheHistory(t *testing.T) {
 			answers["in_1"] = []answer{rec("003-download-in_1")}
 			answers[upload] = []answer{rec("005-upload")}
 			w := newWorld(t, demoURL, answers, nil)
-			if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte("watts_per_cpu = 3600\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte("watts_per_cpu = 3600\n"), 0o600))
 			w.start(t)
 			look := func() (all []control.HistoryTask) {
 				testwait.Try(t, t.Context(), "the task to be reported", func() error {
 					if all = w.history(t); len(all) == 1 && !all[0].Reported.IsZero() {
 						return nil
 					}
-					if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-						t.Fatal(err)
-					}
+					must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 					return fmt.Errorf("the history has %+v", all)
 				})
 				return all
@@ -181,9 +173,7 @@ func TestTasksThatWereAbortedAreInTheHistory(t *testing.T) {
 			w := newWorld(t, demoURL, withMaster(t, demoURL, tt.reply), held(tt.change))
 			w.run(func(t *testing.T) {
 				w.after(t, time.Second)
-				if err := tt.do(t, w); err != nil {
-					t.Fatal(err)
-				}
+				must(t, tt.do(t, w))
 				w.after(t, 10*time.Minute)
 				all := w.history(t)
 				if len(all) != 1 {
@@ -218,9 +208,7 @@ func TestTheTimelineOfANight(t *testing.T) {
 	_, east := midnight.Local().Zone()
 	at := func(hour float64) float64 { return math.Mod(hour+float64(east)/3600+24, 24) }
 	hours := fmt.Sprintf("start_hour = %v\nend_hour = %v\n", at(2), at(5))
-	if err := os.WriteFile(filepath.Join(w.dir, settings.PrefsFile), []byte(hours), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(w.dir, settings.PrefsFile), []byte(hours), 0o600))
 	old, err := api.OfflineTimeline(t.Context(), w.dir, control.HistoryQuery{})
 	if err != nil || len(old.Spans) != 1 || old.Spans[0].Open || !old.Spans[0].End.Equal(midnight.Add(-2*time.Hour)) {
 		t.Errorf("before the start: %+v, %v", old, err)

@@ -37,9 +37,7 @@ func TestChangeHost(t *testing.T) {
 		}
 		w.stop()
 		w.start(t)
-		if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 		w.after(t, time.Hour)
 		if w.count(sched) == n {
 			t.Fatal("no contact after the restart")
@@ -72,9 +70,7 @@ func TestCopiedDataDirectory(t *testing.T) {
 		})
 		w.run(func(t *testing.T) {
 			w.after(t, time.Second)
-			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 			w.after(t, time.Minute)
 			first := w.request(t, 0)
 			if first.HostID != host || (first.Host.HostCPID == strings.Repeat("c", 32)) != (host != 0) || len(first.OtherResults) != 1 {
@@ -82,9 +78,7 @@ func TestCopiedDataDirectory(t *testing.T) {
 			}
 			w.stop()
 			w.start(t)
-			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 			w.after(t, time.Minute)
 			if again := w.request(t, w.count(sched)-1); again.Host.HostCPID != first.Host.HostCPID {
 				t.Errorf("from %q: another cpid after a restart", machine)
@@ -101,9 +95,7 @@ func TestToolsSeeTheDisk(t *testing.T) {
 		used := func() int64 {
 			t.Helper()
 			v, err := w.a.Tools(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return v.DiskUsed + v.Projects[0].DiskUsed
 		}
 		w.after(t, time.Second)

@@ -168,9 +168,7 @@ func visit(t *testing.T, hostile []wild) *crowd {
 		urls["k2"] = hostileURL
 	}
 	for key, u := range urls {
-		if err := settings.WriteAccount(w.dir, settings.Account{MasterURL: u, Authenticator: protocol.Authenticator(key), ResourceShare: 100}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, settings.WriteAccount(w.dir, settings.Account{MasterURL: u, Authenticator: protocol.Authenticator(key), ResourceShare: 100}))
 	}
 	w.run(func(t *testing.T) {
 		w.after(t, 12*time.Hour)

@@ -25,9 +25,7 @@ const (
 func managerReply(t *testing.T, key *protocol.PrivateKey, url, account, rest string) answer {
 	t.Helper()
 	sig, err := key.SignText(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return answer{code: 200, body: fmt.Appendf(nil, `<?xml version="1.0"?>
 <acct_mgr_reply>
 <name>Chooser</name>
@@ -46,13 +44,9 @@ func managerReply(t *testing.T, key *protocol.PrivateKey, url, account, rest str
 func signingKey(t *testing.T, name string) *protocol.PrivateKey {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "protocol", "testdata", "vectors", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	key, err := protocol.ParsePrivateKey(string(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return key
 }
 
@@ -85,9 +79,7 @@ func TestManager(t *testing.T) {
 		if err := w.a.SyncManager(t.Context()); err == nil || !strings.Contains(err.Error(), "no account manager is in use") {
 			t.Errorf("asked without one: %v", err)
 		}
-		if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"))
 		s := w.after(t, time.Second)
 		p, ok := find(s, chosenURL)
 		if !ok || p.Share != 30 || !p.Suspended || p.Manager != managerURL || s.Manager == nil || s.Manager.Name != "Chooser" {
@@ -100,9 +92,7 @@ func TestManager(t *testing.T) {
 			t.Errorf("told at first: %s", w.told[0])
 		}
 		// A person's setting takes precedence over the manager's until the manager changes its own.
-		if err := w.a.SteerProject(t.Context(), chosenURL, control.ResumeProject); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SteerProject(t.Context(), chosenURL, control.ResumeProject))
 		if err := w.a.JoinManager(t.Context(), "http://127.0.0.1:18092/other/", "Ann", "hash"); err == nil || !strings.Contains(err.Error(), "leave it first") {
 			t.Errorf("joined another: %v", err)
 		}
@@ -160,21 +150,15 @@ func TestLeaveManager(t *testing.T) {
 			}
 			w := newWorld(t, demoURL, answers, nil)
 			w.run(func(t *testing.T) {
-				if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err != nil {
-					t.Fatal(err)
-				}
-				if err := w.a.SyncManager(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"))
+				must(t, w.a.SyncManager(t.Context()))
 				if p, _ := find(w.after(t, time.Second), demoURL); p.Share != 7 {
 					t.Errorf("share %v, want the manager's", p.Share)
 				}
 				if p, err := w.a.Prefs(t.Context()); err != nil || p.MaxNCPUsPct != 40 || p.Origin["max_ncpus_pct"] != managerURL {
 					t.Errorf("preferences %v from %q, %v; want the manager's", p.MaxNCPUsPct, p.Origin["max_ncpus_pct"], err)
 				}
-				if err := w.a.LeaveManager(t.Context(), detach); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.a.LeaveManager(t.Context(), detach))
 				s := w.after(t, time.Minute)
 				p, ok := find(s, demoURL)
 				if !ok || p.Share != 100 || p.Manager != "" || s.Manager != nil {
@@ -228,9 +212,7 @@ func TestDiskShare(t *testing.T) {
 	answers[manage] = append(answers[manage], answers[manage][0])
 	w := newWorld(t, demoURL, answers, nil)
 	w.run(func(t *testing.T) {
-		if err := errors.Join(w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"), w.a.SyncManager(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"), w.a.SyncManager(t.Context())))
 		v, err := w.a.Tools(t.Context())
 		if err != nil || len(v.Projects) != 2 {
 			t.Fatalf("%d projects, %v", len(v.Projects), err)
@@ -259,9 +241,7 @@ func TestAManagersWildWord(t *testing.T) {
 		answers[manage] = []answer{managerReply(t, key, chosenURL, "<authenticator>0abc</authenticator><resource_share>"+share+"</resource_share>", "")}
 		w := newWorld(t, demoURL, answers, nil)
 		w.run(func(t *testing.T) {
-			if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"))
 			w.stop()
 			w.start(t)
 			s := w.after(t, time.Second)
@@ -285,9 +265,7 @@ func TestPreferencesFromTheFuture(t *testing.T) {
 	w.run(func(t *testing.T) {
 		for n, want := range []float64{1, 1, 50} {
 			w.after(t, 10*time.Minute)
-			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 			for w.count(sched) < n+1 {
 				w.after(t, time.Second)
 			}

@@ -23,9 +23,7 @@ func TestNewerVersions(t *testing.T) {
 	answers["latest"] = []answer{{code: http.StatusNotFound}, describes("1.0.0"), describes("1.0.1")}
 	w := newWorld(t, demoURL, answers, nil)
 	text := `release_url = "http://e.example/download/latest"`
-	if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte(text), 0o600))
 	w.run(func(t *testing.T) {
 		for _, step := range []struct {
 			after time.Duration
@@ -47,9 +45,7 @@ func TestNewerVersions(t *testing.T) {
 				t.Errorf("after %v more: %q after %d questions, want %q after %d", step.after, got, n, step.want, step.asked)
 			}
 		}
-		if err := w.a.SetMode(t.Context(), control.Network, prefs.Never, 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SetMode(t.Context(), control.Network, prefs.Never, 0))
 		if w.after(t, 25*time.Hour); w.count("latest") != 3 {
 			t.Errorf("asked %d times with the network off", w.count("latest")-3)
 		}

@@ -42,9 +42,7 @@ func rss(titles ...string) answer {
 func (w *world) notices(t *testing.T) string {
 	t.Helper()
 	all, err := w.a.Notices(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var texts []string
 	for _, n := range all {
 		texts = append(texts, n.Kind+" "+n.Title+" "+n.Text)
@@ -87,23 +85,17 @@ func TestNews(t *testing.T) {
 		if got := w.notices(t); got != "news Second About Second.|news First About First." {
 			t.Errorf("after a failure: %s", got)
 		}
-		if err := w.a.SetMode(t.Context(), control.Network, prefs.Never, 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SetMode(t.Context(), control.Network, prefs.Never, 0))
 		if w.after(t, 12*time.Hour); w.count("news.xml") != 5 {
 			t.Error("the feed was read though the network may not be used")
 		}
-		if err := w.a.SetMode(t.Context(), control.Network, prefs.Auto, 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SetMode(t.Context(), control.Network, prefs.Auto, 0))
 		w.after(t, time.Minute)
 		if got := w.notices(t); got != "news Second About Second." {
 			t.Errorf("what was withdrawn is shown: %s", got)
 		}
 		n := w.count("news.xml")
-		if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 		if w.after(t, time.Minute); w.count("news.xml") != n+1 {
 			t.Error("an update did not read the news")
 		}
@@ -116,14 +108,10 @@ func TestFeedsComeAndGo(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, w *world){
 		"dropped": func(t *testing.T, w *world) {
-			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 		},
 		"detached": func(t *testing.T, w *world) {
-			if err := w.a.Detach(t.Context(), demoURL); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.Detach(t.Context(), demoURL))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,9 +144,7 @@ func TestSchedulerNotices(t *testing.T) {
 			t.Fatalf("got %s", got)
 		}
 		update := func() string {
-			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 			w.after(t, 2*time.Minute)
 			return w.notices(t)
 		}
@@ -185,9 +171,7 @@ func TestGUIURLs(t *testing.T) {
 	w.run(func(t *testing.T) {
 		for i, want := range []string{"[{A  https://p.example/a} {C  http://p.example/c}]", "[{A  https://p.example/a} {C  http://p.example/c}]", "[{D  https://p.example/d}]"} {
 			if i > 0 {
-				if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 			}
 			if got := fmt.Sprint(w.project(t, time.Minute).GUIURLs); got != want {
 				t.Errorf("after reply %d: %s, want %s", i+1, got, want)
@@ -237,16 +221,12 @@ func TestAManagerWantsNoNotices(t *testing.T) {
 		if got := w.notices(t); !strings.Contains(got, "Read this") || !strings.Contains(got, "First") {
 			t.Fatalf("before: %q", got)
 		}
-		if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"))
 		read := w.count("news.xml")
 		if w.after(t, 7*time.Hour); w.notices(t) != "" || w.count("news.xml") != read {
 			t.Errorf("shown: %q; the feed was read %d times, then %d", w.notices(t), read, w.count("news.xml"))
 		}
-		if err := w.a.SyncManager(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SyncManager(t.Context()))
 		if w.after(t, time.Hour); !strings.Contains(w.notices(t), "First") || w.count("news.xml") == read {
 			t.Errorf("wanted again: %q; the feed was read %d times", w.notices(t), w.count("news.xml"))
 		}

@@ -23,9 +23,7 @@ func (w *world) mount(t *testing.T, name string, flags uintptr) (dir string) {
 		t.Skip("only root mounts file systems; a disk that is full, read-only or without programs is NOT tested")
 	}
 	dir = filepath.Join(w.dir, name)
-	if err := os.MkdirAll(dir, 0o711); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o711))
 	if err := unix.Mount("tmpfs", dir, "tmpfs", flags, "size=64k"); err != nil {
 		t.Skipf("mount: %v; a disk that is full, read-only or without programs is NOT tested", err)
 	}

@@ -111,9 +111,7 @@ func TestUpdateTriesTransfersAgain(t *testing.T) {
 			s = w.after(t, time.Minute)
 		}
 		before := w.count("in_1")
-		if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 		w.after(t, time.Minute)
 		if n := w.count("in_1"); n == before {
 			t.Errorf("not tried after %d attempts", n)
@@ -131,9 +129,7 @@ func TestACanceledTransfer(t *testing.T) {
 	w.run(func(t *testing.T) {
 		for n := 0; n < 100 && len(w.after(t, time.Second).Transfers) == 0; n++ {
 		}
-		if err := w.a.SteerTransfer(t.Context(), demoURL, "in_1", true); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SteerTransfer(t.Context(), demoURL, "in_1", true))
 		var s control.Status
 		for n := 0; n < 100 && (len(s.Tasks) == 0 || !s.Tasks[0].Ready); n++ {
 			s = w.after(t, time.Second)

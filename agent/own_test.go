@@ -80,9 +80,7 @@ func TestOwnPrograms(t *testing.T) {
 			t.Errorf("fetched mine %d times, theirs %d times", w.count("mine"), w.count("theirs"))
 		}
 		tools, err := w.a.Tools(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if p := tools.Projects[0]; !p.Anonymous || len(p.Versions) != 1 || p.Versions[0].VersionNum != 801 {
 			t.Errorf("to tools: %v, %+v", p.Anonymous, p.Versions)
 		}
@@ -99,9 +97,7 @@ func TestOwnPrograms(t *testing.T) {
 		t.Errorf("the program is now %q, %v", b, err)
 	}
 	db, err := state.OpenReadOnly(filepath.Join(w.dir, "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	p, _ := db.Projects.Get(demoURL)
 	f, _ := db.Files.Get(state.Key(demoURL, "mine"))
@@ -132,9 +128,7 @@ func TestOwnProgramsThatGo(t *testing.T) {
 				if s := w.after(t, time.Hour); len(s.Tasks) != 1 || s.Tasks[0].Ready {
 					t.Fatalf("before a person asks: %+v", s.Tasks)
 				}
-				if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 				if s := w.after(t, time.Hour); len(s.Tasks) != 0 || (s.Projects[0].Own != nil) != tt.anonymous {
 					t.Errorf("tasks %+v, own %q", s.Tasks, s.Projects[0].Own)
 				}
@@ -163,9 +157,7 @@ func TestASlipInAppInfo(t *testing.T) {
 	w.run(func(t *testing.T) {
 		w.after(t, 10*time.Second)
 		w.file("app_info.xml", strings.Replace(ownInfo, "<main_program/>", "", 1))
-		if err := w.a.ReloadSettings(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.ReloadSettings(t.Context()))
 		s := w.after(t, time.Minute)
 		if len(s.Tasks) != 1 || s.Tasks[0].Ready || len(s.Projects[0].Own) != 1 {
 			t.Errorf("after the slip: %+v, %q", s.Tasks, s.Projects[0].Own)
@@ -175,9 +167,7 @@ func TestASlipInAppInfo(t *testing.T) {
 			t.Errorf("complaints %q, want %q", s.Complaints, want)
 		}
 		w.file("app_info.xml", ownInfo)
-		if err := w.a.ReloadSettings(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.ReloadSettings(t.Context()))
 		if s := w.after(t, time.Minute); s.Complaints != nil || len(s.Tasks) != 1 {
 			t.Errorf("after it was mended: %q, %+v", s.Complaints, s.Tasks)
 		}
@@ -196,9 +186,7 @@ func TestOwnProgramsThatAreMissing(t *testing.T) {
 			t.Fatalf("own %q, tasks %+v", s.Projects[0].Own, s.Tasks)
 		}
 	})
-	if err := os.Remove(w.folder("mine")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(w.folder("mine")))
 	w.answers["in_1"] = []answer{{code: 200, body: []byte("hello")}}
 	w.run(func(t *testing.T) {
 		s := w.after(t, 24*time.Hour)
@@ -232,9 +220,7 @@ func TestOwnProgramsOutlastTheProject(t *testing.T) {
 			w.file("in_1", "hel")
 			w.run(func(t *testing.T) {
 				w.after(t, 10*time.Second)
-				if err := leave(t.Context(), w); err != nil {
-					t.Fatal(err)
-				}
+				must(t, leave(t.Context(), w))
 				s := w.after(t, 10*time.Minute)
 				if name == "detached" {
 					if len(s.Projects) != 0 {

@@ -36,9 +36,7 @@ type answer struct {
 func recorded(t *testing.T, name string) answer {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "protocol", "testdata", "captures", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	head, body, ok := bytes.Cut(b, []byte("\r\n\r\n"))
 	if !ok {
 		head, body, _ = bytes.Cut(b, []byte("\n\n"))
@@ -193,9 +191,7 @@ func newWorld(t *testing.T, masterURL string, answers map[string][]answer, fill 
 func (w *world) fill(t testing.TB, fill func(*state.DB, *state.Tx)) {
 	t.Helper()
 	db, err := state.Open(filepath.Join(w.dir, "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = db.Update(func(tx *state.Tx) {
 		db.Hosts.Put(tx, state.Self, state.Host{CPID: strings.Repeat("c", 32), Fpops: 1e9 + 1, Iops: 1e9})
 		if fill != nil {
@@ -208,9 +204,7 @@ func (w *world) fill(t testing.TB, fill func(*state.DB, *state.Tx)) {
 	if err == nil {
 		err = settings.WriteAccount(w.dir, settings.Account{MasterURL: w.url, Authenticator: "00000000000000000000000000000001", ResourceShare: 100})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // file puts a file into the project's folder.
@@ -253,9 +247,7 @@ func (w *world) start(t *testing.T) {
 		transport = w.peer
 	}
 	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t), Transport: transport, Version: "test", Detect: w.detect})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
@@ -273,9 +265,7 @@ func (w *world) after(t *testing.T, d time.Duration) control.Status {
 	t.Helper()
 	time.Sleep(d)
 	s, err := w.a.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -294,4 +284,11 @@ func withMaster(t *testing.T, url string, schedulers ...answer) map[string][]ans
 	page := recorded(t, "debian-7.20.5/faults/002-master.response.http")
 	page.body = bytes.ReplaceAll(page.body, []byte("http://127.0.0.1:18080/demo_cgi/"), []byte(url))
 	return map[string][]answer{master: {page}, sched: schedulers}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -51,9 +51,7 @@ func TestUpstreamSendsWorkWithABadSignature(t *testing.T) {
 			t.Errorf("third contact: seqno %d, reports %+v", third.RPCSeqno, third.Results)
 		}
 		entries, err := os.ReadDir(filepath.Join(w.dir, "projects", protocol.EscapeURL(benchURL)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, e := range entries {
 			t.Errorf("%s is kept although it was never good", e.Name())
 		}
@@ -196,9 +194,7 @@ func TestKeyRotation(t *testing.T) {
 	w.run(func(t *testing.T) {
 		for range 5 {
 			w.after(t, 30*time.Second)
-			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 		}
 		w.after(t, time.Minute)
 		first, second := "b9dfd5c2", w.request(t, 4).CodeSignKey
@@ -309,9 +305,7 @@ func TestDefectiveWorkIsReportedWithTheReason(t *testing.T) {
 			w := newWorld(t, demoURL, answers, nil)
 			w.run(func(t *testing.T) {
 				w.after(t, time.Minute)
-				if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 				w.after(t, time.Hour)
 				var got []string
 				for n := range w.count(sched) {

@@ -57,17 +57,13 @@ func TestDiskQuota(t *testing.T) {
 		if size == 0 {
 			text = []byte("disk_max_used_gb = 0.002\nsuspend_cpu_usage = 0\n")
 		}
-		if err := os.WriteFile(filepath.Join(w.dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(w.dir, name), text, 0o600))
 	}
 	w.run(func(t *testing.T) {
 		if s := w.after(t, time.Minute); !strings.Contains(s.Compute, "disk_max_used_gb") {
 			t.Errorf("computing: %q", s.Compute)
 		}
-		if err := os.Remove(filepath.Join(w.dir, "junk")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(w.dir, "junk")))
 		if s := w.after(t, 10*time.Minute); s.Compute != "" {
 			t.Errorf("computing: %q", s.Compute)
 		}

@@ -31,17 +31,11 @@ var signature = regexp.MustCompile(`(?s)<file_signature>.*?</file_signature>\s*<
 func resigned(t *testing.T, reply answer, program string) answer {
 	t.Helper()
 	text, err := os.ReadFile("../protocol/testdata/vectors/code_sign_private")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	key, err := protocol.ParsePrivateKey(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sig, err := key.SignText(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	block := "<file_signature>\n" + sig + "</file_signature>\n<nbytes>" + strconv.Itoa(len(program)) + "</nbytes>"
 	reply.body = signature.ReplaceAll(reply.body, []byte(block))
 	return reply
@@ -97,9 +91,7 @@ func TestRecordedJobs(t *testing.T) {
 				}
 			}
 			theirs, err := protocol.ParseSchedulerRequest(body(t, "debian-7.20.5/"+tt.set+"/"+tt.report+"-scheduler.request.http"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			ours := w.reports()[0] // it may have asked for work before
 			if len(ours.Results) != 1 || len(theirs.Results) != 1 {
 				t.Fatalf("reported %d results, BOINC's client %d", len(ours.Results), len(theirs.Results))
@@ -133,9 +125,7 @@ func TestRecordedJobs(t *testing.T) {
 func body(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "protocol", "testdata", "captures", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, rest, ok := bytes.Cut(b, []byte("\r\n\r\n"))
 	if !ok {
 		t.Fatalf("%s: no end of header", name)

@@ -40,13 +40,9 @@ func (w *world) away(t *testing.T) (back func()) {
 	if err == nil {
 		err = os.Remove(path)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return func() {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, text, 0o600))
 	}
 }
 
@@ -68,9 +64,7 @@ func TestMissingAccountFile(t *testing.T) {
 		w.after(t, time.Second)
 		back := w.away(t)
 		for range 12 {
-			if err := w.a.Reload(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.Reload(t.Context()))
 			s := w.after(t, time.Hour)
 			p := w.keeps(t, s)
 			if p.Disconnected || p.Share != 100 || !strings.Contains(p.Work, "account file is missing") {
@@ -87,9 +81,7 @@ func TestMissingAccountFile(t *testing.T) {
 			w.keeps(t, w.after(t, time.Second))
 		}
 		back()
-		if err := w.a.Reload(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.Reload(t.Context()))
 		s := w.after(t, 48*time.Hour)
 		if p := w.keeps(t, s); p.Ending != "" || len(s.Complaints) > 0 {
 			t.Errorf("when it is back: %q, %q", p.Ending, s.Complaints)
@@ -105,9 +97,7 @@ func TestAccountFileThatStaysAway(t *testing.T) {
 	w.run(func(t *testing.T) {
 		w.after(t, time.Second)
 		w.away(t)
-		if err := w.a.Reload(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.Reload(t.Context()))
 		w.keeps(t, w.after(t, 23*time.Hour))
 		w.stop()
 		time.Sleep(72 * time.Hour)
@@ -139,9 +129,7 @@ func TestAccountsFolderIsAway(t *testing.T) {
 			w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
 			w.run(func(t *testing.T) {
 				w.after(t, time.Second)
-				if err := spoil(filepath.Join(w.dir, settings.AccountsDir)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, spoil(filepath.Join(w.dir, settings.AccountsDir)))
 				_ = w.a.Reload(t.Context())
 				s := w.after(t, time.Hour)
 				w.keeps(t, s)
@@ -167,9 +155,7 @@ func TestDetachAndResetCanBeUndone(t *testing.T) {
 				w.after(t, time.Second)
 				do := func(err error) {
 					t.Helper()
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 				}
 				do(begin(w))
 				p := w.keeps(t, w.after(t, 4*time.Minute))
@@ -207,9 +193,7 @@ func TestAttachedAgain(t *testing.T) {
 		w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
 		w.run(func(t *testing.T) {
 			w.after(t, time.Second)
-			if err := errors.Join(w.a.Detach(t.Context(), demoURL), w.a.Attach(t.Context(), demoURL, key)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(w.a.Detach(t.Context(), demoURL), w.a.Attach(t.Context(), demoURL, key)))
 			s := w.after(t, time.Minute)
 			if len(s.Projects) != 1 || s.Projects[0].Ending != "" || len(s.Tasks) != tasks {
 				t.Errorf("with key %s: %+v %+v", key, s.Projects, s.Tasks)
@@ -224,9 +208,7 @@ func TestSavesByRename(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
 	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t), Transport: w.peer, Version: "test", Watch: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(ctx) }()
@@ -244,18 +226,14 @@ func TestSavesByRename(t *testing.T) {
 		t.Helper()
 		testwait.Until(t, "the watcher", func() bool {
 			s, err := a.Status(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			w.keeps(t, s)
 			return missing == (len(s.Complaints) > 0)
 		})
 	}
 	move := func(from, to string) {
 		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(from, to))
 	}
 	hidden := path + "~"
 	for range 2 {
@@ -266,13 +244,9 @@ func TestSavesByRename(t *testing.T) {
 	}
 	for range 10 { // too short to be noticed, except at the wrong instant
 		move(path, hidden)
-		if err := a.Reload(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Reload(ctx))
 		move(hidden, path)
-		if err := a.Reload(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Reload(ctx))
 		see(false)
 	}
 }
@@ -286,9 +260,7 @@ func TestAbortCanBeUndone(t *testing.T) {
 		w.after(t, time.Second)
 		do := func(what control.TaskAction) {
 			t.Helper()
-			if err := w.a.SteerTask(t.Context(), "", "w_0", what); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SteerTask(t.Context(), "", "w_0", what))
 		}
 		if err := w.a.SetMode(t.Context(), control.Computing, prefs.Never, 0); err != nil { // it cannot really run
 			t.Fatal(err)

@@ -53,9 +53,7 @@ func TestASlowServerIsWaitedForAlone(t *testing.T) {
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: []byte("<scheduler_reply><hostid>1</hostid></scheduler_reply>")}), nil)
 	other := &slow{RoundTripper: w.peer}
 	w.transport = other
-	if err := settings.WriteAccount(w.dir, settings.Account{MasterURL: slowURL, Authenticator: "1", ResourceShare: 100}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, settings.WriteAccount(w.dir, settings.Account{MasterURL: slowURL, Authenticator: "1", ResourceShare: 100}))
 	w.run(func(t *testing.T) {
 		s := w.after(t, 29*time.Second)
 		p, _ := find(s, slowURL)
@@ -70,9 +68,7 @@ func TestASlowServerIsWaitedForAlone(t *testing.T) {
 			t.Errorf("of the slow one: %s %s", p.WorkCode, p.Work)
 		}
 		// Detaching the project does not wait for it either.
-		if err := w.a.Detach(t.Context(), slowURL); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.Detach(t.Context(), slowURL))
 		if _, there := find(w.after(t, time.Second), slowURL); there {
 			t.Error("it is still there")
 		}
@@ -132,12 +128,8 @@ func TestStalledTransfersKeepNobodyWaiting(t *testing.T) {
 		wants(db, tx, slowURL, strings.Repeat("0", 32), 1e9)
 	})
 	w.transport = stalled{w.peer}
-	if err := settings.WriteAccount(w.dir, settings.Account{MasterURL: slowURL, Authenticator: "1", ResourceShare: 100}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte("max_file_xfers = 1\nmax_file_xfers_per_project = 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, settings.WriteAccount(w.dir, settings.Account{MasterURL: slowURL, Authenticator: "1", ResourceShare: 100}))
+	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte("max_file_xfers = 1\nmax_file_xfers_per_project = 1\n"), 0o600))
 	w.run(func(t *testing.T) {
 		w.after(t, 10*time.Minute)
 		for _, n := range []string{"f1", "f2"} {

@@ -187,9 +187,7 @@ func topLevelFiles(request []byte) (text string) {
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(name, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(got), 0o600))
 	}
 	if want, err := os.ReadFile(name); err != nil || got != string(want) {
 		t.Errorf("got:\n%s\n%v, want:\n%s", got, err, want)
@@ -251,9 +249,7 @@ func TestStorageLimit(t *testing.T) {
 			t.Fatalf("without a limit: %+v", s)
 		}
 	})
-	if err := os.WriteFile(filepath.Join(w.dir, "prefs.toml"), []byte("max_sticky_gb = 0.000000007\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(w.dir, "prefs.toml"), []byte("max_sticky_gb = 0.000000007\n"), 0o600))
 	w.run(func(t *testing.T) {
 		s := w.project(t, 3*time.Minute).Storage
 		if s.Files != 1 || !w.lies("a") || w.lies("b") || w.lies("c") || w.listed() != "a 5 1;" {
@@ -278,9 +274,7 @@ func TestAFileIsUsedUntilItsTaskIsForgotten(t *testing.T) {
 	w.file("mine", "hello")
 	w.file("other", "hello")
 	w.run(func(t *testing.T) { w.after(t, time.Minute) }) // the workunit does not have a result
-	if err := os.WriteFile(filepath.Join(w.dir, "prefs.toml"), []byte("max_sticky_gb = 0.000000007\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(w.dir, "prefs.toml"), []byte("max_sticky_gb = 0.000000007\n"), 0o600))
 	w.run(func(t *testing.T) { w.after(t, time.Minute) })
 	if !w.lies("mine") || w.lies("other") {
 		t.Errorf("the file that was used last is here: %v; the other: %v", w.lies("mine"), w.lies("other"))
@@ -294,9 +288,7 @@ func TestFullDiskLetsStoredFilesGo(t *testing.T) {
 	big.NBytes = 3e6
 	w := newWorld(t, demoURL, withMaster(t, demoURL, orders(nil)), here(big))
 	w.file("big", strings.Repeat("x", 3e6))
-	if err := os.WriteFile(filepath.Join(w.dir, "prefs.toml"), []byte("disk_max_used_gb = 0.002\nsuspend_cpu_usage = 0\nrun_on_batteries = true\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(w.dir, "prefs.toml"), []byte("disk_max_used_gb = 0.002\nsuspend_cpu_usage = 0\nrun_on_batteries = true\n"), 0o600))
 	w.run(func(t *testing.T) {
 		s := w.after(t, 7*time.Minute)
 		if w.lies("big") || s.Compute != "" {
@@ -312,15 +304,11 @@ func TestAbortedOrder(t *testing.T) {
 	answers["archive"] = []answer{{code: http.StatusServiceUnavailable}}
 	w := newWorld(t, demoURL, answers, here())
 	w.run(func(t *testing.T) {
-		if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 		if s := w.after(t, time.Minute); len(s.Transfers) != 1 {
 			t.Fatalf("transfers: %+v", s.Transfers)
 		}
-		if err := w.a.SteerTransfer(t.Context(), demoURL, "archive", true); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.a.SteerTransfer(t.Context(), demoURL, "archive", true))
 		before := w.count("archive")
 		if s := w.after(t, 20*time.Hour); len(s.Transfers) != 0 || w.count("archive") != before {
 			t.Errorf("tried %d times more: %+v", w.count("archive")-before, s.Transfers)

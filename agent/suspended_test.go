@@ -23,15 +23,11 @@ func TestSuspensionsAreLogged(t *testing.T) {
 	_, east := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Local().Zone()
 	at := func(hour float64) float64 { return math.Mod(hour+float64(east)/3600+24, 24) }
 	hours := fmt.Sprintf("start_hour = %v\nend_hour = %v\n", at(2), at(5))
-	if err := os.WriteFile(filepath.Join(w.dir, settings.PrefsFile), []byte(hours), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(w.dir, settings.PrefsFile), []byte(hours), 0o600))
 	w.run(func(t *testing.T) {
 		w.after(t, 6*time.Hour) // from 0 to 6: suspended, resumed, suspended
 		set := func(what control.Activity, kind prefs.ModeKind) {
-			if err := w.a.SetMode(t.Context(), what, kind, 0); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SetMode(t.Context(), what, kind, 0))
 			w.after(t, time.Minute)
 		}
 		set(control.Computing, prefs.Never)
@@ -39,9 +35,7 @@ func TestSuspensionsAreLogged(t *testing.T) {
 		set(control.Network, prefs.Never)
 		set(control.Network, prefs.Always)
 		log, err := w.a.Log(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, m := range log.Messages {
 			if strings.Contains(m.Text, "suspended") || strings.Contains(m.Text, "resumed") {

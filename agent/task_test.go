@@ -79,9 +79,7 @@ func TestStderrOfATask(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(file, []byte(long), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.run(func(t *testing.T) {
 		w.after(t, time.Second)
 		got, err := w.a.Task(t.Context(), demoURL, "w_0")
@@ -114,9 +112,7 @@ func TestAProjectsWishes(t *testing.T) {
 		w.stop()
 		defer w.start(t)
 		db, err := state.OpenReadOnly(filepath.Join(w.dir, "state.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer db.Close()
 		if p, ok := db.Projects.Get(demoURL); !ok || !p.StrictMemory || !p.NonCPUIntensive {
 			t.Errorf("got %+v", p)

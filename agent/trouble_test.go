@@ -70,9 +70,7 @@ func TestWhatTasksNeedIsSaidUntilWorkIsAskedFor(t *testing.T) {
 		})
 		w.run(func(t *testing.T) {
 			steer := func(what control.ProjectAction) {
-				if err := w.a.SteerProject(t.Context(), demoURL, what); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.a.SteerProject(t.Context(), demoURL, what))
 				w.after(t, 5*time.Second)
 			}
 			if !asks {

@@ -28,9 +28,7 @@ func TestUpdateAsksForWork(t *testing.T) {
 			if n := w.count(sched); n > 0 {
 				t.Fatalf("%d requests while it is left alone", n)
 			}
-			if err := w.a.SteerProject(t.Context(), demoURL, action); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.a.SteerProject(t.Context(), demoURL, action))
 			w.after(t, time.Minute)
 			if w.count(sched) == 0 {
 				t.Fatalf("%s: not asked", action)
@@ -67,9 +65,7 @@ func TestAHastyUpdate(t *testing.T) {
 				db.Projects.Put(tx, demoURL, p)
 			})
 			w.run(func(t *testing.T) {
-				if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
 				p := w.project(t, time.Minute)
 				if n := w.count(sched); n != tt.asked || p.WorkCode != tt.work {
 					t.Fatalf("asked %d times within a minute, want %d: as the person wished, and after the pause that the server wants; %+v", n, tt.asked, p)

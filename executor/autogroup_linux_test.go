@@ -44,9 +44,7 @@ func TestSessionsGiveWay(t *testing.T) {
 	}
 	b.appears("child")
 	child, err := strconv.Atoi(b.read(b.slotFile("child")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.awaitNice(child, 19)
 	for slot := range 3 {
 		b.awaitNice(b.Progress()[fmt.Sprint("r_", slot)].PID, 19)

@@ -189,9 +189,7 @@ func TestCriticalSectionIsNotInterrupted(t *testing.T) {
 	for range 100 {
 		b.ticking("ticks")
 	}
-	if err := os.WriteFile(b.slotFile("leave"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(b.slotFile("leave"), []byte("x"), 0o600))
 	if e := b.exited(); e.Verdict != WillRestart {
 		t.Errorf("got %+v", e)
 	}
@@ -264,9 +262,7 @@ func TestPreferencesAreReread(t *testing.T) {
 	b.start(task)
 	b.appears("working")
 	task.Init.GlobalPreferences = "<disk_interval>17</disk_interval>"
-	if err := b.Reread(task); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Reread(task))
 	if e := b.exited(); e.Verdict != Success || b.read(filepath.Join(b.project, "r_0_0")) != "17" {
 		t.Errorf("got %+v", e)
 	}
@@ -292,9 +288,7 @@ func TestTrickles(t *testing.T) {
 	if err := b.TrickleDown("r_1", 0, time.Now(), "for another"); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("got %v", err)
 	}
-	if err := b.TrickleDown("r_0", 0, time.Now(), "<go_on/>"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.TrickleDown("r_0", 0, time.Now(), "<go_on/>"))
 	if e := b.exited(); e.Verdict != Success || b.read(filepath.Join(b.project, "r_0_0")) != "<go_on/>" {
 		t.Errorf("got %+v", e)
 	}
@@ -310,16 +304,12 @@ func TestUploadWhileItRuns(t *testing.T) {
 	if !ok || up.Result != "r_0" || up.Output.Physical != "r_0_0" || up.Output.Logical != "out" || up.Output.NBytes != 5 || up.Output.MD5 != "2b3de800b4576343a07e86b8c420e448" {
 		t.Fatalf("got %+v", ev)
 	}
-	if err := b.UploadEnded("r_0", "out", 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.UploadEnded("r_0", "out", 0))
 	if e := b.exited(); e.Verdict != Success || e.Outputs[0].MD5 != up.Output.MD5 || b.read(b.slotFile("told")) == "absent" {
 		t.Errorf("got %+v", e)
 	}
 	// A file that is not an output is refused at once.
-	if err := b.Clear(0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Clear(0))
 	task := b.boincTask("upload")
 	task.Files[1].Logical = "other"
 	b.start(task)
@@ -358,9 +348,7 @@ func TestWrapperApplication(t *testing.T) {
 	if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
 		t.Errorf("processes left: %v", left)
 	}
-	if err := b.Clear(0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Clear(0))
 	b.put("job", "exit 4\n")
 	b.start(task)
 	if e := b.exited(); e.Verdict != ComputeError || e.ExitStatus != 195 {

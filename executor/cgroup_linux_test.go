@@ -61,9 +61,7 @@ func TestControlGroups(t *testing.T) {
 		missing(t, "systemd is not installed; control groups are NOT tested")
 	}
 	dir, err := os.MkdirTemp("/var/tmp", "cgroups") //nolint:usetesting // not in /dev/shm: the virtual machine has a /dev of its own
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	self := filepath.Join(dir, "executor.test")
 	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", self, ".") // the race detector does not run there
@@ -72,9 +70,7 @@ func TestControlGroups(t *testing.T) {
 		t.Skipf("needs the go command: %v: %s", err, out)
 	}
 	init := filepath.Join(dir, "init")
-	if err := os.WriteFile(init, fmt.Appendf(nil, boot, inside, self, systemd, installer.SliceName, installer.Packaged.Slice()), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(init, fmt.Appendf(nil, boot, inside, self, systemd, installer.SliceName, installer.Packaged.Slice()), 0o700))
 	cmd := exec.CommandContext(t.Context(), kernel, "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "con=null", "con0=null,fd:1", "init="+init)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	out, err := cmd.CombinedOutput()

@@ -23,12 +23,8 @@ func TestApplicationsAreConfined(t *testing.T) {
 	b := newBench(t)
 	for _, name := range []string{"state.db", "gui_rpc_auth.cfg", "accounts/a.toml", "projects/other.example_p/secret", "slots/7/in"} {
 		path := filepath.Join(b.data, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("secret"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte("secret"), 0o600))
 	}
 	b.put("spy", `#!/bin/sh
 for f in ../../state.db ../../gui_rpc_auth.cfg ../../accounts/a.toml ../../projects/other.example_p/secret ../7/in; do
@@ -62,9 +58,7 @@ func TestRootWithoutOtherUsersRefuses(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("STARLING_TEST_CONFINE") != "" {
 		e, err := New(t.TempDir(), slog.New(slog.DiscardHandler), func(Event) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err = e.Confine(Sandbox{}); err == nil || !strings.Contains(err.Error(), "You can: ") {
 			t.Fatalf("got %v", err)
 		}

@@ -14,9 +14,7 @@ import (
 func TestCPUsOfATask(t *testing.T) {
 	t.Parallel()
 	var mine unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &mine); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.SchedGetaffinity(0, &mine))
 	last := -1
 	for n := range 1024 {
 		if mine.IsSet(n) {

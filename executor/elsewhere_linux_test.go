@@ -19,28 +19,18 @@ func TestAContainerWithTheSamePath(t *testing.T) {
 		t.Skip("mounts need root")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	slot := filepath.Join(dir, "slots", "0")
-	if err := os.MkdirAll(slot, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(slot, 0o700))
 	e, err := New(dir, slog.New(slog.DiscardHandler), func(Event) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	begin := func(wrap ...string) int {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), wrap[0], append(wrap[1:], fmt.Sprintf("cd '%s' && echo ready && exec sleep 100", slot))...)
 		cmd.Env = append(os.Environ(), slotMark+"="+slot)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 		if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 			t.Skip("no mount namespace can be made here")
@@ -57,9 +47,7 @@ func TestAContainerWithTheSamePath(t *testing.T) {
 		t.Errorf("%d, which is a container's, is among %v", theirs, found)
 	}
 	other, err := New(t.TempDir(), slog.New(slog.DiscardHandler), func(Event) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other.dir = e.dir // the path inside the container
 	if e.ours(other.mark(0)) {
 		t.Error("another data directory of the same path has the same marks")

@@ -123,9 +123,7 @@ func TestQuitAndResumeFromCheckpoint(t *testing.T) {
 			t.Fatalf("run %d: got %+v, want a checkpoint after %v", n, ev, cpu)
 		}
 		cpu = c.CPUTime
-		if err := b.Quit("r_0"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Quit("r_0"))
 		// Used is only the CPU time of this run. The main process's last ticks are counted when it
 		// has ended.
 		if e := b.exited(); e.Verdict != WillRestart || e.CPUTime < cpu || e.Used <= 0 || e.Used > e.CPUTime {

@@ -22,9 +22,7 @@ func TestCompressedOutputs(t *testing.T) {
 	task := b.task("upper")
 	task.Files[1].Gzip, task.Files[1].MaxBytes = true, int64(len(text))
 	name := filepath.Join(b.project, "r_0_0")
-	if err := os.WriteFile(name, []byte("of an agent that was killed"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte("of an agent that was killed"), 0o600))
 	b.start(task)
 	e := b.exited()
 	if e.Verdict != Success || len(e.Outputs) != 1 {
@@ -35,9 +33,7 @@ func TestCompressedOutputs(t *testing.T) {
 		t.Errorf("%d bytes, reported as %+v", len(file), o)
 	}
 	r, err := gzip.NewReader(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := io.ReadAll(r); err != nil || string(got) != strings.ToUpper(text) {
 		t.Errorf("decompressed: %.60q, %v", got, err)
 	}

@@ -212,9 +212,7 @@ func TestNobodyGetsAway(t *testing.T) {
 			}
 			b.ended()
 			pid, err := strconv.Atoi(strings.TrimSpace(b.read(b.slotFile("away"))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			gone(t, pid)
 			b.tree.look(true) // reaps
 			if err := syscall.Kill(pid, 0); err == nil {
@@ -233,9 +231,7 @@ func TestTheNextAgentFindsThemToo(t *testing.T) {
 	b.start(task)
 	b.appears("away")
 	pid, err := strconv.Atoi(strings.TrimSpace(b.read(b.slotFile("away"))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if m := sandbox.Marked(pid); m != b.mark(0) {
 		t.Errorf("the mark is %d, want %d", m, b.mark(0))
 	}
@@ -264,15 +260,9 @@ func TestTasksOfRootAreOthers(t *testing.T) {
 		chmod 777 ../../state.db $P $P/in_1 && echo permissions >>leaks
 		: >ready
 		exit 3`)
-	if err := os.WriteFile(filepath.Join(b.data, "state.db"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(b.data, "slots", "1"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(b.data, "slots", "1", "init_data.xml"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(b.data, "state.db"), nil, 0o600))
+	must(t, os.MkdirAll(filepath.Join(b.data, "slots", "1"), 0o700))
+	must(t, os.WriteFile(filepath.Join(b.data, "slots", "1", "init_data.xml"), nil, 0o644))
 	b.start(task)
 	if e := b.ended(); e.ExitStatus != 3 {
 		t.Errorf("got %.300v", e)

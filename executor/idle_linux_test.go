@@ -43,9 +43,7 @@ func TestIdleClassOfChildren(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put("script", "#!/bin/sh\nsleep 1000 &\nsleep 1000 &\nwait\n")
-	if err := os.Chmod(filepath.Join(b.project, "script"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(b.project, "script"), 0o755))
 	task := b.task()
 	task.Program, task.Args, task.Init.NoPriorityChange = "script", nil, false
 	b.start(task)

@@ -32,13 +32,9 @@ func inImage(t *testing.T, script string) (*bench, Task) {
 	if err := testimage.System(t.Context(), root, "sh", "cat", "ls", "head", "sleep", "mkdir"); err != nil {
 		t.Skip(err)
 	}
-	if err := os.WriteFile(filepath.Join(root, "marker"), []byte("image\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(root, "marker"), []byte("image\n"), 0o600))
 	layer, err := testimage.Folder(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	task.Image = b.image(layer)
 	b.useImages()
 	return b, task
@@ -91,9 +87,7 @@ func TestTaskInAnImage(t *testing.T) {
 		if e := b.exited(); e.Verdict != Success || len(e.Outputs) != 1 {
 			t.Fatalf("got %.1000v", e)
 		}
-		if err := b.Clear(0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Clear(0))
 	}
 	if found, _ := filepath.Glob(filepath.Join(b.data, imagesDir, "*", "new")); len(found) > 0 {
 		t.Errorf("the image was changed: %s", found)
@@ -127,9 +121,7 @@ func TestProcessesInAnImage(t *testing.T) {
 	b, task := inImage(t, `sleep 1000 & : >ready; i=0; while :; do i=$((i+1)); done`)
 	b.start(task)
 	b.appears("ready")
-	if err := b.Suspend(task.Result); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Suspend(task.Result))
 	b.progress(func(p Progress) bool { return p.Suspended })
 	pid := b.Progress()[task.Result].PID
 	b.restart()
@@ -145,14 +137,10 @@ func TestProcessesInAnImage(t *testing.T) {
 	}
 	b.useImages()
 	b.timing.leave = 100 * time.Millisecond // the shell does not read messages
-	if err := os.Remove(b.slotFile("ready")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(b.slotFile("ready")))
 	b.start(task)
 	b.appears("ready")
-	if err := b.Abort(task.Result, 203, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Abort(task.Result, 203, "enough"))
 	if e := b.ended(); e.Verdict != Aborted {
 		t.Errorf("got %.500v", e)
 	}
@@ -177,12 +165,8 @@ func TestWrongImages(t *testing.T) {
 	b, task := inImage(t, `exit 7`)
 	layer := filepath.Join(b.project, task.Image.Layers[0].Physical)
 	good, err := os.ReadFile(layer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(layer, good[:len(good)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(layer, good[:len(good)/2], 0o600))
 	changed := &ChangedError{}
 	if err := b.Start(task); !errors.As(err, &changed) || len(changed.Files) != 1 || changed.Files[0] != task.Image.Layers[0].Physical {
 		t.Errorf("a changed layer: %v", err)
@@ -198,9 +182,7 @@ func TestWrongImages(t *testing.T) {
 	if err := b.Start(task); !errors.Is(err, ErrUnusable) {
 		t.Errorf("a layer that was published incomplete: %v", err)
 	}
-	if err := os.Remove(layer); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(layer))
 	if err := b.Start(task); err == nil || errors.Is(err, ErrUnusable) {
 		t.Errorf("a layer that is missing: %v", err)
 	}
@@ -245,25 +227,17 @@ func TestInterfaceInAnImage(t *testing.T) {
 	b := newBench(t)
 	root := t.TempDir()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := testimage.System(t.Context(), root, self); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, testimage.System(t.Context(), root, self))
 	archive, err := testimage.Folder(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	task := b.task("count")
 	task.Image = b.image(archive)
 	b.useImages()
 	b.start(task)
 	b.appears("state")
 	b.progress(func(p Progress) bool { return p.CheckpointCPUTime > 0 })
-	if err := b.Quit(task.Result); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Quit(task.Result))
 	if e := b.exited(); e.Verdict != WillRestart {
 		t.Errorf("got %.500v", e)
 	}
@@ -314,9 +288,7 @@ func TestProfileOfAnArchive(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(tools, "apparmor_parser"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command, ok := strings.CutPrefix(installProfile(program), "sudo ")
 	if !ok || strings.Count(command, usedProfile) != 2 {
 		t.Fatalf("got %s", command)
@@ -363,13 +335,9 @@ func TestDriverInAnImage(t *testing.T) {
 		t.Skip("ls needs no library of its own here")
 	}
 	moved := filepath.Join(t.TempDir(), "library")
-	if err := os.Rename(from, moved); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(from, moved))
 	archive, err := testimage.Folder(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	task.Image = b.image(archive)
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

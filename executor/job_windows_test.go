@@ -106,9 +106,7 @@ func TestPriorityClass(t *testing.T) {
 		b.start(task)
 		b.appears("working")
 		h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(b.Progress()["r_0"].PID))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, err := windows.GetPriorityClass(h); err != nil || got != c.want {
 			t.Errorf("got %#x, %v; want %#x", got, err, c.want)
 		}
@@ -128,14 +126,10 @@ func TestAPlainProgramIsSuspended(t *testing.T) {
 	for range 3 {
 		b.ticking("ticks")
 		b.ticking("child.ticks")
-		if err := b.Suspend("r_0"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Suspend("r_0"))
 		b.still("ticks")
 		b.still("child.ticks")
-		if err := b.Resume("r_0"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Resume("r_0"))
 	}
 	b.ticking("ticks")
 	b.ticking("child.ticks")
@@ -176,9 +170,7 @@ func inC(t *testing.T, args ...string) (*bench, Task) {
 	}
 	b := newBench(t)
 	text, err := os.ReadFile(app)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.put("app_c.exe", string(text))
 	task := b.task()
 	task.Program, task.Args = "app_c.exe", args
@@ -193,9 +185,7 @@ func TestAnApplicationInC(t *testing.T) {
 	for n := range 2 { // interrupted twice
 		b.start(task)
 		b.ticking("ticks")
-		if err := b.Suspend("r_0"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Suspend("r_0"))
 		b.still("ticks")
 		_ = b.Resume("r_0")
 		for saved := false; !saved; {

@@ -125,9 +125,7 @@ func TestControlQueue(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ipc, err := appipc.NewChannels(make([]byte, appipc.MmapSize))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var queue controlQueue
 			var got string
 			read := func() bool {

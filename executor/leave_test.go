@@ -27,9 +27,7 @@ func TestSuspend(t *testing.T) {
 			b := newBench(t)
 			b.start(b.task("wait"))
 			b.appears("working")
-			if err := b.Suspend("r_0"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.Suspend("r_0"))
 			b.progress(func(p Progress) bool { return p.Suspended })
 			want := end(b)
 			e := b.exited()
@@ -63,9 +61,7 @@ func TestFinishedProcessThatDoesNotEnd(t *testing.T) {
 	b.timing.leave, b.timing.afterFinish = 20*time.Millisecond, 20*time.Millisecond
 	b.start(b.task("stubborn"))
 	b.appears("working")
-	if err := os.WriteFile(b.slotFile("boinc_finish_called"), []byte("0\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(b.slotFile("boinc_finish_called"), []byte("0\n"), 0o600))
 	if e := b.exited(); e.Verdict != Aborted || e.ExitStatus != 194 {
 		t.Errorf("got %+v", e)
 	}
@@ -78,9 +74,7 @@ func TestChildOutsideTheGroupIsKilledToo(t *testing.T) {
 	b.start(b.task("escape"))
 	b.appears("working")
 	pid, err := strconv.Atoi(b.read(b.slotFile("child")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = b.Quit("r_0")
 	b.exited()
 	gone(t, pid)
@@ -94,9 +88,7 @@ func TestStop(t *testing.T) {
 	other := b.task("wait")
 	other.Result, other.Slot = "r_1", 1
 	b.start(other)
-	if err := b.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Stop(t.Context()))
 	for range 2 {
 		if e := b.exited(); e.Verdict != WillRestart {
 			t.Errorf("got %+v", e)
@@ -114,9 +106,7 @@ func TestStopKillsWhenItsTimeIsOver(t *testing.T) {
 	b.appears("working")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := b.Stop(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Stop(ctx))
 	if e := b.exited(); e.Verdict != WillRestart {
 		t.Errorf("got %+v", e)
 	}

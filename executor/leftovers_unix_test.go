@@ -20,20 +20,14 @@ func TestKillLeftovers(t *testing.T) {
 	cmd := exec.Command(filepath.Join(b.project, programName), "application", "wait")
 	cmd.Dir = filepath.Dir(b.slotFile("x"))
 	cmd.Env = environment(os.Environ(), nil, "", cmd.Dir, false)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	b.appears("working")
 	// The shell of a person who looks around in a slot is not a leftover.
 	shell := exec.Command("sleep", "1000")
 	shell.Dir = cmd.Dir
-	if err := shell.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, shell.Start())
 	defer func() { _ = shell.Process.Kill(); _ = shell.Wait() }()
-	if err := b.KillLeftovers(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.KillLeftovers(t.Context()))
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != -1 {
 		t.Errorf("leftover ended with %v", err)
 	}

@@ -39,9 +39,7 @@ func TestLimits(t *testing.T) {
 			c.limit(b, &task)
 			b.start(task)
 			if c.status == 197 { // let the time pass
-				if err := b.toRun("r_0", func(r *run) { r.update(func(p *Progress) { p.Elapsed = 301 * time.Second }) }); err != nil {
-					t.Fatal(err)
-				}
+				must(t, b.toRun("r_0", func(r *run) { r.update(func(p *Progress) { p.Elapsed = 301 * time.Second }) }))
 			}
 			e := b.exited()
 			if e.Verdict != Aborted || e.ExitStatus != c.status || !strings.Contains(e.Message, c.text) {
@@ -148,9 +146,7 @@ func TestThrottledApplication(t *testing.T) {
 	b.Allow(Allowance{CPU: 1e-9})
 	b.stillFor("ticks", 40*time.Millisecond)
 	task.Unthrottled = true
-	if err := b.Reread(task); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Reread(task))
 	b.ticking("ticks")
 	_ = b.Quit("r_0")
 	if e := b.exited(); e.Verdict != WillRestart {
@@ -189,9 +185,7 @@ func TestMissingLibrary(t *testing.T) {
 	// The name of a library in the program's table is replaced by one that does not exist.
 	name := filepath.Join(b.project, "app_1.0")
 	text := strings.Replace(b.read(name), "libboinc_api.so", "libmissing_.so!", 1)
-	if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, []byte(text), 0o700))
 	b.start(b.boincTask("upper"))
 	if e := b.exited(); e.Verdict != ComputeError || e.ExitStatus != 127 || !strings.Contains(e.Stderr, "libmissing_.so") {
 		t.Errorf("got %+v", e)
@@ -213,9 +207,7 @@ func TestSuspendedApplicationOutlivesTheAgent(t *testing.T) {
 	b.still("child_ticks")
 	first := b.events
 	b.restart()
-	if err := b.KillLeftovers(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.KillLeftovers(t.Context()))
 	gone(t, far)
 	gone(t, pid)
 	for ended := false; !ended; { // unlike a killed agent, the first one still exists and cleans up after its run
@@ -240,13 +232,9 @@ func TestLostHeartbeat(t *testing.T) {
 	b.start(b.boincTask("return"))
 	b.exited()
 	init := strings.Replace(b.read(b.slotFile("init_data.xml")), "<client_pid>", "<client_pid>99999999", 1)
-	if err := os.WriteFile(b.slotFile("init_data.xml"), []byte(init), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(b.slotFile("init_data.xml"), []byte(init), 0o600))
 	p, err := os.StartProcess("../../projects/example.org_p/app_1.0", []string{"app", "tick"}, &os.ProcAttr{Dir: filepath.Dir(b.slotFile("x"))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	st, err := p.Wait()
 	if err != nil || !st.Success() || st.Sys().(syscall.WaitStatus).Signaled() || b.read(b.slotFile("boinc_finish_called")) != "absent" {
 		t.Errorf("got %v %v", st, err)

@@ -23,9 +23,7 @@ func TestProgramsOutside(t *testing.T) {
 		free := allowed && os.Geteuid() != 0
 		b := newBench(t)
 		secret := filepath.Join(b.data, "secret")
-		if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(secret, []byte("secret"), 0o600))
 		b.put("wrapper", `#!/bin/sh
 cat ../../secret >seen 2>/dev/null
 setsid sh -c 'echo $$ >pid; exec sleep 1000' </dev/null >/dev/null 2>&1 &

@@ -26,18 +26,14 @@ func TestLongPaths(t *testing.T) {
 	deep := b.slotFile(filepath.Join(strings.Repeat("a", 200), strings.Repeat("b", 200)))
 	b.start(b.task("wait"))
 	b.appears("working")
-	if err := os.MkdirAll(deep, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(deep, 0o700))
 	_ = b.Quit("r_0")
 	b.exited()
 	b.start(b.task("wait")) // the run continues in the slot with its content
 	b.progress(func(p Progress) bool { return p.PID > 0 })
 	_ = b.Quit("r_0")
 	b.exited()
-	if err := b.Clear(0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Clear(0))
 	if _, err := os.Stat(b.slotFile("")); err == nil {
 		t.Error("the slot is still there")
 	}
@@ -50,9 +46,7 @@ func TestLongPaths(t *testing.T) {
 func TestADataDirectoryThatIsTooDeep(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120), strings.Repeat("e", 120))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o700))
 	if _, err := New(dir, slog.New(slog.DiscardHandler), nil); err == nil || !strings.Contains(err.Error(), "choose a shorter --data") {
 		t.Errorf("got %v", err)
 	}

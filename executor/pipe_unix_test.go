@@ -15,9 +15,7 @@ import (
 func TestInputIsANamedPipe(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	if err := syscall.Mkfifo(filepath.Join(b.project, "in_2"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(filepath.Join(b.project, "in_2"), 0o600))
 	for _, optional := range []bool{false, true} {
 		task := b.task("upper")
 		task.Files[0] = File{Physical: "in_2", Logical: "in", Copy: true, Optional: optional}

@@ -75,9 +75,7 @@ func TestWrappedProgram(t *testing.T) {
 	b.put("capitals.sh", "#!/bin/sh\ntr a-z A-Z < in; echo done >&2; exit $1\n")
 	b.put("forever.sh", "#!/bin/sh\n> working; while :; do :; done\n")
 	for _, name := range []string{"capitals.sh", "forever.sh"} {
-		if err := exec.Command("chmod", "+x", filepath.Join(b.project, name)).Run(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, exec.Command("chmod", "+x", filepath.Join(b.project, name)).Run())
 	}
 	task := func(program string, args ...string) Task {
 		task := b.task()
@@ -93,16 +91,12 @@ func TestWrappedProgram(t *testing.T) {
 	if e := b.exited(); e.Verdict != Success || b.read(filepath.Join(b.project, "r_0_0")) != "HELLO" {
 		t.Errorf("got %+v", e)
 	}
-	if err := b.Clear(0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Clear(0))
 	b.start(task("capitals.sh", "4"))
 	if e := b.exited(); e.Verdict != ComputeError || e.ExitStatus != 4 || !strings.Contains(e.Stderr, "done\n") {
 		t.Errorf("got %+v", e)
 	}
-	if err := b.Clear(0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Clear(0))
 	long := task("forever.sh")
 	long.Init.RscFPOpsEst, long.Init.HostInfo = 1e11, "<p_fpops>1e9</p_fpops>" // 100 s
 	b.start(long)

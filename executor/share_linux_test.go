@@ -67,9 +67,7 @@ func (l layout) compete(b *testing.B) (task, foreground time.Duration) {
 	root := l.groups(b)
 	busy, idle := l.hog(b, root, l.foreground), l.hog(b, root, l.task)
 	init := appipc.DefaultInitData()
-	if err := lowerPriority(idle.cmd.Process.Pid, init); err != nil {
-		b.Fatal(err)
-	}
+	must(b, lowerPriority(idle.cmd.Process.Pid, init))
 	if l.lowered {
 		new(sessions).lower(idle.cmd.Process.Pid, niceOf(init))
 	}
@@ -93,27 +91,19 @@ func (l layout) hog(b *testing.B, root, group string) hog {
 		ownGroup(cmd)
 	}
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
+	must(b, cmd.Start())
 	h := hog{cmd, in}
 	b.Cleanup(func() { h.end() })
 	if group != "" {
-		if err := write(filepath.Join(root, group), "cgroup.procs", strconv.Itoa(cmd.Process.Pid)); err != nil {
-			b.Fatal(err)
-		}
+		must(b, write(filepath.Join(root, group), "cgroup.procs", strconv.Itoa(cmd.Process.Pid)))
 	}
 	return h
 }
 
 func (h hog) compute(b *testing.B) {
 	b.Helper()
-	if err := h.in.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, h.in.Close())
 }
 
 // end ends the hog and returns the CPU time that it has used.

@@ -14,9 +14,7 @@ func TestDiskUsage(t *testing.T) {
 	b.appears("working")
 	b.progress(func(p Progress) bool { return p.Disk > 0 })
 	before := b.Progress()["r_0"].Disk
-	if err := os.WriteFile(b.slotFile("big"), make([]byte, 1<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(b.slotFile("big"), make([]byte, 1<<20), 0o600))
 	b.progress(func(p Progress) bool { return p.Disk >= before+1<<20 })
 }
 
@@ -63,20 +61,14 @@ func TestLinksOutOfTheProjectAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(secret, filepath.Join(b.project, "in_2")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(secret, []byte("key"), 0o600))
+	must(t, os.Symlink(secret, filepath.Join(b.project, "in_2")))
 	task := b.task("upper")
 	task.Files[0] = File{Physical: "in_2", Logical: "in", Copy: true}
 	if err := b.Start(task); err == nil {
 		t.Error("an input outside the project was copied")
 	}
-	if err := os.Symlink(secret, filepath.Join(b.project, "r_0_0")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(secret, filepath.Join(b.project, "r_0_0")))
 	b.start(b.task("plain"))
 	if e := b.exited(); e.Verdict != ComputeError || e.Outputs[0].MD5 != "" {
 		t.Errorf("got %+v", e)

@@ -18,13 +18,9 @@ func TestDescendants(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "(setsid sh -c 'sleep 1000 & echo; wait' &); sleep 1000 & wait")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		killGroup(cmd.Process.Pid)
 		_ = cmd.Wait()

@@ -21,12 +21,8 @@ func TestChangedFiles(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, now, now); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+		must(t, os.Chtimes(path, now, now))
 	}
 	sum := func(text string) string {
 		s := md5.Sum([]byte(text))
@@ -63,18 +59,14 @@ func TestChangedFiles(t *testing.T) {
 	// A disk that loses bytes does not report it. The loss is found a day later.
 	write("program", "evil")
 	info, err := os.Stat(filepath.Join(dir, "program"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.seen[filepath.Join(dir, "program")] = &checked{info: info, md5: sum("good"), at: now}
 	verify(now.Add(23 * time.Hour))
 	verify(now.Add(25*time.Hour), "program")
 	c.seen[filepath.Join(dir, "program")] = &checked{info: info, md5: sum("good"), at: now}
 	verify(now.Add(-time.Hour), "program") // the clock was set back: the time since then is unknown
 
-	if err := os.Mkdir(filepath.Join(dir, "gone"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(dir, "gone"), 0o700))
 	verify(now, "program", "gone") // a folder is not a file
 }
 
@@ -82,17 +74,13 @@ func TestChangedFiles(t *testing.T) {
 func TestChecksAreBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "f"), nil, 0o600))
 	c := checks{seen: make(map[string]*checked)}
 	for i := range maxChecked {
 		c.seen[strconv.Itoa(i)] = new(checked)
 	}
 	empty := md5.Sum(nil)
-	if err := c.verify(Task{ProjectDir: dir, Files: []File{{Physical: "f", MD5: hex.EncodeToString(empty[:])}}}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.verify(Task{ProjectDir: dir, Files: []File{{Physical: "f", MD5: hex.EncodeToString(empty[:])}}}, time.Now()))
 	if n := len(c.seen); n > maxChecked {
 		t.Errorf("%d are remembered", n)
 	}

@@ -24,16 +24,10 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	data, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &bench{t: t, data: data, project: filepath.Join(data, "projects", "example.org_p")}
-	if err := os.MkdirAll(b.project, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := install(b.project, programName); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(b.project, 0o700))
+	must(t, install(b.project, programName))
 	b.put("in_1", "hello")
 	b.restart()
 	return b
@@ -140,4 +134,11 @@ func (b *bench) until(what string, done func() bool) {
 		}
 		return false
 	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

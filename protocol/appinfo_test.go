@@ -39,9 +39,7 @@ func here(*protocol.FileInfo) string { return "" }
 
 func TestAppInfo(t *testing.T) {
 	all, err := protocol.ParseAppInfo([]byte(appInfo))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	info, errs := all.Usable("linux", here)
 	if len(errs) > 0 || len(info.Apps) != 1 || len(info.Files) != 2 || len(info.Versions) != 1 {
 		t.Fatalf("got %+v, %v", info, errs)

@@ -20,9 +20,7 @@ func BenchmarkParseSchedulerRequest(b *testing.B) {
 func BenchmarkEncodeSchedulerReply(b *testing.B) {
 	body := captured(b, "01-first-contact-with-work.response.http")["upstream-server/01-first-contact-with-work.response.http"]
 	r, err := protocol.ParseSchedulerReply(body)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
 		r.Encode()

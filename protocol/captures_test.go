@@ -19,9 +19,7 @@ func captured(t testing.TB, pattern string) map[string][]byte {
 	var paths []string
 	for _, dir := range []string{"*", "*/*"} {
 		m, err := filepath.Glob(filepath.Join("testdata", "captures", dir, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		paths = append(paths, m...)
 	}
 	if len(paths) == 0 {
@@ -30,9 +28,7 @@ func captured(t testing.TB, pattern string) map[string][]byte {
 	bodies := make(map[string][]byte)
 	for _, p := range paths {
 		b, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		name := strings.TrimPrefix(p, filepath.Join("testdata", "captures")+"/")
 		if strings.HasSuffix(p, ".http") {
 			_, body, ok := bytes.Cut(b, []byte("\r\n\r\n"))
@@ -58,9 +54,7 @@ func TestRealSchedulerRequests(t *testing.T) {
 	for name, body := range bodies {
 		t.Run(name, func(t *testing.T) {
 			r, err := protocol.ParseSchedulerRequest(body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(r.Authenticator) != 32 || r.Platform == "" || r.Host.NCPUs != 2 || r.Client.Major < 7 {
 				t.Errorf("got key %q, platform %q, %d CPUs, client %v", string(r.Authenticator), r.Platform, r.Host.NCPUs, r.Client)
 			}
@@ -68,9 +62,7 @@ func TestRealSchedulerRequests(t *testing.T) {
 				t.Errorf("working preferences are %.60q", r.WorkingPrefs)
 			}
 			again, err := protocol.ParseSchedulerRequest(r.Encode())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			r.Trickles, again.Trickles = nil, nil
 			dropLocal(r)
 			dropLocal(again)
@@ -91,9 +83,7 @@ func dropLocal(r *protocol.SchedulerRequest) {
 func TestReportedResultIsReadFromARealRequest(t *testing.T) {
 	body := captured(t, "015-scheduler.request.http")["debian-7.20.5/clean/015-scheduler.request.http"]
 	r, err := protocol.ParseSchedulerRequest(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(r.Results) != 1 {
 		t.Fatalf("got %d results, want 1", len(r.Results))
 	}
@@ -125,13 +115,9 @@ func TestRealSchedulerReplies(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			again, err := protocol.ParseSchedulerReply(r.Encode())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			tidy(r)
 			tidy(again)
 			if !reflect.DeepEqual(r, again) {
@@ -160,9 +146,7 @@ func tidy(r *protocol.SchedulerReply) {
 func TestUpstreamReplyWithWork(t *testing.T) {
 	body := captured(t, "01-first-contact-with-work.response.http")["upstream-server/01-first-contact-with-work.response.http"]
 	r, err := protocol.ParseSchedulerReply(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r.HostID != 111 || r.MasterURL != "http://127.0.0.1:8180/bench/" || !r.DontUseDCF {
 		t.Errorf("got host %d, master URL %q, dont_use_dcf %v", r.HostID, r.MasterURL, r.DontUseDCF)
 	}
@@ -192,9 +176,7 @@ func TestRealUploads(t *testing.T) {
 			continue
 		}
 		data, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if int64(len(data)) != r.NBytes-r.Offset {
 			t.Errorf("%s: %d bytes of data, want %d from offset %d", name, len(data), r.NBytes, r.Offset)
 		}
@@ -266,5 +248,12 @@ func TestRealMasterPages(t *testing.T) {
 		if err != nil || urls[0] != "http://127.0.0.1:18080/demo_cgi/cgi" {
 			t.Errorf("%s: got %v, %v", name, urls, err)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -13,13 +13,9 @@ const recordedState = "testdata/captures/app/data-dir/client_state.xml"
 
 func TestParseClientState(t *testing.T) {
 	b, err := os.ReadFile(recordedState)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f, err := protocol.ParseClientState(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(f.Projects) != 1 || f.Host.NCPUs < 1 || f.Host.Fpops <= 0 || f.Times.OnFrac <= 0 {
 		t.Fatalf("got %d projects on %+v", len(f.Projects), f.Host)
 	}

@@ -67,9 +67,7 @@ const coprocs = `<scheduler_request>
 
 func TestCoprocessorsOfARequest(t *testing.T) {
 	r, err := protocol.ParseSchedulerRequest([]byte(coprocs))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []protocol.Coproc{
 		{
 			Kind: "NVIDIA", Count: 2, Name: "NVIDIA GeForce RTX 3060", Memory: 12.5e9, PeakFlops: 12.738e12,

@@ -37,16 +37,12 @@ func TestEarlierExchangesAreRead(t *testing.T) {
 	} {
 		name := fmt.Sprintf("starling/exchanges/%03d-scheduler.", n+1)
 		req, err := protocol.ParseSchedulerRequest(bodies[name+"request.http"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(req.Files) != want.files || len(req.Results) != want.reports || len(req.Coprocs) != 1 || req.Coprocs[0].Count != 2 {
 			t.Errorf("request %d: files %+v, reports %d, coprocessors %+v", n+1, req.Files, len(req.Results), req.Coprocs)
 		}
 		reply, err := protocol.ParseSchedulerReply(replies[name+"response.http"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !want.reply(reply) {
 			t.Errorf("reply %d: %+v", n+1, reply)
 		}

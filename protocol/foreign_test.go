@@ -86,9 +86,7 @@ func TestForeignTextsAreTame(t *testing.T) {
 	scheduler, err1 := protocol.ParseSchedulerReply(message("scheduler_reply"))
 	manager, err2 := protocol.ParseManagerReply(message("acct_mgr_reply"))
 	config, err3 := protocol.ParseProjectConfig(message("project_config"))
-	if err := errors.Join(err1, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err1, err2, err3))
 	_, refused := protocol.ParseAccountReply(message("error"))
 	seen := 0
 	for _, v := range []any{scheduler, manager, config, &struct{ Refused string }{refused.Error()}} {

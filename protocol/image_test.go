@@ -33,9 +33,7 @@ func TestImageDescriptions(t *testing.T) {
 		"capitals":                 {protocol.Image{Layers: []protocol.ImageLayer{{DiffID: strings.Repeat("0A", 32)}}}, "no SHA-256"},
 	} {
 		text, err := json.Marshal(c.image)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch got, err := protocol.ParseImage(text); {
 		case c.want == "" && (err != nil || got.ID() != c.image.ID()):
 			t.Errorf("%s: got %v, %v", name, got, err)

@@ -45,9 +45,7 @@ aa
 
 func TestManagerReply(t *testing.T) {
 	r, err := protocol.ParseManagerReply([]byte(managerReply))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r.Name != "Chooser & Co" || r.UserName != "Ann" || r.Repeat != 3600500*time.Millisecond || r.Venue != "work" || len(r.Messages) != 1 ||
 		strings.TrimSpace(r.Opaque) != "<mark>7</mark>" || !strings.Contains(r.SigningKey, "1024\nab") || !strings.Contains(r.GlobalPrefs, "<mod_time>12") {
 		t.Errorf("got %+v", r)

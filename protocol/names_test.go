@@ -14,9 +14,7 @@ func asAccountError(err error, target **protocol.AccountError) bool { return err
 
 func TestHashVectors(t *testing.T) {
 	b, err := os.ReadFile("testdata/vectors/other.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var v struct {
 		Password struct {
 			Password   string `json:"password"`
@@ -41,9 +39,7 @@ func TestHashVectors(t *testing.T) {
 			Dir    string `json:"dir"`
 		} `json:"dir_hash"`
 	}
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(b, &v))
 	equal := func(what, got, want string) {
 		t.Helper()
 		if got != want || want == "" {

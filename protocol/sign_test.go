@@ -12,9 +12,7 @@ import (
 func vector(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile("testdata/vectors/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -26,13 +24,9 @@ func TestSignatureVectors(t *testing.T) {
 		{"upload", "upload-cert.txt", "upload-cert.sig"},
 	} {
 		priv, err := protocol.ParsePrivateKey(vector(t, v.key+"_private"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pub, err := protocol.ParsePublicKey(vector(t, v.key+"_public"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		content, want := vector(t, v.content), vector(t, v.signature)
 		got, err := priv.SignText(content)
 		if err != nil || strings.TrimSpace(got) != strings.TrimSpace(want) {
@@ -63,9 +57,7 @@ func TestSignatureVectors(t *testing.T) {
 func TestKeyTextIsBOINCs(t *testing.T) {
 	for _, name := range []string{"code_sign", "upload", "code_sign_new"} {
 		priv, err := protocol.ParsePrivateKey(vector(t, name+"_private"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, want := strings.TrimSpace(priv.Text()), strings.TrimSpace(vector(t, name+"_private")); got != want {
 			t.Errorf("%s_private: written as\n%s\nwant\n%s", name, got, want)
 		}
@@ -77,17 +69,11 @@ func TestKeyTextIsBOINCs(t *testing.T) {
 
 func TestGeneratedKeysSignAndVerify(t *testing.T) {
 	k, err := protocol.GenerateKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	again, err := protocol.ParsePrivateKey(k.Text())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sig, err := again.SignText("text")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := k.Public().VerifyText("text", sig); err != nil {
 		t.Error(err)
 	}

@@ -94,21 +94,13 @@ func TestDamage(t *testing.T) {
 	path := filepath.Join(dir, "state.db")
 	db := open(t, path)
 	fill(t, db, 300)
-	if err := db.Keeper()(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Keeper()())
 	want := content(t, db)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	good, err := os.ReadFile(path + ".good")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	repaired, times := 0, uint64(400)
 	if testing.Short() {
 		times = 40
@@ -124,13 +116,9 @@ func TestDamage(t *testing.T) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "state.db")
 		if now != nil {
-			if err := os.WriteFile(path, now, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, now, 0o600))
 		}
-		if err := os.WriteFile(path+".good", good, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path+".good", good, 0o600))
 		what := fmt.Sprintf("seed %d, %s", seed, d.name)
 		if db, err := state.OpenReadOnly(path); err == nil {
 			if got := content(t, db); got != want {
@@ -181,17 +169,11 @@ func TestDamageWithoutACopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
 	fill(t, db, 50)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	clear(b[:8192])
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, b, 0o600))
 	db = open(t, path)
 	if db.Repaired == nil || !db.Repaired.Copy.IsZero() || db.Results.Len() != 0 {
 		t.Fatalf("got %+v", db.Repaired)
@@ -226,9 +208,7 @@ func TestDamageWhileInUse(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "state.db")
 			db := open(t, path)
 			fill(t, db, 100)
-			if err := do(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, do(path))
 			fill(t, db, 120)
 			want := content(t, db)
 			_ = db.Close()
@@ -243,21 +223,15 @@ func TestDamageWhileInUse(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "state.db")
 	db, err := state.Open(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	fill(f, db, 5)
 	_ = db.Close()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), "state.db")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, b, 0o600))
 		if db, err := state.Open(path); err == nil {
 			_ = db.Close()
 		}

@@ -44,9 +44,7 @@ func names(t testing.TB, db *state.DB, before uint64) (all []string) {
 
 func reopened(t *testing.T, db *state.DB, path string) *state.DB {
 	t.Helper()
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	return open(t, path)
 }
 
@@ -62,9 +60,7 @@ func TestEachFieldOfTheHistoryIsKept(t *testing.T) {
 	}
 	db = reopened(t, db, path)
 	var tasks []state.EndedTask
-	if err := db.Ended(0, func(_ uint64, e state.EndedTask) bool { tasks = append(tasks, e); return true }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Ended(0, func(_ uint64, e state.EndedTask) bool { tasks = append(tasks, e); return true }))
 	if len(tasks) != 1 || !reflect.DeepEqual(tasks[0], task) {
 		t.Errorf("read\n%+v\nwritten\n%+v", tasks, task)
 	}
@@ -166,15 +162,11 @@ func TestTheTimelineIsBounded(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "state.db"))
 	add := func(replace bool, list ...state.Span) {
 		t.Helper()
-		if err := db.Update(func(tx *state.Tx) { db.AddSpans(tx, replace, list...) }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Update(func(tx *state.Tx) { db.AddSpans(tx, replace, list...) }))
 	}
 	count := func() (n int) {
 		t.Helper()
-		if err := db.Spans(0, func(uint64, state.Span) bool { n++; return true }); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Spans(0, func(uint64, state.Span) bool { n++; return true }))
 		return n
 	}
 	add(true, state.Span{Activity: state.Computing, Start: noon, Open: true}) // there is nothing to replace
@@ -224,15 +216,11 @@ func TestAnOlderFileGetsAHistory(t *testing.T) {
 	for n := 1; n <= state.Format; n++ {
 		path := unpack(t, fmt.Sprintf("testdata/v%d.db.gz", n))
 		old, err := state.OpenReadOnly(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := names(t, old, 0); got != nil {
 			t.Errorf("format %d: %q", n, got)
 		}
-		if err := old.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, old.Close())
 		db := open(t, path)
 		end(t, db, "a", noon)
 		db = reopened(t, db, path)
@@ -255,16 +243,10 @@ func TestTheHistoryAfterARepair(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
 	end(t, db, "a", noon)
-	if err := db.Keeper()(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Keeper()())
 	end(t, db, "b", noon)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, 5000); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
+	must(t, os.Truncate(path, 5000))
 	db = open(t, path)
 	if got := names(t, db, 0); db.Repaired == nil || len(got) != 1 || got[0] != "a" {
 		t.Errorf("got %q, %v", got, db.Repaired)
@@ -276,13 +258,9 @@ func TestDamageOfTheHistoryIsNoticed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
 	end(t, db, "unmistakable", noon)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	b := []byte(strings.ReplaceAll(string(readAll(t, path)), `"unmistakable"`, `"unmistakeble"`))
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, b, 0o600))
 	if _, err := state.OpenReadOnly(path); !errors.Is(err, state.ErrDamaged) {
 		t.Errorf("got %v", err)
 	}
@@ -309,13 +287,9 @@ func TestTheHistoryWhenTheFileIsDamagedInUse(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "state.db")
 			db := open(t, path)
 			end(t, db, "a", noon)
-			if err := db.Keeper()(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Keeper()())
 			end(t, db, "b", noon)
-			if err := tt.do(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tt.do(path))
 			end(t, db, "c", noon)
 			_ = db.Close()
 			db = open(t, path)
@@ -370,9 +344,7 @@ func TestAKillLosesAndDoublesNothing(t *testing.T) {
 		if err == nil {
 			_, err = io.ReadFull(out, make([]byte, 20+30*round))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		db := open(t, path)
@@ -391,8 +363,6 @@ func TestAKillLosesAndDoublesNothing(t *testing.T) {
 		if n := db.Achieved(noon, 1).Finished; n != len(got) {
 			t.Errorf("the day counts %d of %d tasks", n, len(got))
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Close())
 	}
 }

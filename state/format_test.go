@@ -42,9 +42,7 @@ func TestEachFieldIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
 	fillAll(t, db)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	db = open(t, path)
 	kept(t, &db.Hosts)
 	kept(t, &db.Managers)
@@ -84,22 +82,16 @@ func TestFormats(t *testing.T) {
 			path := unpack(t, file)
 			before := readAll(t, path)
 			db, err := state.OpenReadOnly(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			golden(t, strings.TrimSuffix(file, ".db.gz")+".txt", dump(db))
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Close())
 			if !bytes.Equal(readAll(t, path), before) {
 				t.Error("a look changed the file")
 			}
 			for range 2 {
 				db = open(t, path)
 				golden(t, strings.TrimSuffix(file, ".db.gz")+".txt", dump(db))
-				if err := db.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.Close())
 			}
 			asides, _ := filepath.Glob(path + ".format-*")
 			if older := filepath.Base(file) != fmt.Sprintf("v%d.db.gz", state.Format); older != (len(asides) == 1) {
@@ -154,9 +146,7 @@ func golden(t *testing.T, file, got string) {
 	if errors.Is(err, os.ErrNotExist) && *writeGolden {
 		err, want = os.WriteFile(file, []byte(got), 0o600), []byte(got)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got != string(want) {
 		t.Errorf("%s is not what was read:\n%s", file, got)
 	}
@@ -168,51 +158,35 @@ func writeFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
 	fillAll(t, db)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	f, err := os.OpenFile(fmt.Sprintf("testdata/v%d.db.gz", state.Format), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	z := gzip.NewWriter(f)
 	_, err = z.Write(readAll(t, path))
-	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, z.Close(), f.Close()))
 }
 
 func unpack(t *testing.T, file string) (path string) {
 	t.Helper()
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	content, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path = filepath.Join(t.TempDir(), "state.db")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
 func readAll(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
@@ -221,14 +195,19 @@ func TestANewerFormat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	db := open(t, path)
 	state.SetFormat(t, db, state.Format+1)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	before := readAll(t, path)
 	if _, err := state.Open(path); err == nil || !strings.Contains(err.Error(), "install that version again") {
 		t.Errorf("got %v", err)
 	}
 	if !bytes.Equal(readAll(t, path), before) {
 		t.Error("the file was changed")
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -34,9 +34,7 @@ func TestAStartingProcessDoesNotKeepTheLock(t *testing.T) {
 			if err == nil {
 				err = db.Close()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		})
 	}
 }

@@ -18,9 +18,7 @@ const project = "http://p.example/x/"
 func open(t *testing.T, path string) *state.DB {
 	t.Helper()
 	db, err := state.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -45,9 +43,7 @@ func TestWhatWasSavedIsThereAgain(t *testing.T) {
 	if _, err := state.Open(path); !errors.Is(err, state.ErrInUse) {
 		t.Errorf("a second agent: got %v, want ErrInUse", err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	db = open(t, path)
 	got, ok := db.Results.Get(key)
 	if !ok || got.Name != "r_0" || got.Slot != 1 || !got.Received.Equal(res.Received) || got.Checkpoint != res.Checkpoint || got.FileRefs[0] != res.FileRefs[0] {
@@ -65,9 +61,7 @@ func TestWhatWasSavedIsThereAgain(t *testing.T) {
 func TestAFailedSaveChangesNothing(t *testing.T) {
 	db := open(t, filepath.Join(t.TempDir(), "state.db"))
 	key := state.Key(project, "r")
-	if err := db.Update(func(tx *state.Tx) { db.Results.Put(tx, key, state.Result{ExitStatus: 1}) }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Update(func(tx *state.Tx) { db.Results.Put(tx, key, state.Result{ExitStatus: 1}) }))
 	if err := db.Close(); err != nil { // from now on nothing can be written
 		t.Fatal(err)
 	}
@@ -99,27 +93,19 @@ func TestKill(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKill$")
 		cmd.Env = append(os.Environ(), "STATE_TEST_FILE="+path)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		said := make([]byte, 0, 1<<16)
 		buf := make([]byte, 512)
 		for len(said) < 300*(round+1) {
 			n, err := out.Read(buf)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			said = append(said, buf[:n]...)
 		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		db, err := state.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		a, _ := db.Results.Get("a")
 		b, _ := db.Results.Get("b")
 		if a.ExitStatus != b.ExitStatus {
@@ -128,9 +114,7 @@ func TestKill(t *testing.T) {
 		if last := lastLine(said); a.ExitStatus < last {
 			t.Errorf("%d was announced as saved, %d is there", last, a.ExitStatus)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Close())
 	}
 }
 

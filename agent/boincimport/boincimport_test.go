@@ -74,12 +74,8 @@ func folder(t *testing.T, state string) string {
 		"slots/3/init_data.xml":                "<app_init_data></app_init_data>",
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return dir
 }
@@ -87,9 +83,7 @@ func folder(t *testing.T, state string) string {
 func TestImport(t *testing.T) {
 	from, to := folder(t, clientState), t.TempDir()
 	report, err := boincimport.Import(t.Context(), from, to, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := boincimport.ProjectReport{MasterURL: url, Name: "Proj", HostID: 42, Results: 4, Begun: 1, Finished: 3}
 	if len(report.Projects) != 1 || report.Projects[0] != want {
 		t.Errorf("report %+v, want %+v", report, want)
@@ -99,9 +93,7 @@ func TestImport(t *testing.T) {
 		t.Errorf("accounts %+v, %v", accounts, err)
 	}
 	db, err := state.Open(filepath.Join(to, "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	p, _ := db.Projects.Get(url)
 	if p.HostID != 42 || p.RPCSeqno <= 17 || !p.Contact.Initialized {
@@ -189,9 +181,7 @@ func TestRefusals(t *testing.T) {
 // no import.
 func TestTornHistory(t *testing.T) {
 	from, to := folder(t, clientState), t.TempDir()
-	if err := os.WriteFile(filepath.Join(from, "statistics_127.0.0.1_8090_proj.xml"), []byte("<project_statistics><daily"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(from, "statistics_127.0.0.1_8090_proj.xml"), []byte("<project_statistics><daily"), 0o600))
 	r, err := boincimport.Import(t.Context(), from, to, nil)
 	if err != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "credit history was not imported") {
 		t.Errorf("%v, %+v", err, r.Notes)
@@ -200,9 +190,7 @@ func TestTornHistory(t *testing.T) {
 
 func TestRefusesWhileAttached(t *testing.T) {
 	to := t.TempDir()
-	if err := settings.WriteAccount(to, settings.Account{MasterURL: url, Authenticator: "00ff", ResourceShare: 100}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, settings.WriteAccount(to, settings.Account{MasterURL: url, Authenticator: "00ff", ResourceShare: 100}))
 	if _, err := boincimport.Import(t.Context(), folder(t, clientState), to, nil); err == nil || !strings.Contains(err.Error(), "already attached to it") {
 		t.Errorf("got %v", err)
 	}
@@ -227,16 +215,10 @@ func TestRefusesWhileLocked(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), lockHolder+"="+filepath.Join(from, "lockfile"))
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(line, err)
 	}
@@ -244,10 +226,15 @@ func TestRefusesWhileLocked(t *testing.T) {
 		t.Errorf("with the lock taken: %v", err)
 	}
 	_ = in.Close()
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Wait())
 	if _, err := boincimport.Import(t.Context(), from, t.TempDir(), nil); err != nil {
 		t.Errorf("with the lock free: %v", err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -41,9 +41,7 @@ func configured(t *testing.T, state string) string {
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // Configuration files are converted to the agent's, and options without an equivalent are named.
@@ -51,9 +49,7 @@ func TestImportOfConfiguration(t *testing.T) {
 	to := t.TempDir()
 	proxied := strings.Replace(onDevice("miner_asic"), "<project>", "<proxy_info><use_http_proxy/><http_server_name>manager.example</http_server_name><http_server_port>3128</http_server_port></proxy_info>\n<project>", 1)
 	report, err := boincimport.Import(t.Context(), configured(t, proxied), to, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := settings.Default()
 	want.NCPUs, want.Coprocs = 2, []settings.Coproc{{Type: "miner_asic", Count: 1}}
 	want.LogFlags["task_debug"] = true
@@ -91,9 +87,7 @@ func TestImportKeepsSettings(t *testing.T) {
 	const own = "ncpus = 2\ngui_rpc_port = 0\n"
 	put(t, filepath.Join(to, settings.File), own)
 	report, err := boincimport.Import(t.Context(), configured(t, clientState), to, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if b, err := os.ReadFile(filepath.Join(to, settings.File)); err != nil || string(b) != own {
 		t.Errorf("%q, %v; want it as it was", b, err)
 	}

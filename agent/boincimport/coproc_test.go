@@ -43,13 +43,9 @@ func TestImportOfCoprocessorTasks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			to := t.TempDir()
-			if err := os.WriteFile(filepath.Join(to, settings.File), []byte(c.toml), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(to, settings.File), []byte(c.toml), 0o600))
 			report, err := boincimport.Import(t.Context(), folder(t, onDevice(c.kind)), to, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if r := report.Projects[0]; r.Begun != 1 {
 				t.Errorf("report %+v, want the begun task in it", r)
 			}
@@ -58,13 +54,9 @@ func TestImportOfCoprocessorTasks(t *testing.T) {
 				t.Errorf("notes %s, want one on coprocessors: %v", notes, c.note)
 			}
 			sent, err := protocol.ParseSchedulerReply([]byte("<scheduler_reply>" + device(c.kind) + "</scheduler_reply>"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			db, err := state.Open(filepath.Join(to, "state.db"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer db.Close()
 			r, _ := db.Results.Get(state.Key(url, "begun"))
 			v, _ := db.Versions.Get(r.Version)

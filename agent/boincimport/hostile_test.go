@@ -50,9 +50,7 @@ func TestImportFromAHostileFolder(t *testing.T) {
 					if info, err := os.Stat(file); err == nil && info.IsDir() {
 						continue // with secrets in it
 					}
-					if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(secret), 0o600)); err != nil {
-						t.Fatal(err)
-					}
+					must(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(secret), 0o600)))
 				}
 				path := filepath.Join(from, place)
 				if err := errors.Join(os.RemoveAll(path), spoil(path, secrets)); err != nil {
@@ -101,9 +99,7 @@ func TestImportIsInterrupted(t *testing.T) {
 func TestImportedJobLogIsPrivate(t *testing.T) {
 	const name = "job_log_127.0.0.1_8090_proj.txt"
 	from, to := folder(t, clientState), t.TempDir()
-	if err := os.WriteFile(filepath.Join(from, name), []byte("1 ue 2\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(from, name), []byte("1 ue 2\n"), 0o644))
 	if _, err := boincimport.Import(t.Context(), from, to, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -118,16 +114,12 @@ func TestImportOfWhatCannotBeChecked(t *testing.T) {
 	const sum = "<nbytes>5</nbytes><md5_cksum>5d41402abc4b2a76b9719d911017c592</md5_cksum>"
 	from, to := folder(t, strings.ReplaceAll(clientState, sum, "<nbytes>0</nbytes>")), t.TempDir()
 	report, err := boincimport.Import(t.Context(), from, to, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if notes := strings.Join(report.Notes, "\n"); !strings.Contains(notes, "output file out is incomplete: ") || !strings.Contains(notes, "file in will be downloaded again: ") {
 		t.Errorf("notes %s", notes)
 	}
 	db, err := state.Open(filepath.Join(to, "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	for name, want := range map[string]state.FileStatus{"out": state.FileFailed, "in": state.FileAbsent} {
 		if f, _ := db.Files.Get(state.Key(url, name)); f.Local != want {

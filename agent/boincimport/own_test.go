@@ -26,9 +26,7 @@ func ownFolder(t *testing.T, number int) string {
 			"<file_ref><file_name>mine</file_name><main_program/></file_ref><file_ref><file_name>table</file_name></file_ref></app_version>\n"+
 			"<app_version><app_name>b</app_name></app_version></app_info>\n", number),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, "projects/127.0.0.1_8090_proj", name), []byte(text), map[bool]os.FileMode{true: 0o755, false: 0o600}[name == "mine"]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "projects/127.0.0.1_8090_proj", name), []byte(text), map[bool]os.FileMode{true: 0o755, false: 0o600}[name == "mine"]))
 	}
 	return dir
 }
@@ -37,9 +35,7 @@ func ownFolder(t *testing.T, number int) string {
 func TestImportOfOwnPrograms(t *testing.T) {
 	from, to := ownFolder(t, 100), t.TempDir()
 	report, err := boincimport.Import(t.Context(), from, to, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r := report.Projects[0]; r.Begun != 1 || r.Finished != 3 {
 		t.Errorf("report %+v", r)
 	}
@@ -56,9 +52,7 @@ func TestImportOfOwnPrograms(t *testing.T) {
 		}
 	}
 	db, err := state.Open(filepath.Join(to, "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	p, _ := db.Projects.Get(url)
 	f, _ := db.Files.Get(state.Key(url, "mine"))

@@ -22,21 +22,15 @@ func TestFilesOfAnotherUser(t *testing.T) {
 		t.Skip("only root can be two users; what is said of another user's files is NOT tested")
 	}
 	nobody, err := user.Lookup("nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	uid, _ := strconv.Atoi(nobody.Uid)
 	gid, _ := strconv.Atoi(nobody.Gid)
 	dir, err := os.MkdirTemp("", "starling") //nolint:usetesting // t.TempDir lies in a folder that only root may enter
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	program, data := filepath.Join(dir, "starling"), filepath.Join(dir, "data")
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	content, err := os.ReadFile(self)
 	if err == nil {
 		err = os.WriteFile(program, content, 0o755)
@@ -47,16 +41,12 @@ func TestFilesOfAnotherUser(t *testing.T) {
 	if err == nil {
 		err = os.Mkdir(data, 0o751)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db, err := state.Open(filepath.Join(data, "state.db"))
 	if err == nil {
 		err = db.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, command := range []string{"status", "tasks", "why", "history", "log", "notices", "prefs show"} {
 		cmd := exec.CommandContext(t.Context(), program, append(strings.Fields(command), "--data", data)...)
 		cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}

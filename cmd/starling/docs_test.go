@@ -9,10 +9,15 @@ import (
 // The documents name commands and flags that exist.
 func TestTheDocumentsNameCommands(t *testing.T) {
 	wrong, err := testdocs.Commands(commands(new(options)), "../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, w := range wrong {
 		t.Error(w)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -28,9 +28,7 @@ const askers = `allowmorework detach doctor help history log manager|leave manag
 func TestTheHandbookListsTheDoors(t *testing.T) {
 	const name = "../../docs/security-tests.md"
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, rest, _ := strings.Cut(string(text), "<!-- doors -->\n")
 	table, _, ok := strings.Cut(rest, "<!-- end -->")
 	if !ok {

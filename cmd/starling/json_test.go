@@ -119,13 +119,9 @@ func checkForm(t *testing.T, at string, form reflect.Type, above []reflect.Type)
 // TestJSONAsPrinted checks that the output of commands matches the data.
 func TestJSONAsPrinted(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "accounts"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(dir, "accounts"), 0o700))
 	account := "master_url = \"http://127.0.0.1:9/\"\nauthenticator = \"0123456789abcdef0123456789abcdef\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "accounts", "p.toml"), []byte(account), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "accounts", "p.toml"), []byte(account), 0o600))
 	for name, form := range printed {
 		switch name {
 		case "import", "export", "log", "remote pair", "remote list", "simulate": // they want more than a folder

@@ -14,9 +14,7 @@ import (
 // ports. When a connection ends, another one is served.
 func TestConnectionsToAPortAreLimited(t *testing.T) {
 	l, err := openPort(t.Context(), "127.0.0.1", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	accepted := make(chan net.Conn, 2*maxPeers)
 	go func() {
 		for {
@@ -30,9 +28,7 @@ func TestConnectionsToAPortAreLimited(t *testing.T) {
 	}()
 	for range maxPeers + 10 {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer c.Close()
 	}
 	testwait.Until(t, "connections", func() bool { return len(accepted) >= maxPeers })
@@ -53,14 +49,10 @@ func TestConnectionsToAPortAreLimited(t *testing.T) {
 // All ports of the agent are opened by openPort.
 func TestPortsAreOpenedInOnePlace(t *testing.T) {
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if name != "port.go" && !strings.HasSuffix(name, "_test.go") && strings.Contains(string(text), ".Listen(") {
 			t.Errorf("%s listens itself; use openPort", name)
 		}

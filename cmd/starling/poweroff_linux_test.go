@@ -37,9 +37,7 @@ func (l locking) Inhibit(_, _, _, _ string) (dbus.UnixFD, *dbus.Error) {
 func startRun(t *testing.T, bus string, command ...string) (agent *os.Process, ended func() (log string)) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "starling") //nolint:usetesting // the socket in it needs a short path
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	data := filepath.Join(dir, "d")
 	var log bytes.Buffer
@@ -47,9 +45,7 @@ func startRun(t *testing.T, bus string, command ...string) (agent *os.Process, e
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "STARLING_DATA="+data, "STARLING_RUN_DIR="+dir, "DBUS_SYSTEM_BUS_ADDRESS="+bus, "NOTIFY_SOCKET=", "GORACE=atexit_sleep_ms=0")
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	testwait.Try(t, t.Context(), "the agent", func() error {
 		_, err := control.NewClient(data).Status(t.Context())
@@ -78,9 +74,7 @@ func TestAShutdownStopsTheAgent(t *testing.T) {
 func TestTheEndOfATerminalStopsTheAgent(t *testing.T) {
 	agent, ended := startRun(t, "unix:path=/nowhere")
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP} { // as systemd does
-		if err := agent.Signal(s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, agent.Signal(s))
 	}
 	if log := ended(); !strings.Contains(log, "agent stopping") {
 		t.Errorf("log:\n%s", log)
@@ -90,15 +84,11 @@ func TestTheEndOfATerminalStopsTheAgent(t *testing.T) {
 func TestNohupKeepsTheAgentRunning(t *testing.T) {
 	agent, ended := startRun(t, "unix:path=/nowhere", "nohup")
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", agent.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, mask, _ := strings.Cut(string(status), "SigIgn:\t")
 	if ignored, err := strconv.ParseUint(mask[:16], 16, 64); err != nil || ignored&1 == 0 {
 		t.Errorf("the agent does not ignore SIGHUP: %s, %v", mask[:16], err)
 	}
-	if err := agent.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, agent.Signal(os.Interrupt))
 	ended()
 }

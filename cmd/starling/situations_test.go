@@ -30,9 +30,7 @@ func TestWhySaysAllOfASituation(t *testing.T) {
 		}
 		change(&s)
 		var out bytes.Buffer
-		if err := explain(&out, decide.Record{Snapshot: s, Plan: decide.Pass(s)}, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, explain(&out, decide.Record{Snapshot: s, Plan: decide.Pass(s)}, ""))
 		return out.String()
 	}
 	suspended := told(func(s *decide.Snapshot) { s.Compute = p.MayCompute(conditions, prefs.Mode{}) })

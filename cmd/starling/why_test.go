@@ -24,12 +24,8 @@ func TestWhyNamesPreferences(t *testing.T) {
 	}
 	s.Results[0].Memory = 2 << 30
 	var out bytes.Buffer
-	if err := explain(&out, decide.Record{Snapshot: s, Plan: decide.Pass(s)}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := explain(&out, decide.Record{Snapshot: s, Plan: decide.Pass(s)}, "w_0"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, explain(&out, decide.Record{Snapshot: s, Plan: decide.Pass(s)}, ""))
+	must(t, explain(&out, decide.Record{Snapshot: s, Plan: decide.Pass(s)}, "w_0"))
 	for _, want := range []string{
 		"Preferences: max_cpu_temperature has no effect: no sensor.\n",
 		"with 1 GB of memory (ram_max_used_busy_pct = 50 while the computer is in use, of 2 GB).\n",

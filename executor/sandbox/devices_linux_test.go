@@ -38,9 +38,7 @@ func TestADeviceThatWasGiven(t *testing.T) {
 func TestAFolderThatIsOnlyListed(t *testing.T) {
 	c := newCell(t)
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "name"), []byte("content"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "name"), []byte("content"), 0o600))
 	if _, err := c.sh(`ls ` + folder); err == nil {
 		t.Error("a folder that was not given is listed")
 	}
@@ -64,23 +62,15 @@ func TestADeviceOfAGroup(t *testing.T) {
 	const group = 12345
 	folder := t.TempDir()
 	for _, dir := range []string{folder, filepath.Dir(folder)} {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(dir, 0o755))
 	}
 	node := filepath.Join(folder, "renderD128")
-	if err := os.WriteFile(node, []byte("content\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(node, []byte("content\n"), 0o600))
 	if err := os.Chown(node, 0, group); err != nil {
 		t.Skip(err)
 	}
-	if err := os.Chmod(node, 0o660); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(c.slot, user, user); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(node, 0o660))
+	must(t, os.Chown(c.slot, user, user))
 	c.policy.User = user
 	c.policy.Write = append(c.policy.Write, node)
 	if out, err := c.sh(`cat ` + node); err == nil {

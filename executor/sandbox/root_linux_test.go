@@ -26,30 +26,20 @@ func inImage(t *testing.T, user int) cell {
 		Write: []string{slot, "/dev/null", "/dev/zero"}, User: user,
 	}
 	for _, dir := range []string{root, filepath.Dir(root), slot, c.policy.Settled} {
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(dir, 0o755))
 	}
-	if err := os.Mkdir(c.policy.Temporary, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(c.policy.Temporary, 0o700))
 	for name, text := range map[string]string{filepath.Join(c.policy.Settled, "f"): "settled\n", filepath.Join(root, "marker"): "image\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o644))
 	}
 	if user != 0 {
 		for _, dir := range []string{slot, c.policy.Temporary} {
-			if err := os.Chown(dir, user, user); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chown(dir, user, user))
 		}
 	}
 	trial := c.policy
 	trial.Root = t.TempDir()
-	if err := os.Chmod(trial.Root, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(trial.Root, 0o755))
 	if err := sandbox.Try(trial); err != nil {
 		t.Skip(err)
 	}
@@ -102,9 +92,7 @@ func userOf(c cell) int {
 func TestRootHolds(t *testing.T) {
 	eachUser(t, func(t *testing.T, c cell) {
 		other := exec.CommandContext(t.Context(), "/bin/sleep", "1000")
-		if err := other.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, other.Start())
 		defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 		t.Setenv("OTHER", itoa(other.Process.Pid))
 		t.Setenv("IMAGE", c.policy.Root)
@@ -195,19 +183,11 @@ func TestRootWithLinksInTheWay(t *testing.T) {
 		top := strings.Split(c.slot, "/")[1]
 		for _, name := range []string{"proc", "dev", "sys", "tmp", top} {
 			path := filepath.Join(c.policy.Root, name)
-			if err := os.RemoveAll(path); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(outside, path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.RemoveAll(path))
+			must(t, os.Symlink(outside, path))
 		}
-		if err := os.RemoveAll(filepath.Join(c.policy.Root, "var")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(c.policy.Root, "var"), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(filepath.Join(c.policy.Root, "var")))
+		must(t, os.WriteFile(filepath.Join(c.policy.Root, "var"), nil, 0o644))
 		if out, err := c.sh(`echo x >f && echo x >/var/tmp/g && test -d /proc/self && test "$(cat "$PWD/f")" = x`); err != nil {
 			t.Errorf("%v: %s", err, out)
 		}

@@ -33,9 +33,7 @@ func newCell(t *testing.T) cell {
 		t.Skip(words)
 	}
 	c := cell{t: t, slot: t.TempDir(), secret: filepath.Join(t.TempDir(), "id_rsa"), policy: sandbox.System()}
-	if err := os.WriteFile(c.secret, []byte("the volunteer's key\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(c.secret, []byte("the volunteer's key\n"), 0o600))
 	c.policy.Write = append(c.policy.Write, c.slot)
 	return c
 }
@@ -133,9 +131,7 @@ func TestNetwork(t *testing.T) {
 		t.Skip(err)
 	}
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	connect := fmt.Sprintf(`bash -c 'echo >/dev/tcp/127.0.0.1/%d'`, l.Addr().(*net.TCPAddr).Port)
 	if out, err := c.sh(connect); err == nil {
@@ -150,13 +146,18 @@ func TestNetwork(t *testing.T) {
 func TestWhatCannotStartSaysWhy(t *testing.T) {
 	c := newCell(t)
 	text := filepath.Join(c.slot, "text")
-	if err := os.WriteFile(text, []byte("hello"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(text, []byte("hello"), 0o700))
 	for path, want := range map[string]error{filepath.Join(c.slot, "gone"): syscall.ENOENT, text: syscall.ENOEXEC, c.secret: syscall.EACCES} {
 		cmd := exec.CommandContext(t.Context(), path)
 		if err := sandbox.Start(cmd, c.policy); !errors.Is(err, want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v, want %v", path, err, want)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

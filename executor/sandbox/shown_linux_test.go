@@ -98,15 +98,11 @@ func TestADeviceOfAGroupInARoot(t *testing.T) {
 		t.Errorf("got %q, %v", out, err)
 	}
 	dir, err := os.MkdirTemp("", "starling") //nolint:usetesting // for another user
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = os.RemoveAll(dir) }()
 	program := filepath.Join(dir, "test")
 	binary, err := os.ReadFile("/proc/self/exe")
-	if err := errors.Join(err, os.Chmod(dir, 0o777), os.WriteFile(program, binary, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, os.Chmod(dir, 0o777), os.WriteFile(program, binary, 0o755)))
 	for _, groups := range []string{"--groups=" + group, "--clear-groups"} {
 		cmd := exec.CommandContext(t.Context(), "setpriv", "--reuid="+user, "--regid="+user, groups, "--inh-caps=-all", program, "-test.run=^TestADeviceOfAGroupInARoot$", "-test.v")
 		cmd.Env = append(os.Environ(), inside+"="+node, "TMPDIR="+dir)
@@ -126,23 +122,15 @@ func TestShownInARoot(t *testing.T) {
 	eachUser(t, func(t *testing.T, c cell) {
 		computer := t.TempDir()
 		for _, dir := range []string{computer, filepath.Dir(computer), filepath.Join(computer, "folder")} {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chmod(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(dir, 0o755))
+			must(t, os.Chmod(dir, 0o755))
 		}
 		own := filepath.Join(c.policy.Root, "usr/local/driver")
-		if err := os.MkdirAll(own, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(own, 0o755))
 		for name, text := range map[string]string{
 			filepath.Join(computer, "lib.so.1.2"): "library\n", filepath.Join(computer, "hidden"): "hidden\n", filepath.Join(computer, "folder", "f"): "f\n", filepath.Join(own, "old"): "old\n",
 		} {
-			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(name, []byte(text), 0o644))
 		}
 		c.policy.Shown = []sandbox.Shown{
 			{At: "/sys/devices/d", From: filepath.Join(computer, "folder")},

@@ -19,9 +19,7 @@ func inSlot(t *testing.T) cell {
 	t.Helper()
 	c := newCell(t)
 	slot, err := filepath.EvalSymlinks(c.slot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.slot, c.policy.Own, c.policy.Mark = slot, slot, 1<<62+12345
 	c.policy.Write = append(c.policy.Write, slot)
 	return c
@@ -59,15 +57,11 @@ func TestPermissionsOfItsOwnFiles(t *testing.T) {
 func TestWhatIsNotItsOwnStays(t *testing.T) {
 	c := inSlot(t)
 	other := exec.CommandContext(t.Context(), "sleep", "1000")
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Start())
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	c.policy.Settled = t.TempDir()
 	t.Setenv("SETTLED", c.policy.Settled)
-	if err := os.WriteFile(filepath.Join(c.policy.Settled, "f"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(c.policy.Settled, "f"), nil, 0o600))
 	t.Setenv("OTHER", itoa(other.Process.Pid))
 	home := filepath.Dir(c.secret)
 	before := stat(t, c.secret, home)
@@ -124,9 +118,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func stat(t *testing.T, names ...string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "stat", append([]string{"-c", "%n %a %u %g %y"}, names...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(out)
 }
 
@@ -144,13 +136,9 @@ func TestRootBecomesAnother(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(c.slot), 0o700); err != nil { // closed to other users
 		t.Fatal(err)
 	}
-	if err := os.Chown(c.slot, user, user); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chown(c.slot, user, user))
 	c.policy.User, c.policy.Reach = user, c.slot
-	if err := sandbox.Try(c.policy); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sandbox.Try(c.policy))
 	if out, err := c.sh(`id -u; id -G; grep Cap /proc/self/status`); err != nil || strings.Count(out, itoa(user)) != 2 || strings.Count(out, ":\t0000000000000000") < 4 {
 		t.Errorf("got %q, %v", out, err)
 	}

@@ -96,9 +96,7 @@ func (c cell) ask(start func(*exec.Cmd) error) map[string]string {
 func TestSystemCalls(t *testing.T) {
 	c := newCell(t)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.policy.Read = append(c.policy.Read, self)
 	free := c.ask((*exec.Cmd).Start)
 	for _, network := range []bool{false, true} {
@@ -139,9 +137,7 @@ func TestSystemCalls(t *testing.T) {
 // much of this.
 func TestSystemCallsInAnImage(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	eachUser(t, func(t *testing.T, c cell) {
 		if err := testimage.System(t.Context(), c.policy.Root, self); err != nil {
 			t.Skip(err)

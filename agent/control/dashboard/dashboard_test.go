@@ -79,15 +79,11 @@ func serve(t *testing.T, a Agent) (s *Server, login *url.URL) {
 func serveUntil(t *testing.T, ctx context.Context, a Agent) (s *Server, login *url.URL) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	d := t.TempDir()
 	token, err := Announce(d, port)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if login, err = Address(d); err != nil {
 		t.Fatal(err)
 	}
@@ -114,9 +110,7 @@ type reply struct {
 func ask(t *testing.T, method, u, body string, headers ...string) (reply, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, u, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := 0; i < len(headers); i += 2 {
 		if headers[i] == "Host" {
 			req.Host = headers[i+1]
@@ -124,14 +118,10 @@ func ask(t *testing.T, method, u, body string, headers ...string) (reply, string
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return reply{resp.Status, resp.StatusCode, resp.Header, resp.Cookies()}, string(b)
 }
 
@@ -294,14 +284,10 @@ func TestAnnounce(t *testing.T) {
 func TestEvents(t *testing.T) {
 	port, login := site(t, new(agent))
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+port+"/api/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("Cookie", enter(t, login))
 	resp, err := http.DefaultTransport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	lines := bufio.NewScanner(resp.Body)
 	var got []string
@@ -394,5 +380,12 @@ func TestAttach(t *testing.T) {
 	want := "look up a@b.example " + protocol.PasswordHash("secret7", "a@b.example") + "|attach http://p.example/ key|attach http://q.example/ abc"
 	if got := strings.Join(a.asked, "|"); got != want {
 		t.Errorf("asked for\n%s, want\n%s", got, want)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

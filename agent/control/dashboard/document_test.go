@@ -85,41 +85,29 @@ func TestDifferencesMakeTheWholeView(t *testing.T) {
 	}
 	v := queue(1000)
 	shown, err := newDocument(v, document{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := told(document{}, shown)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data, ok := strings.CutPrefix(text, "event: view\ndata: ")
 	if !ok {
 		t.Fatalf("%.80q", text)
 	}
 	var page any
-	if err := json.Unmarshal([]byte(data), &page); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(data), &page))
 	for _, s := range steps {
 		v.Status.Tasks, v.Status.Projects = append([]control.Task{}, v.Status.Tasks...), append([]control.Project{}, v.Status.Projects...)
 		v.Plans, v.Credit = maps.Clone(v.Plans), maps.Clone(v.Credit)
 		s.change(&v)
 		now, err := newDocument(v, shown)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, err := told(shown, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(text) < s.least || s.most > 0 && len(text) > s.most || s.least == 0 && text != "" {
 			t.Errorf("%s: %d bytes: %.300s", s.name, len(text), text)
 		}
 		if data, ok := strings.CutPrefix(text, "event: change\ndata: "); ok {
 			var patch any
-			if err := json.Unmarshal([]byte(data), &patch); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal([]byte(data), &patch))
 			page = merge(page, patch)
 		}
 		shown = now
@@ -133,16 +121,12 @@ func TestDifferencesMakeTheWholeView(t *testing.T) {
 func whole(t *testing.T, v view.Page) (all any) {
 	t.Helper()
 	d, err := newDocument(v, document{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b, err := d.whole()
 	if err == nil {
 		err = json.Unmarshal(b, &all)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -151,9 +135,7 @@ func whole(t *testing.T, v view.Page) (all any) {
 func BenchmarkLook10000(b *testing.B) {
 	v := queue(10000)
 	shown, err := newDocument(v, document{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	size := 0
 	for b.Loop() {
 		v.Status.Tasks = append([]control.Task{}, v.Status.Tasks...)
@@ -161,13 +143,9 @@ func BenchmarkLook10000(b *testing.B) {
 			v.Status.Tasks[i].Elapsed++
 		}
 		now, err := newDocument(v, shown)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		text, err := told(shown, now)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		size, shown = len(text), now
 	}
 	b.ReportMetric(float64(size), "B/event")

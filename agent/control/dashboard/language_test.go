@@ -37,15 +37,11 @@ var (
 func modules(t *testing.T) map[string]string {
 	t.Helper()
 	names, err := fs.Glob(embedded, "assets/*.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := make(map[string]string)
 	for _, name := range names {
 		b, err := fs.ReadFile(embedded, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all[strings.TrimPrefix(name, "assets/")] = string(b)
 	}
 	delete(all, "language.js")
@@ -78,9 +74,7 @@ func texts(t *testing.T) map[string]bool {
 		}
 	}
 	index, err := fs.ReadFile(embedded, "assets/index.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	login := httptest.NewRecorder()
 	door(login, httptest.NewRequest(http.MethodGet, "/", nil), "This address is not valid any longer, or not for this agent.")
 	for _, m := range pageText.FindAllStringSubmatch(string(index)+login.Body.String()+`<a>Open the dashboard</a>`, -1) {
@@ -196,9 +190,7 @@ const everyText = `(() => {
 func TestGerman(t *testing.T) {
 	t.Parallel()
 	var german map[string]json.RawMessage
-	if err := json.Unmarshal(words.Language("de").Catalog("dashboard"), &german); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(words.Language("de").Catalog("dashboard"), &german))
 	english := make(map[string]*regexp.Regexp) // of texts that are different in German
 	for text, translation := range german {
 		// Shorter ones are parts of the agent's texts as well.

@@ -26,9 +26,7 @@ func TestModulesHaveNoImportCircle(t *testing.T) {
 			return
 		}
 		b, err := fs.ReadFile(embedded, "assets/"+name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, m := range imported.FindAllStringSubmatch(string(b), -1) {
 			visit(m[1], append(slices.Clip(path), name))
 		}
