@@ -91,9 +91,7 @@ func TestWhatIsNotTheFileIsNotKept(t *testing.T) {
 			d.Dir, d.Name, d.URLs = dir, "file_1", []string{s.URL + "/download/file_1"}
 			err := client(nil).Download(t.Context(), d, nil)
 			if tt.text == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				b, err := dir.ReadFile("file_1")
 				want := tt.given
 				if d.Gzipped {
@@ -240,9 +238,7 @@ func TestResumeAfterACutConnection(t *testing.T) {
 		err := client(nil).Download(t.Context(), d, func(n int64) { moved += n })
 		failure(t, err, 0)
 	}
-	if err := client(nil).Download(t.Context(), d, func(n int64) { moved += n }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client(nil).Download(t.Context(), d, func(n int64) { moved += n }))
 	want := []string{"GET /f", "GET /f bytes=30000-", "GET /f bytes=60000-"}
 	if got := s.requests(); !slices.Equal(got, want) {
 		t.Errorf("asked %q, want %q", got, want)
@@ -293,9 +289,7 @@ func TestResumeNeverSpoilsAFile(t *testing.T) {
 			s := serve(t, tt.h)
 			dir := folder(t, map[string][]byte{"f..part": tt.part})
 			d := filexfer.Download{Dir: dir, Name: "f", URLs: []string{s.URL + "/f"}, NBytes: 50_000, MD5: md5Hex(content)}
-			if err := client(nil).Download(t.Context(), d, nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, client(nil).Download(t.Context(), d, nil))
 			if b, err := dir.ReadFile("f"); err != nil || !bytes.Equal(b, content) {
 				t.Errorf("the file is not the server's (%v)", err)
 			}
@@ -339,9 +333,7 @@ func TestLinksOutOfTheFolderAreNotFollowed(t *testing.T) {
 	for _, link := range []string{"f", "f..part"} {
 		dir := folder(t, nil)
 		outside := filepath.Join(dir.Name(), "..", "outside")
-		if err := os.WriteFile(outside, []byte("ours"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(outside, []byte("ours"), 0o600))
 		if err := os.Symlink(outside, filepath.Join(dir.Name(), link)); err != nil {
 			t.Skip(err)
 		}

@@ -67,18 +67,12 @@ func (s *site) requests() []string {
 func folder(t *testing.T, files map[string][]byte) *os.Root {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "project")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o700))
 	for name, b := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = root.Close() })
 	return root
 }
@@ -87,9 +81,7 @@ func folder(t *testing.T, files map[string][]byte) *os.Root {
 func names(t *testing.T, dir *os.Root) []string {
 	t.Helper()
 	entries, err := fs.ReadDir(dir.FS(), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	list := make([]string, 0, len(entries))
 	for _, e := range entries {
 		list = append(list, e.Name())
@@ -100,9 +92,7 @@ func names(t *testing.T, dir *os.Root) []string {
 func vector(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "protocol", "testdata", "vectors", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -129,5 +119,12 @@ func failure(t *testing.T, err error, num int) {
 		t.Errorf("got error %v, want a *filexfer.Error", err)
 	case e.Num != num || e.Temporary() != (num == 0):
 		t.Errorf("got %v: number %d, temporary %v; want number %d", err, e.Num, e.Temporary(), num)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

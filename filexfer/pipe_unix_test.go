@@ -15,9 +15,7 @@ import (
 // An application can put a named pipe where a file was. Opening it must not wait for a writer.
 func TestNamedPipes(t *testing.T) {
 	dir := folder(t, nil)
-	if err := syscall.Mkfifo(filepath.Join(dir.Name(), "out"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(filepath.Join(dir.Name(), "out"), 0o600))
 	h := newHandler(t)
 	u := filexfer.Upload{Dir: dir, Name: "out", URLs: []string{serve(t, h.ServeHTTP).URL}, Signature: "00\n.\n", MaxNBytes: 1e6}
 	if err := client(nil).Upload(t.Context(), u, nil); !errors.Is(err, foreigndir.ErrIrregular) {

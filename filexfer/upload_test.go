@@ -93,9 +93,7 @@ func TestUpload(t *testing.T) {
 				URLs:      slices.Repeat([]string{s.URL + "/file_upload_handler"}, tt.urls),
 				Signature: vector(t, "upload-cert.sig"), MaxNBytes: 1e6, MD5: md5Hex(content[:tt.size]), Retry: tt.retry,
 			}
-			if err := client(nil).Upload(t.Context(), u, nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, client(nil).Upload(t.Context(), u, nil))
 			if !bytes.Equal(h.files["out"], content) {
 				t.Errorf("the server has %d bytes, want the %d of the file", len(h.files["out"]), len(content))
 			}
@@ -139,9 +137,7 @@ func TestUploadGoesOnAfterACut(t *testing.T) {
 	}
 	h.takes, h.heads, u.Retry = 0, nil, true
 	h.mu.Unlock()
-	if err := client(nil).Upload(t.Context(), u, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client(nil).Upload(t.Context(), u, nil))
 	if len(h.heads) != 2 || h.heads[1].Offset != 80_000 || !bytes.Equal(h.files["out"], content) {
 		t.Errorf("requests %+v; the file is complete: %v", h.heads, bytes.Equal(h.files["out"], content))
 	}
@@ -275,9 +271,7 @@ func TestLargeUploadIsStreamed(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	err := client(transport).Upload(t.Context(), u, func(n int64) { moved.Add(n) })
 	runtime.ReadMemStats(&after)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if arrived != size || moved.Load() != size {
 		t.Errorf("%d bytes arrived and %d were told of, want %d", arrived, moved.Load(), size)
 	}
@@ -307,9 +301,7 @@ func TestAnswerBeforeTheBodyIsRead(t *testing.T) {
 		Dir: folder(t, map[string][]byte{"out": content}), Name: "out", URLs: []string{s.URL},
 		Signature: "00\n.\n", MaxNBytes: 1e9, MD5: md5Hex(content),
 	}
-	if err := client(nil).Upload(t.Context(), u, func(int64) {}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client(nil).Upload(t.Context(), u, func(int64) {}))
 	if !bytes.Equal(h.files["out"], content) {
 		t.Errorf("the server has %d bytes, want the %d of the file", len(h.files["out"]), len(content))
 	}

@@ -14,13 +14,9 @@ func FuzzFiles(f *testing.F) {
 	f.Add("ncpus = 2\n[log_flags]\ntask = true\n", "master_url = \"http://p.example/\"\nauthenticator = \"1_a\"\n", "resource_share = 5.0\n[manager]\nurl = \"u\"\n")
 	f.Fuzz(func(t *testing.T, file, account, override string) {
 		d := t.TempDir()
-		if err := os.Mkdir(filepath.Join(d, settings.AccountsDir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(d, settings.AccountsDir), 0o700))
 		for name, text := range map[string]string{settings.File: file, "accounts/p.toml": account, "accounts/p.override.toml": override} {
-			if err := os.WriteFile(filepath.Join(d, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(d, name), []byte(text), 0o600))
 		}
 		before, err := settings.Load(d)
 		if errChange := settings.ChangeSettings(d, func(s *settings.Settings) { s.NCPUs = 3 }); err == nil && errChange == nil {

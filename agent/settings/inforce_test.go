@@ -49,14 +49,10 @@ func TestInForce(t *testing.T) {
 				default:
 					err = os.WriteFile(path, []byte(text), 0o600)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 			}
 			write(tt.before)
-			if err := settings.KeepSettings(d, time.Now()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, settings.KeepSettings(d, time.Now()))
 			write(tt.now)
 			for range 2 { // and again after a restart
 				s, wrong, err := settings.InForce(d, time.Now())
@@ -72,15 +68,11 @@ func TestInForce(t *testing.T) {
 				if (wrong == nil) != (tt.wrong == "") || wrong != nil && !strings.Contains(wrong.Error(), tt.wrong) {
 					t.Errorf("told %v, want %q", wrong, tt.wrong)
 				}
-				if err := settings.KeepSettings(d, time.Now()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, settings.KeepSettings(d, time.Now()))
 			}
 			if tt.now == "-" && tt.before != "-" { // for a day
 				later := time.Now().Add(25 * time.Hour)
-				if err := settings.KeepSettings(d, later); err != nil {
-					t.Fatal(err)
-				}
+				must(t, settings.KeepSettings(d, later))
 				if s, wrong, err := settings.InForce(d, later); err != nil || wrong != nil || s.NCPUs != 0 {
 					t.Errorf("after a day: %d CPUs, %v, %v", s.NCPUs, wrong, err)
 				}

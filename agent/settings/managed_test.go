@@ -10,15 +10,11 @@ import (
 // volunteer's file, an account manager or a tool.
 func TestTheLastWordHolds(t *testing.T) {
 	dir, url := t.TempDir(), "http://p.example/"
-	if err := settings.WriteAccount(dir, settings.Account{MasterURL: url, Authenticator: "1_a", ResourceShare: 100}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, settings.WriteAccount(dir, settings.Account{MasterURL: url, Authenticator: "1_a", ResourceShare: 100}))
 	yes, no, share, more := true, false, 30.0, 40.0
 	change := func(f func(*settings.Override)) settings.Account {
 		t.Helper()
-		if err := settings.ChangeAccount(dir, url, f); err != nil {
-			t.Fatal(err)
-		}
+		must(t, settings.ChangeAccount(dir, url, f))
 		all, _, err := settings.LoadAccounts(dir)
 		if err != nil || len(all) != 1 {
 			t.Fatal(all, err)

@@ -23,9 +23,7 @@ func dir(t *testing.T, files map[string]string) string {
 	d := filepath.Join(t.TempDir(), "data [1]") // no pattern
 	for name, text := range files {
 		path := filepath.Join(d, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	return d
 }
@@ -148,9 +146,7 @@ func TestFolderThatCannotBeRead(t *testing.T) {
 func TestWriteAndRemoveAccount(t *testing.T) {
 	d := dir(t, nil)
 	a := settings.Account{MasterURL: "http://a.example/p/", Authenticator: key, ResourceShare: 1e6, NoMoreWork: true}
-	if err := settings.WriteAccount(d, a); err != nil {
-		t.Fatal(err)
-	}
+	must(t, settings.WriteAccount(d, a))
 	path := settings.AccountPath(d, a.MasterURL)
 	st, err := os.Stat(path)
 	if err != nil || runtime.GOOS != "windows" && st.Mode().Perm() != 0o600 { // there its folder protects it
@@ -167,9 +163,7 @@ func TestWriteAndRemoveAccount(t *testing.T) {
 			t.Errorf("%s again: got %v, want ErrAttached", u, err)
 		}
 	}
-	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "mine.toml")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path, filepath.Join(filepath.Dir(path), "mine.toml")))
 	if err := settings.WriteAccount(d, a); !errors.Is(err, settings.ErrAttached) || !strings.Contains(err.Error(), "mine.toml") {
 		t.Errorf("file with another name: got %v, want ErrAttached", err)
 	}
@@ -216,9 +210,7 @@ func TestOverride(t *testing.T) {
 		func(o *settings.Override) { o.Suspended = &yes },
 		func(o *settings.Override) { o.ResourceShare = &share },
 	} {
-		if err := settings.ChangeAccount(d, u, change); err != nil {
-			t.Fatal(err)
-		}
+		must(t, settings.ChangeAccount(d, u, change))
 	}
 	good, bad, err := settings.LoadAccounts(d)
 	if err != nil || len(good) != 1 || len(bad) != 0 || !good[0].Suspended || good[0].ResourceShare != 7.5 || good[0].NoMoreWork {
@@ -227,9 +219,7 @@ func TestOverride(t *testing.T) {
 	if read(t, filepath.Join(d, "accounts/a.toml")) != before {
 		t.Error("the volunteer's file was rewritten")
 	}
-	if err := settings.RemoveAccount(d, u); err != nil {
-		t.Fatal(err)
-	}
+	must(t, settings.RemoveAccount(d, u))
 	if left, err := os.ReadDir(filepath.Join(d, "accounts")); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -238,17 +228,13 @@ func TestOverride(t *testing.T) {
 func TestPrefsOverride(t *testing.T) {
 	d := t.TempDir()
 	l := prefs.Layer{Values: map[string]float64{"max_ncpus_pct": 50, "run_on_batteries": 1}, Days: map[time.Weekday]prefs.Day{time.Monday: {StartHour: 8, EndHour: 17.5}}}
-	if err := settings.WritePrefsOverride(d, l); err != nil {
-		t.Fatal(err)
-	}
+	must(t, settings.WritePrefsOverride(d, l))
 	got, err := prefs.Parse("x", []byte(read(t, filepath.Join(d, settings.PrefsOverrideFile))), "")
 	if err != nil || !reflect.DeepEqual(got.Values, l.Values) || !reflect.DeepEqual(got.Days, l.Days) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for range 2 {
-		if err := settings.WritePrefsOverride(d, prefs.Layer{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, settings.WritePrefsOverride(d, prefs.Layer{}))
 	}
 	if _, err := os.Stat(filepath.Join(d, settings.PrefsOverrideFile)); err == nil {
 		t.Error("an empty override leaves a file")
@@ -258,9 +244,7 @@ func TestPrefsOverride(t *testing.T) {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(b)
 }
 
@@ -274,5 +258,12 @@ func TestKeysInTheWrongFile(t *testing.T) {
 	}
 	if _, err := settings.Load(dir(t, map[string]string{"starling.toml": "run_on_batteries = true\n"})); err == nil || !strings.Contains(err.Error(), "it belongs in prefs.toml") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

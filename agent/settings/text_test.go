@@ -18,9 +18,7 @@ func TestWriteNew(t *testing.T) {
 	s.NCPUs, s.UseAllGPUs, s.ExclusiveApps, s.Sandbox, s.NoProxy = 2, true, []string{`a "game"`}, false, []string{}
 	s.LogFlags["task_debug"] = true
 	s.Coprocs = []settings.Coproc{{Type: "fake", Count: 2, PeakFlops: 1e10}, {Type: "other", Count: 1, Devices: []int{4}}}
-	if err := settings.WriteNew(dir, "About it.", s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, settings.WriteNew(dir, "About it.", s))
 	b, err := os.ReadFile(filepath.Join(dir, settings.File))
 	want := `#:schema https://raw.githubusercontent.com/starling-grid/starling/main/schema/starling.toml.json
 # About it.

@@ -37,9 +37,7 @@ func TestCheckRemoteHosts(t *testing.T) {
 		"192.0.2.0/24\n":                                                  "neither a host name nor an IP address",
 		strings.Repeat("attic.example\n", 10_000):                         "only its first 64 KB are read",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, "remote_hosts.cfg"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "remote_hosts.cfg"), []byte(text), 0o600))
 		if err := settings.CheckRemoteHosts(dir); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%.40q: %v", text, err)
 		}
@@ -63,9 +61,7 @@ func FuzzRemoteHosts(f *testing.F) {
 			named = named || peer.Equal(ip)
 		}
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "remote_hosts.cfg"), []byte(list), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "remote_hosts.cfg"), []byte(list), 0o600))
 		allowed, some := settings.RemoteHosts(dir)
 		if got := allowed(peer); got != named || got && !some {
 			t.Errorf("%q: let in %v, want %v; anybody: %v", list, got, named, some)

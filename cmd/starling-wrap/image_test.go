@@ -19,21 +19,15 @@ import (
 func newImage(t *testing.T, m protocol.Image, tasks string) (*task, protocol.Image) {
 	t.Helper()
 	k := newTask(t, "exit 99", "--last", "two words")
-	if err := os.Remove(filepath.Join(k.dir, programName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(k.dir, programName)))
 	m.Layers = []protocol.ImageLayer{{DiffID: strings.Repeat("0a", 32), NBytes: 1}}
 	text, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := appipc.DefaultInitData()
 	d.ClientPID, d.ProjectDir, d.AppFiles = os.Getpid(), t.TempDir(), []string{"image_1", "job_1", "tool_1"}
 	k.write(appipc.InitDataFile, string(d.Encode()))
 	for name, content := range map[string]string{"image_1": string(text), "job_1": "<job_desc>" + tasks + "</job_desc>", "tool_1": "#!/bin/sh\necho tool\n"} {
-		if err := os.WriteFile(filepath.Join(d.ProjectDir, name), []byte(content), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(d.ProjectDir, name), []byte(content), 0o700))
 	}
 	k.write(protocol.ImageFile, string(appipc.SoftLink(d.ProjectDir+"/image_1")))
 	k.write("tool", string(appipc.SoftLink(d.ProjectDir+"/tool_1")))
@@ -49,9 +43,7 @@ func newImage(t *testing.T, m protocol.Image, tasks string) (*task, protocol.Ima
 func TestImage(t *testing.T) {
 	work := t.TempDir()
 	for name, text := range map[string]string{"table": "of the image", "in": "of the image"} {
-		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(work, name), []byte(text), 0o600))
 	}
 	k, _ := newImage(t, protocol.Image{
 		Command: []string{"sh", "-c", `printf '%s.' "$@" "$GREETING" "$HOME_SWEET" "$LD_LIBRARY_PATH" "$(cat table)" "$(cat in)"; pwd >where`, "sh", "it's \"quoted\" $NTHREADS"},

@@ -203,20 +203,14 @@ func TestArchives(t *testing.T) {
 	k.write("all.zip", string(appipc.SoftLink("result_0")))
 	k.succeed()
 	r, err := zip.OpenReader(filepath.Join(k.dir, "result_0"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	var got []string
 	for _, f := range r.File {
 		part, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, err := io.ReadAll(part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got = append(got, f.Name+"="+string(text))
 	}
 	if want := []string{"log=tool\n", "out_a=TEXT\n", "out_b=b\n"}; !slices.Equal(got, want) {
@@ -328,15 +322,11 @@ func TestSignedProgramsOnly(t *testing.T) {
 			d := appipc.DefaultInitData()
 			d.ClientPID, d.ProjectDir, d.AppFiles = os.Getpid(), t.TempDir(), []string{"wrap_1", "tool_1", "job_1"}
 			k.write(appipc.InitDataFile, string(d.Encode()))
-			if err := os.Rename(filepath.Join(k.dir, jobFile), filepath.Join(d.ProjectDir, "job_1")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(filepath.Join(k.dir, jobFile), filepath.Join(d.ProjectDir, "job_1")))
 			k.write(jobFile, string(appipc.SoftLink(d.ProjectDir+"/job_1")))
 			elsewhere := t.TempDir()
 			for _, path := range []string{filepath.Join(d.ProjectDir, "tool_1"), filepath.Join(d.ProjectDir, "input_1"), filepath.Join(elsewhere, "tool_1")} {
-				if err := os.WriteFile(path, []byte("#!/bin/sh\necho ran > ran\n"), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(path, []byte("#!/bin/sh\necho ran > ran\n"), 0o700))
 			}
 			k.write("tool", "#!/bin/sh\necho ran > ran\n")
 			if tt.link != "" {
@@ -360,9 +350,7 @@ func TestADescriptionIsSigned(t *testing.T) {
 	d := appipc.DefaultInitData()
 	d.ClientPID, d.ProjectDir, d.AppFiles = os.Getpid(), t.TempDir(), []string{"wrap_1", "program_1"}
 	k.write(appipc.InitDataFile, string(d.Encode()))
-	if err := os.WriteFile(filepath.Join(d.ProjectDir, "program_1"), []byte("#!/bin/sh\necho \"evil: $EVIL\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(d.ProjectDir, "program_1"), []byte("#!/bin/sh\necho \"evil: $EVIL\"\n"), 0o700))
 	k.write(programName, string(appipc.SoftLink(d.ProjectDir+"/program_1")))
 	k.succeed()
 	if got := k.read("stdout.txt"); got != "evil: \n" {

@@ -47,22 +47,16 @@ func newTask(t *testing.T, script string, args ...string) *task {
 	k.write("program_1", "#!/bin/sh\n"+script)
 	k.write(programName, string(appipc.SoftLink("./program_1")))
 	f, err := os.OpenFile(filepath.Join(k.dir, appipc.MmapFile), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	mem, err := mmapfile.Map(f, appipc.MmapSize)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = mmapfile.Unmap(mem) })
 	if k.ipc, err = appipc.NewChannels(mem); err != nil {
 		t.Fatal(err)
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	k.cmd = exec.Command(exe, args...)
 	k.cmd.Dir = k.dir
 	k.cmd.Env = append(os.Environ(), "WRAP_TEST=1")
@@ -285,5 +279,12 @@ func TestEstimate(t *testing.T) {
 	e = newEstimate(appipc.DefaultInitData(), 1)
 	if f := e.fraction(e.last.Add(5*time.Second), false); f != 0 {
 		t.Errorf("nothing is known, yet: %v", f)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -46,9 +46,7 @@ func run(t *testing.T, input string) string {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	lines, err := search([]byte(input), &host{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.Join(lines, "")
 }
 
@@ -59,9 +57,7 @@ func TestAgainstThePublishedList(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for p := 2; p <= 1300; p++ {
 		lines, err := search(fmt.Append(nil, p), &host{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, want := strings.HasSuffix(lines[0], "is prime!\n"), slices.Contains(primes, p); got != want {
 			t.Errorf("%s", lines[0])
 		}
@@ -163,9 +159,7 @@ func TestResumeAtEveryCheckpoint(t *testing.T) {
 		if errors.Is(err, stop) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := strings.Join(lines, ""); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -180,30 +174,22 @@ func TestBadCheckpointIsIgnored(t *testing.T) {
 	want := run(t, workload)
 	t.Chdir(t.TempDir())
 	c := checkpoint{Input: checksum([]byte(workload)), residue: big.NewInt(5), Iteration: 500}
-	if err := c.save(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.save())
 	good, err := os.ReadFile(checkpointFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range good {
 		bad := slices.Clone(good)
 		bad[i] ^= 1
 		if i%2 == 0 {
 			bad = bad[:i]
 		}
-		if err := os.WriteFile(checkpointFile, bad, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(checkpointFile, bad, 0o600))
 		if got := loadCheckpoint([]byte(workload), []int{521, 607, 611, 613, 127}); got.Iteration != 0 {
 			t.Fatalf("damage at %d not noticed", i)
 		}
 	}
 	other := checkpoint{Input: checksum([]byte("7")), Results: []string{"M7 is prime!\n"}}
-	if err := other.save(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.save())
 	lines, err := search([]byte(workload), &host{})
 	if err != nil || strings.Join(lines, "") != want {
 		t.Errorf("got %q %v", lines, err)
@@ -220,9 +206,7 @@ func slot(t *testing.T, input string) string {
 	for name, b := range map[string][]byte{
 		appipc.InitDataFile: d.Encode(), appipc.MmapFile: make([]byte, appipc.MmapSize), "in": []byte(input),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 	return dir
 }
@@ -230,9 +214,7 @@ func slot(t *testing.T, input string) string {
 func application(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(exe, "application")
 	cmd.Dir = dir
 	return cmd
@@ -245,9 +227,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	var before string
 	for range 4 {
 		cmd := application(t, dir)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		testwait.Until(t, "it to come further than its predecessor", func() bool {
 			b, err := os.ReadFile(filepath.Join(dir, checkpointFile))
 			return err == nil && string(b) != before
@@ -257,13 +237,9 @@ func TestKilledInTheMiddle(t *testing.T) {
 		_ = cmd.Wait()
 	}
 	d, err := appipc.ParseInitData([]byte(read(dir, appipc.InitDataFile)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.CheckpointPeriod = time.Hour
-	if err := os.WriteFile(filepath.Join(dir, appipc.InitDataFile), d.Encode(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, appipc.InitDataFile), d.Encode(), 0o600))
 	if out, err := application(t, dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -295,5 +271,12 @@ func BenchmarkStep(b *testing.B) {
 	t := newTest(9697, 0, nil) // not prime: its residue never becomes small
 	for b.Loop() {
 		t.step()
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -20,23 +20,17 @@ func FuzzUnpack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lower, upper []byte) {
 		outside, data := t.TempDir(), t.TempDir()
 		root, err := os.OpenRoot(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer root.Close()
 		s, err := image.Open(root, data, "images")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close()
 		layers := t.TempDir()
 		var m protocol.Image
 		for _, archive := range [][]byte{lower, upper} {
 			sum := sha256.Sum256(archive)
 			l := protocol.ImageLayer{DiffID: hex.EncodeToString(sum[:]), NBytes: int64(len(archive))}
-			if err := os.WriteFile(filepath.Join(layers, l.FileName()), gz(archive), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(layers, l.FileName()), gz(archive), 0o600))
 			m.Layers = append(m.Layers, l)
 		}
 		_, done, err := s.Unpack(t.Context(), m, func() error { return nil }, func(name string) (*os.File, error) { return os.Open(filepath.Join(layers, name)) })

@@ -35,9 +35,7 @@ func newBench(t *testing.T, archives ...[]byte) *bench {
 	b.reopen()
 	for _, a := range archives {
 		l, err := testimage.Layer(b.layers, a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b.image.Layers = append(b.image.Layers, l)
 	}
 	return b
@@ -160,9 +158,7 @@ func TestLayers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, c.layers...)
 			path, err := b.unpack()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got, want := list(t, path), strings.Join(c.want, "\n"); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -175,9 +171,7 @@ func TestLayers(t *testing.T) {
 func TestHostileImages(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	before := list(t, outside)
 	many := make([]testimage.Entry, 100_000)
 	for i := range many {
@@ -293,9 +287,7 @@ func sparse(size int64) []byte {
 func TestStoreOfImages(t *testing.T) {
 	b := newBench(t, entry(file("d/a", "content", 0o644), link("l", "d")))
 	path, err := b.unpack()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	opened := b.opened
 	again := func(when string, want bool) {
 		t.Helper()
@@ -313,24 +305,16 @@ func TestStoreOfImages(t *testing.T) {
 	again("at once", false)
 	b.reopen()
 	again("after a restart", false)
-	if err := os.Mkdir(filepath.Join(path, "proc"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(path, "proc"), 0o755))
 	b.reopen()
 	again("after its use", false)
-	if err := os.Truncate(filepath.Join(path, "d", "a"), 3); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(filepath.Join(path, "d", "a"), 3))
 	b.reopen()
 	again("after damage", true)
-	if err := os.RemoveAll(filepath.Join(path, "d")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(path, "d")))
 	b.reopen()
 	again("after a loss", true)
-	if err := os.Rename(path, path+".part"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path, path+".part"))
 	b.reopen()
 	if _, err := os.Stat(path + ".part"); !os.IsNotExist(err) {
 		t.Errorf("an incomplete image was left: %v", err)
@@ -345,9 +329,7 @@ func TestStoreOfImages(t *testing.T) {
 	}
 	again("kept", false)
 	_, done, err := b.Unpack(t.Context(), b.image, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := b.Keep(nil); err != nil {
 		t.Error(err)
 	}
@@ -389,10 +371,15 @@ func TestTimesOfFiles(t *testing.T) {
 	f := file("a", "1", 0o644)
 	f.ModTime = at
 	path, err := newBench(t, entry(f)).unpack()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if st, err := os.Stat(filepath.Join(path, "a")); err != nil || !st.ModTime().Equal(at) {
 		t.Errorf("got %v, %v", st.ModTime(), err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

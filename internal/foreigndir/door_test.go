@@ -20,9 +20,7 @@ func TestDoorFollowsNoLink(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	put := func(name, text string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
 	}
 	put(filepath.Join(outside, "file"), "secret")
 	put(filepath.Join(dir, "inside", "file"), "secret")
@@ -30,17 +28,11 @@ func TestDoorFollowsNoLink(t *testing.T) {
 	for name, to := range map[string]string{
 		"link": filepath.Join(outside, "file"), "link2": "inside/file", "folders": outside, "folders2": "inside", "folder/link": "../inside/file", "folder/up": "..",
 	} {
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(to, filepath.Join(dir, name)))
 	}
-	if err := errors.Join(unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600), os.Symlink("/dev/zero", filepath.Join(dir, "zero"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600), os.Symlink("/dev/zero", filepath.Join(dir, "zero"))))
 	d, err := foreigndir.Enter(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer d.Close()
 	to, _ := newRoot(t)
 	for _, name := range []string{"link", "link2", "folders/file", "folders2/file", "folder/link", "folder/up/inside/file", "fifo", "zero", "folder", "../" + filepath.Base(outside) + "/file"} {
@@ -70,14 +62,10 @@ func TestDoorFollowsNoLink(t *testing.T) {
 func TestDoorHasBounds(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
-	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("text"), 0o600))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	d, err := foreigndir.Enter(ctx, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer d.Close()
 	to, _ := newRoot(t)
 	for _, size := range []int64{5, 4 << 40} {
@@ -105,9 +93,7 @@ func TestDoorHasBounds(t *testing.T) {
 func TestFilesThatPeopleName(t *testing.T) {
 	dir := t.TempDir()
 	file, link, fifo := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "fifo")
-	if err := errors.Join(os.WriteFile(file, []byte("text"), 0o600), os.Symlink(file, link), unix.Mkfifo(fifo, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.WriteFile(file, []byte("text"), 0o600), os.Symlink(file, link), unix.Mkfifo(fifo, 0o600)))
 	if b, err := foreigndir.ReadFile(link, 4); err != nil || string(b) != "text" {
 		t.Errorf("got %q, %v", b, err)
 	}

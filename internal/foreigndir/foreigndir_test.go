@@ -19,9 +19,7 @@ func newRoot(t *testing.T) (root *os.Root, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = root.Close() })
 	return root, dir
 }
@@ -44,12 +42,8 @@ func TestWhatIsNoFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			again := func() {
 				t.Helper()
-				if err := foreigndir.RemoveAll(root, "it"); err != nil {
-					t.Fatal(err)
-				}
-				if err := f(filepath.Join(dir, "it")); err != nil {
-					t.Fatal(err)
-				}
+				must(t, foreigndir.RemoveAll(root, "it"))
+				must(t, f(filepath.Join(dir, "it")))
 			}
 			again()
 			if text, err := foreigndir.Read(root, "it", 10); err == nil {
@@ -68,9 +62,7 @@ func TestWhatIsNoFile(t *testing.T) {
 				t.Error(err)
 			}
 			again()
-			if err := os.Rename(filepath.Join(dir, "it"), filepath.Join(dir, foreigndir.Temp)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(filepath.Join(dir, "it"), filepath.Join(dir, foreigndir.Temp)))
 			if err := foreigndir.Replace(root, "it", []byte("new"), 0o600, nil); err != nil {
 				t.Errorf("in place of the temporary file: %v", err)
 			}
@@ -84,9 +76,7 @@ func TestWhatIsNoFile(t *testing.T) {
 func TestHugeFileIsReadInPart(t *testing.T) {
 	root, dir := newRoot(t)
 	path := filepath.Join(dir, "sparse")
-	if err := os.WriteFile(path, []byte("head"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("head"), 0o600))
 	if err := os.Truncate(path, 4<<40); err != nil {
 		t.Skip(err)
 	}
@@ -117,9 +107,7 @@ func nest(t *testing.T, dir string, depth int) {
 		_ = unix.Close(at)
 		at = next
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = unix.Close(at)
 }
 
@@ -134,9 +122,7 @@ func TestDeepFolders(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := foreigndir.RemoveAll(root, "slot"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, foreigndir.RemoveAll(root, "slot"))
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
 		t.Errorf("it took %d MB of memory in all", took>>20)
@@ -151,30 +137,20 @@ func TestClosedFolders(t *testing.T) {
 	root, dir := newRoot(t)
 	for i := range 3 {
 		sub := filepath.Join(dir, "slot", strconv.Itoa(i), "a", "b")
-		if err := os.MkdirAll(sub, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(sub, "f"), []byte(strings.Repeat("x", 100_000)), 0o000); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(sub, 0o700))
+		must(t, os.WriteFile(filepath.Join(sub, "f"), []byte(strings.Repeat("x", 100_000)), 0o000))
 		for p := sub; p != dir; p = filepath.Dir(p) {
-			if err := os.Chmod(p, 0o000); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chmod(p, 0o000))
 			if filepath.Base(filepath.Dir(p)) == "slot" {
 				break
 			}
 		}
 	}
-	if err := os.Chmod(filepath.Join(dir, "slot"), 0o000); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(dir, "slot"), 0o000))
 	if used, err := foreigndir.Usage(root, "slot"); err != nil || used < 300_000 {
 		t.Errorf("got %d, %v", used, err)
 	}
-	if err := os.Chmod(filepath.Join(dir, "slot"), 0o000); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(filepath.Join(dir, "slot"), 0o000))
 	if err := foreigndir.RemoveAll(root, "slot"); err != nil {
 		t.Error(err)
 	}
@@ -187,9 +163,7 @@ func TestManyFiles(t *testing.T) {
 	root, dir := newRoot(t)
 	const n = 3000
 	for i := range n {
-		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), nil, 0o600))
 	}
 	seen := 0
 	if err := foreigndir.Names(root, ".", func(string) bool { seen++; return true }); err != nil || seen != n {
@@ -198,15 +172,18 @@ func TestManyFiles(t *testing.T) {
 	if used, err := foreigndir.Usage(root, "."); err != nil || used < n*foreigndir.EachFile {
 		t.Errorf("%d empty files count for %d bytes, %v", n, used, err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "s"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(dir, "s"), 0o700))
 	for i := range n {
-		if err := os.Rename(filepath.Join(dir, strconv.Itoa(i)), filepath.Join(dir, "s", strconv.Itoa(i))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(filepath.Join(dir, strconv.Itoa(i)), filepath.Join(dir, "s", strconv.Itoa(i))))
 	}
 	if err := foreigndir.RemoveAll(root, "s"); err != nil {
 		t.Error(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

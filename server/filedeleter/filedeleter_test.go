@@ -20,15 +20,11 @@ import (
 func TestRetry(t *testing.T) {
 	dir := t.TempDir()
 	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
 	files := func(name string) *blob.Dir {
 		d, err := blob.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = d.Close() })
 		return d
 	}
@@ -40,9 +36,7 @@ func TestRetry(t *testing.T) {
 	wu, _ = storetest.Add(t, st, wu, 0)
 	// A folder with something in it cannot be removed like a file.
 	obstacle := filepath.Join(dir, "download", filepath.FromSlash(blob.Path("in")), "x")
-	if err := os.MkdirAll(obstacle, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(obstacle, 0o700))
 	if _, err := download.Put(t.Context(), "other", strings.NewReader("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +45,7 @@ func TestRetry(t *testing.T) {
 		after.AssimilateState, after.FileDeleteState = store.AssimilateDone, store.DeleteReady
 		return storetest.SaveWorkunit(tx, wu, after)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	now := storetest.T0
 	pass := func(handled int, want store.FileDeleteState) {
 		t.Helper()
@@ -73,9 +65,7 @@ func TestRetry(t *testing.T) {
 	pass(0, store.DeleteError)
 	now = now.Add(time.Minute)
 	pass(1, store.DeleteError)
-	if err := os.RemoveAll(filepath.Dir(obstacle)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Dir(obstacle)))
 	pass(0, store.DeleteError)
 	now = now.Add(time.Hour)
 	pass(1, store.DeleteDone)
@@ -85,9 +75,7 @@ func TestRetry(t *testing.T) {
 // sent meanwhile are deleted too.
 func TestALateReportWhileFilesGo(t *testing.T) {
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
 	w := storetest.Fill(t, st)
 	wu, _ := storetest.Add(t, st, w.Workunit("wu"), 0)
@@ -102,9 +90,7 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 			change(&r)
 			return tx.SaveResult(old, r)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	err = st.Update(t.Context(), func(tx *store.Tx) (err error) {
 		r := store.Result{
@@ -117,9 +103,7 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, storetest.T0, storetest.T0.Add(time.Hour)
 		return tx.Send(r)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	save(func(r *store.Result) {
 		r.ServerState, r.Outcome, r.FileDeleteState = store.Over, store.NoReply, store.DeleteReady
 	})
@@ -151,4 +135,11 @@ type remover func()
 func (r remover) Remove(context.Context, string) error {
 	r()
 	return nil
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

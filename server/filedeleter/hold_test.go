@@ -18,14 +18,10 @@ import (
 func TestFilesStayWhileTheyAreHeld(t *testing.T) {
 	dir := t.TempDir()
 	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
 	files, err := blob.Open(filepath.Join(dir, "files"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer files.Close()
 	if _, err := files.Put(t.Context(), "in", strings.NewReader("x")); err != nil {
 		t.Fatal(err)
@@ -42,9 +38,7 @@ func TestFilesStayWhileTheyAreHeld(t *testing.T) {
 		}
 		return tx.HoldDeletion("backup", storetest.T0.Add(time.Minute))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := &filedeleter.Deleter{Store: st, Log: slog.New(slog.DiscardHandler), Download: files, Upload: files}
 	if n, err := d.Pass(t.Context(), storetest.T0); n != 0 || err != nil {
 		t.Errorf("handled %d, %v", n, err)

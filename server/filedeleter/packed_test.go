@@ -18,14 +18,10 @@ import (
 func TestCompressedCopiesGo(t *testing.T) {
 	dir := t.TempDir()
 	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
 	files, err := blob.Open(filepath.Join(dir, "files"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer files.Close()
 	w := storetest.Fill(t, st)
 	d := &filedeleter.Deleter{Store: st, Log: slog.New(slog.DiscardHandler), Download: files, Upload: files}

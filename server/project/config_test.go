@@ -20,21 +20,15 @@ func TestText(t *testing.T) {
 	c.LongName, c.MasterURL = "Demo", "https://demo.example/"
 	got := c.Text()
 	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(golden, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got != strings.ReplaceAll(string(want), "\r\n", "\n") {
 		t.Errorf("got\n%s", got)
 	}
 	back, err := project.ParseConfig("server.toml", want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.TrustedProxies = c.Proxies() // the file contains the defaults
 	if !reflect.DeepEqual(back, c) {
 		t.Errorf("what was written is read as\n%+v, want\n%+v", back, c)
@@ -49,9 +43,7 @@ func TestEverySettingIsDescribed(t *testing.T) {
 	var schema struct {
 		Properties map[string]struct{ Description string }
 	}
-	if err := json.Unmarshal([]byte(project.Schema()), &schema); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(project.Schema()), &schema))
 	fields := fieldsOf(reflect.TypeFor[project.Config]())
 	if n := len(regexp.MustCompile(`(?m)^[^#\n]* = `).FindAllString(text, -1)); n != len(fields) {
 		t.Errorf("the file has %d keys, want one for each of %d fields", n, len(fields))
@@ -111,5 +103,12 @@ func TestTextIsTOML(t *testing.T) {
 	back, err := project.ParseConfig("server.toml", []byte(c.Text()))
 	if err != nil || back.LongName != c.LongName {
 		t.Errorf("got %q, %v; want %q", back.LongName, err, c.LongName)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

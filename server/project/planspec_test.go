@@ -121,9 +121,7 @@ func TestPlanSpecReadsEveryKey(t *testing.T) {
 		text += "<" + key + ">" + value + "</" + key + ">"
 	}
 	got, err := project.ParsePlanSpec([]byte(text + "</plan_class></plan_classes>"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := got["all"]
 	slices.Sort(c.Unsupported)
 	want := []string{"min_boinc_wsl_distro_version", "wsl"}
@@ -153,9 +151,7 @@ func TestPlanSpecOfAProject(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	c := project.DefaultConfig()
 	c.LongName, c.MasterURL, c.PlanClassSpec = "Demo", "http://127.0.0.1/", "plan_class_spec.xml"

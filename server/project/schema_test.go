@@ -13,9 +13,7 @@ func TestSchemas(t *testing.T) {
 	for kind, text := range map[string]string{"server.toml": project.Schema()} {
 		file := "../../schema/" + kind + ".json"
 		if os.Getenv("UPDATE") != "" {
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(file, []byte(text), 0o644))
 		}
 		if b, err := os.ReadFile(file); err != nil || string(b) != text {
 			t.Errorf("%s is not up to date (%v); run UPDATE=1 go test ./server/project", file, err)

@@ -23,9 +23,7 @@ func TestMark(t *testing.T) {
 	}
 	do := func(step func() error) {
 		t.Helper()
-		if err := step(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, step())
 	}
 	first := mark(false)
 	second := mark(false) // in addition to the first
@@ -63,22 +61,14 @@ func TestCheckIsPublished(t *testing.T) {
 	want := project.Check{Since: time.Unix(1e9, 0).UTC(), Table: "result", Done: 3, All: 40}
 	for range 2 {
 		report, done, err := p.StartCheck()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := report(want); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, report(want))
 		if c, err := p.Check(); err != nil || c == nil || *c != want {
 			t.Errorf("%+v, %v", c, err)
 		}
-		if err := done(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, done())
 		none("after the check")
 	}
-	if err := os.WriteFile(filepath.Join(p.Dir, "check.json"), []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(p.Dir, "check.json"), []byte("{}"), 0o600))
 	none("after a server was killed during its check")
 }

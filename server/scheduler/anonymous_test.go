@@ -136,21 +136,15 @@ func TestARealClientWithOwnPrograms(t *testing.T) {
 	w.s.Config.AnonymousPlatform = true
 	w.addWork("a", 1)
 	b, err := os.ReadFile("../../protocol/testdata/captures/debian-7.20.5/anonymous/001-scheduler.request.http")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, body, _ := bytes.Cut(b, []byte("\r\n\r\n"))
 	req, err := protocol.ParseSchedulerRequest(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(req.AppVersions) != 3 || req.AppVersions[2].Coproc != "NVIDIA" || req.AppVersions[2].CoprocCount != 0.5 || req.AppVersions[0].Cmdline != "--fast" {
 		t.Fatalf("versions %+v", req.AppVersions)
 	}
 	first, err := protocol.ParseSchedulerRequest(capture(t, "01-first-contact-with-work"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := w.send(bytes.Replace(body, []byte(req.Authenticator), []byte(first.Authenticator), 1))
 	if len(got.Results) != 1 || got.Results[0].VersionNum != 801 || got.Results[0].PlanClass != "avx" {
 		t.Errorf("got %+v, %s; want the faster of two on the CPUs", got.Results, texts(got))

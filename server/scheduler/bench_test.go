@@ -45,9 +45,7 @@ func benchTasks(b *testing.B, where string, pg *testpg.Server, jobs, hosts int) 
 	const tasks = 4000
 	check := func(err error) {
 		b.Helper()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 	}
 	st, err := store.Open(b.Context(), where)
 	check(err)
@@ -164,9 +162,7 @@ func benchTasks(b *testing.B, where string, pg *testpg.Server, jobs, hosts int) 
 func cpu(tb testing.TB, pid int, children bool) (seconds float64) {
 	tb.Helper()
 	p, err := process.NewProcess(int32(pid))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	list := []*process.Process{p}
 	if children {
 		more, _ := p.Children()

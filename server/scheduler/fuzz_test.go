@@ -18,9 +18,7 @@ import (
 func fuzzed(f *testing.F) (*scheduler.Scheduler, storetest.World) {
 	f.Helper()
 	st, err := store.OpenMemory(f.Context())
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Cleanup(func() { _ = st.Close() })
 	w := storetest.Fill(f, st)
 	c := scheduler.Config{Name: "Fuzz", MasterURL: "http://127.0.0.1/"}
@@ -37,9 +35,7 @@ func FuzzHandle(f *testing.F) {
 	}
 	for _, name := range names {
 		b, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(string(b))
 		f.Add(strings.NewReplacer("<platform_name>"+linux, "<platform_name>anonymous", "<app_versions>", "<app_versions>"+ownVersion).Replace(string(b)))
 	}
@@ -47,9 +43,7 @@ func FuzzHandle(f *testing.F) {
 		// The key is placed first, as the rest may contain half an element.
 		body = strings.Replace(body, "<scheduler_request>", fmt.Sprintf("<scheduler_request><authenticator>%s</authenticator>", w.User.Authenticator), 1)
 		reply, err := s.Handle(t.Context(), []byte(body), "192.0.2.1", storetest.T0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := protocol.ParseSchedulerReply(reply.Encode()); err != nil {
 			t.Errorf("%v in %s", err, reply.Encode())
 		}
@@ -63,9 +57,7 @@ func FuzzTrickle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, words string) {
 		body := fmt.Sprintf("<scheduler_request><authenticator>%s</authenticator><msg_from_host>%s</msg_from_host></scheduler_request>", w.User.Authenticator, words)
 		reply, err := s.Handle(t.Context(), []byte(body), "192.0.2.1", storetest.T0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_ = reply.Encode()
 	})
 }

@@ -162,9 +162,7 @@ func TestReattachWithAReport(t *testing.T) {
 		t.Fatalf("a_0 was not sent: %+v", sent)
 	}
 	first, err := protocol.ParseSchedulerRequest(capture(t, "01-first-contact-with-work"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first.Results = []protocol.ReportedResult{{Name: "a_0", State: protocol.ClientUploaded}}
 	again := w.send(first.Encode())
 	if again.HostID != host || len(again.ResultAcks) != 1 {

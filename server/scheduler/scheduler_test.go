@@ -98,9 +98,7 @@ func TestRealRequests(t *testing.T) {
 	w.addWork("a", 5)
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, body, _ := bytes.Cut(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\n\n"))
 		body = bytes.Replace(body, []byte("9aba8a57a1d5e26a5ca9e5b35f8d2a44"), []byte(w.User.Authenticator), 1)
 		if got := w.send(body); got.User == nil {

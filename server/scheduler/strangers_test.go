@@ -26,9 +26,7 @@ func TestStrangersByTheThousand(t *testing.T) {
 			n = len(hosts)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return n
 	}
 	before := count()

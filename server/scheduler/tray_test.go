@@ -31,9 +31,7 @@ func TestTray(t *testing.T) {
 	var ids []int64
 	for i := range hosts {
 		reply, err := ask(t.Context(), 0, i, 1, w.User.Authenticator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ids = append(ids, reply.HostID)
 	}
 	waiting, pass := w.s.HoldTrays()
@@ -114,9 +112,7 @@ func TestTray(t *testing.T) {
 	}
 	// A database that fails is each request's error.
 	waiting, pass = w.s.HoldTrays()
-	if err := w.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.store.Close())
 	for i := range 3 {
 		all.Go(func() {
 			if _, err := ask(t.Context(), ids[i], i, 9, w.User.Authenticator); !errors.Is(err, store.ErrClosed) {

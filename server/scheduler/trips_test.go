@@ -26,22 +26,16 @@ import (
 func countTrips(t *testing.T, where string) (string, *atomic.Int64) {
 	t.Helper()
 	u, err := url.Parse(where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir, err := os.MkdirTemp("", "trips") //nolint:usetesting // t.TempDir's names are too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	q := u.Query()
 	behind := filepath.Join(q.Get("host"), ".s.PGSQL.5432")
 	q.Set("host", dir)
 	u.RawQuery = q.Encode()
 	l, err := net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432")) //nolint:noctx // ends with the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	trips := new(atomic.Int64)
 	go func() {
@@ -87,9 +81,7 @@ func countMessages(to io.Writer, from io.Reader, trips *atomic.Int64) {
 func TestARequestIsAFewTripsToPostgreSQL(t *testing.T) {
 	where, trips := countTrips(t, testpg.Start(t).Database(t))
 	st, err := store.Open(t.Context(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
 	w := &world{t: t, store: st, now: storetest.T0, s: &scheduler.Scheduler{Store: st, Log: slog.New(slog.DiscardHandler), Config: scheduler.Config{
 		Name: "Bench", MasterURL: "http://127.0.0.1/", CodeSignKey: "1024\nab\n.\n",

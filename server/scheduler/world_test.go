@@ -32,13 +32,9 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	once.Do(func() { empty, filled = makeEmpty(t) })
 	path := filepath.Join(t.TempDir(), "project.db")
-	if err := os.WriteFile(path, empty, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, empty, 0o600))
 	st, err := store.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
 	w := filled
 	b := &world{World: &w, t: t, store: st, now: storetest.T0, s: &scheduler.Scheduler{
@@ -65,17 +61,11 @@ func makeEmpty(t *testing.T) ([]byte, storetest.World) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "project.db")
 	st, err := store.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := storetest.Fill(t, st)
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Close())
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b, w
 }
 
@@ -158,9 +148,7 @@ func (w *world) result(name string) (r store.Result) {
 func capture(t *testing.T, name string, changes ...string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(captures + name + ".request.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := 0; i+1 < len(changes); i += 2 {
 		if !bytes.Contains(b, []byte(changes[i])) {
 			t.Fatalf("%s does not hold %q", name, changes[i])
@@ -210,4 +198,11 @@ func (w *world) cancel(name string) {
 		wu.ErrorMask = store.ErrorCancelled
 		return tx.SaveWorkunit(old, wu)
 	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

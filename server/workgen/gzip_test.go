@@ -31,24 +31,16 @@ func TestCompressedInputs(t *testing.T) {
 	unpacked := func(name string) string {
 		t.Helper()
 		f, err := b.files.Open(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer f.Close()
 		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, err := io.ReadAll(z)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(text)
 	}
 	path := b.write(t, "in", long)
-	if err := create("a", workgen.Given{Path: path}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, create("a", workgen.Given{Path: path}))
 	_, e := b.workunit(t, "a")
 	f := e.Files[0]
 	size, err := b.files.Size(t.Context(), blob.Packed(f.Name))
@@ -71,21 +63,15 @@ func TestCompressedInputs(t *testing.T) {
 	// An existing copy is used. A missing one is made again, with the same content.
 	for _, gone := range []bool{false, true} {
 		if gone {
-			if err := b.files.Remove(t.Context(), blob.Packed(f.Name)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.files.Remove(t.Context(), blob.Packed(f.Name)))
 		}
 		name := map[bool]string{false: "b", true: "c"}[gone]
-		if err := create(name, workgen.Given{Path: f.Name, Kind: workgen.Staged}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, create(name, workgen.Given{Path: f.Name, Kind: workgen.Staged}))
 		if _, e := b.workunit(t, name); e.Files[0].GzippedNBytes != size || unpacked(blob.Packed(f.Name)) != long {
 			t.Errorf("%s: %+v", name, e.Files[0])
 		}
 	}
-	if err := create("d", workgen.Given{Path: b.write(t, "short", short)}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, create("d", workgen.Given{Path: b.write(t, "short", short)}))
 	_, e = b.workunit(t, "d")
 	if _, err := b.files.Size(t.Context(), blob.Packed(e.Files[0].Name)); e.Files[0].GzippedNBytes != 0 || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that grows: %+v, %v", e.Files[0], err)

@@ -28,9 +28,7 @@ func TestUnknownTagsInTemplatesAreRefused(t *testing.T) {
 	if _, err := workgen.ParseInput("t", fullInput); err != nil {
 		t.Fatal(err)
 	}
-	if err := workgen.CheckOutput("t", goodOutput); err != nil {
-		t.Fatal(err)
-	}
+	must(t, workgen.CheckOutput("t", goodOutput))
 	input := func(text string) error { _, err := workgen.ParseInput("t", text); return err }
 	output := func(text string) error { return workgen.CheckOutput("t", text) }
 	for _, tt := range []struct {

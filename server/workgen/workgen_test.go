@@ -73,17 +73,11 @@ func certify(name string, maxNBytes int64) string { return fmt.Sprint(name, " up
 
 func TestOutputTemplate(t *testing.T) {
 	o, err := workgen.ParseOutput("t", goodOutput)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	doc, err := o.Expand("wu_1_0", "wu_1", 77, certify)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e, err := protocol.ParseElements([]byte(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(e.Files) != 2 || e.Files[0].Name != "wu_1_0_r77_0" || e.Files[1].Name != "wu_1_0_r77_1" || e.Files[0].MaxNBytes != 1000 {
 		t.Errorf("files %+v", e.Files)
 	}
@@ -135,18 +129,14 @@ func newBench(t *testing.T, input string) *bench {
 	t.Helper()
 	b := &bench{dir: t.TempDir(), work: t.TempDir()}
 	st, err := store.Open(t.Context(), filepath.Join(b.dir, "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = st.Close() })
 	b.store, b.app = st, storetest.Fill(t, st).App
 	if b.files, err = blob.Open(filepath.Join(b.dir, "download")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.files.Close() })
-	if err := os.Mkdir(filepath.Join(b.dir, "templates"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(b.dir, "templates"), 0o755))
 	b.write(t, filepath.Join(b.dir, "templates", "upper_out"), goodOutput)
 	if input != "" {
 		b.write(t, filepath.Join(b.dir, "templates", "upper_in"), input)
@@ -159,18 +149,14 @@ func (b *bench) write(t *testing.T, path, text string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(b.work, path)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o644))
 	return path
 }
 
 func (b *bench) generator(t *testing.T) *workgen.Generator {
 	t.Helper()
 	g, err := workgen.New(b.store, b.files, b.dir, b.app, storetest.T0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return g
 }
 
@@ -181,13 +167,9 @@ func (b *bench) workunit(t *testing.T, name string) (store.Workunit, protocol.El
 		wu, err = tx.WorkunitByName(name)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e, err := protocol.ParseElements([]byte(wu.XMLDoc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return wu, e
 }
 
@@ -247,9 +229,7 @@ func TestInputsAreImmutable(t *testing.T) {
 		if _, err := g.Create(t.Context(), []workgen.Spec{{Params: workgen.Params{Name: name}, Inputs: []workgen.Given{{Path: in}}}}, storetest.T0); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(in); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(in))
 	}
 	_, a := b.workunit(t, "a")
 	_, c := b.workunit(t, "b")
@@ -275,9 +255,7 @@ func TestInputTemplate(t *testing.T) {
 	g := b.generator(t)
 	given := []workgen.Given{{Path: b.write(t, "x", "x")}, {Path: b.write(t, "y", "y")}}
 	_, err := g.Create(t.Context(), []workgen.Spec{{Params: workgen.Params{Name: "a", MinQuorum: 1}, Inputs: given}}, storetest.T0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wu, e := b.workunit(t, "a")
 	if wu.MinQuorum != 3 || wu.RscFpopsEst != 1e9 || e.Workunits[0].CommandLine != "-t" {
 		t.Errorf("the template does not go over the flags: %+v", wu)
@@ -319,30 +297,20 @@ func FuzzTemplates(f *testing.F) {
 func BenchmarkCreate(b *testing.B) {
 	dir := b.TempDir()
 	st, err := store.Open(b.Context(), filepath.Join(dir, "project.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer st.Close()
 	files, err := blob.Open(filepath.Join(dir, "download"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	app := store.App{Name: "upper", Validator: "trivial", Assimilator: "copy"}
 	err = st.Update(b.Context(), func(tx *store.Tx) (err error) {
 		app.ID, err = tx.InsertApp(app)
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "templates", "upper_out")
-	if err := errors.Join(os.WriteFile(in, []byte("x"), 0o600), os.Mkdir(filepath.Dir(out), 0o700), os.WriteFile(out, []byte(goodOutput), 0o600)); err != nil {
-		b.Fatal(err)
-	}
+	must(b, errors.Join(os.WriteFile(in, []byte("x"), 0o600), os.Mkdir(filepath.Dir(out), 0o700), os.WriteFile(out, []byte(goodOutput), 0o600)))
 	g, err := workgen.New(st, files, dir, app, storetest.T0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	specs := make([]workgen.Spec, 1000)
 	for i := range specs {
 		specs[i].Inputs = []workgen.Given{{Path: in}}
@@ -353,4 +321,11 @@ func BenchmarkCreate(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N*len(specs))/b.Elapsed().Seconds(), "workunits/s")
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -31,13 +31,9 @@ func (agent) Status(context.Context) (control.Status, error) {
 func serve(t *testing.T) (s *remote.Server, address string) {
 	t.Helper()
 	s, err := remote.New(t.TempDir(), 1, control.Handler(agent{}), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
@@ -53,9 +49,7 @@ func serve(t *testing.T) (s *remote.Server, address string) {
 func invite(t *testing.T, s *remote.Server) control.Invitation {
 	t.Helper()
 	i, err := s.Invite()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return i
 }
 
@@ -106,17 +100,13 @@ func TestPairing(t *testing.T) {
 	wants(t, "a code used twice", err, "no pairing code is valid")
 
 	c, err := remote.NewClient(dir, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := c.Invite(t.Context()); err == nil {
 		t.Error("a paired computer could let in another")
 	}
 
 	wants(t, "revoke nobody", s.Revoke("nobody"), `no paired computer is called "nobody"`)
-	if err := s.Revoke(all[0].Name); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Revoke(all[0].Name))
 	err = status(t, dir, address)
 	wants(t, "revoked", err, "no longer, paired")
 	if !errors.Is(err, control.ErrForbidden) {
@@ -160,9 +150,7 @@ func TestManInTheMiddle(t *testing.T) {
 	s, address := serve(t)
 	cert := certificate(t)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequireAnyClientCert, MinVersion: tls.VersionTLS13})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -194,12 +182,8 @@ func TestManInTheMiddle(t *testing.T) {
 	}
 	file := filepath.Join(dir, "paired.toml")
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(b), address, middle)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(b), address, middle)), 0o600))
 	wants(t, "steering through him", status(t, dir, middle), "presents a different certificate")
 }
 
@@ -207,9 +191,7 @@ func TestManInTheMiddle(t *testing.T) {
 func TestFalseAgent(t *testing.T) {
 	cert := certificate(t)
 	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"proof":"AAAA"}`) }), ReadHeaderTimeout: time.Minute}
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(func() { _ = srv.Close() })
@@ -226,9 +208,7 @@ func certificate(t *testing.T) tls.Certificate {
 	}
 	file := filepath.Join(dir, "remote", "identity.pem")
 	cert, err := tls.LoadX509KeyPair(file, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return cert
 }
 
@@ -242,9 +222,7 @@ func TestHostilePeers(t *testing.T) {
 	}
 	dial := func() net.Conn {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
@@ -296,9 +274,7 @@ func TestComputers(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, "a wrong code", c.Pair(t.Context(), address, "0000-0000-0000-0000"), "no pairing code is valid")
-	if err := c.Pair(t.Context(), address, invite(t, s).Code); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Pair(t.Context(), address, invite(t, s).Code))
 	if all, err := c.Paired(); err != nil || len(all) != 1 || all[0].Name != address {
 		t.Errorf("got %v, %v", all, err)
 	}
@@ -307,9 +283,7 @@ func TestComputers(t *testing.T) {
 		t.Errorf("there: %+v, %v", there, err)
 	}
 	client, err := c.Client(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if v, err := client.Status(t.Context()); err != nil || v.Version != "from afar" {
 		t.Errorf("got %+v, %v", v, err)
 	}
@@ -324,4 +298,11 @@ func TestComputers(t *testing.T) {
 	}
 	_, err = c.Client(address)
 	wants(t, "one that was removed", err, "is not paired")
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
