@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -33,28 +34,15 @@ var ErrSuspicious = errors.New("suspicious output")
 type bitwise struct{ files Files }
 
 func (b bitwise) Load(ctx context.Context, r store.Result) (any, error) {
-	refs, err := hook.Outputs(r)
-	if err != nil {
-		return nil, err
-	}
 	sums := make(map[string][sha256.Size]byte)
-	for _, ref := range refs {
+	err := eachOutput(r, func(ref protocol.FileRef) error {
 		sum, err := b.sum(ctx, ref.FileName)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && ref.Optional:
-			continue
-		case errors.Is(err, fs.ErrNotExist):
-			// A host that gave up an upload reports success all the same, so this
-			// is the place where it is noticed.
-			return nil, fmt.Errorf("%w: output file %s never arrived", ErrOutput, ref.FileName)
-		case err != nil:
-			return nil, err
-		}
-		if !ref.NoValidate {
+		if err == nil && !ref.NoValidate {
 			sums[ref.Logical()] = sum
 		}
-	}
-	return sums, nil
+		return err
+	})
+	return sums, err
 }
 
 func (b bitwise) sum(ctx context.Context, name string) (sum [sha256.Size]byte, err error) {
@@ -84,14 +72,24 @@ func (t trivial) Load(ctx context.Context, r store.Result) (any, error) {
 // arrived returns ErrOutput if a file that a result must have put out is not
 // there.
 func arrived(ctx context.Context, r store.Result, files hook.Files) error {
+	return eachOutput(r, func(ref protocol.FileRef) error {
+		_, err := files.Size(ctx, ref.FileName)
+		return err
+	})
+}
+
+// eachOutput calls look for the output files of a result. It returns ErrOutput for one that is missing, unless it is
+// optional.
+func eachOutput(r store.Result, look func(ref protocol.FileRef) error) error {
 	refs, err := hook.Outputs(r)
 	if err != nil {
 		return err
 	}
 	for _, ref := range refs {
-		_, err := files.Size(ctx, ref.FileName)
-		switch {
+		switch err := look(ref); {
 		case errors.Is(err, fs.ErrNotExist) && !ref.Optional:
+			// A host that gave up an upload reports success all the same, so this
+			// is the place where it is noticed.
 			return fmt.Errorf("%w: output file %s never arrived", ErrOutput, ref.FileName)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err

@@ -2,10 +2,8 @@ package validator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -13,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -56,26 +54,15 @@ func parseNumeric(s string) (n numeric, err error) {
 }
 
 func (n numeric) Load(ctx context.Context, r store.Result) (any, error) {
-	refs, err := hook.Outputs(r)
-	if err != nil {
-		return nil, err
-	}
 	texts := make(map[string][]string)
-	for _, ref := range refs {
+	err := eachOutput(r, func(ref protocol.FileRef) error {
 		text, err := n.read(ctx, ref.FileName)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && ref.Optional:
-			continue
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("%w: output file %s never arrived", ErrOutput, ref.FileName)
-		case err != nil:
-			return nil, err
-		}
-		if !ref.NoValidate {
+		if err == nil && !ref.NoValidate {
 			texts[ref.Logical()] = strings.FieldsFunc(text, separates)
 		}
-	}
-	return texts, nil
+		return err
+	})
+	return texts, err
 }
 
 func (n numeric) read(ctx context.Context, name string) (string, error) {
