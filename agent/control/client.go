@@ -96,9 +96,7 @@ func (c *Client) Reach(ctx context.Context) error {
 
 // Status asks for everything there is to see.
 func (c *Client) Status(ctx context.Context) (Status, error) {
-	var s Status
-	err := c.call(ctx, http.MethodGet, "status", nil, &s)
-	return s, err
+	return get[Status](ctx, c, "status")
 }
 
 // Reload makes the agent read its account and preference files again. The error has their faults.
@@ -108,16 +106,12 @@ func (c *Client) Reload(ctx context.Context) error {
 
 // Decision asks for the last pass of the policies.
 func (c *Client) Decision(ctx context.Context) (decide.Record, error) {
-	var d decide.Record
-	err := c.call(ctx, http.MethodGet, "decision", nil, &d)
-	return d, err
+	return get[decide.Record](ctx, c, "decision")
 }
 
 // Prefs asks for the computing preferences in force.
 func (c *Client) Prefs(ctx context.Context) (prefs.Effective, error) {
-	var p prefs.Effective
-	err := c.call(ctx, http.MethodGet, "prefs", nil, &p)
-	return p, err
+	return get[prefs.Effective](ctx, c, "prefs")
 }
 
 // SteerProject makes the agent carry out a request for a project.
@@ -140,9 +134,7 @@ func (c *Client) SetMode(ctx context.Context, what Activity, kind prefs.ModeKind
 
 // Log requests the log since the agent's start, with numbers above after.
 func (c *Client) Log(ctx context.Context, after int) (Log, error) {
-	var l Log
-	err := c.call(ctx, http.MethodGet, "log/"+strconv.Itoa(after), nil, &l)
-	return l, err
+	return get[Log](ctx, c, "log/"+strconv.Itoa(after))
 }
 
 // Attach makes the agent attach to a project.
@@ -169,6 +161,12 @@ func (c *Client) SyncManager(ctx context.Context) error {
 // LeaveManager makes the agent stop using the account manager.
 func (c *Client) LeaveManager(ctx context.Context, detach bool) error {
 	return c.call(ctx, http.MethodPost, "manager/leave", url.Values{"detach": {strconv.FormatBool(detach)}}, nil)
+}
+
+// get asks the agent for a value.
+func get[T any](ctx context.Context, c *Client, name string) (v T, err error) {
+	err = c.call(ctx, http.MethodGet, name, nil, &v)
+	return v, err
 }
 
 func (c *Client) call(ctx context.Context, method, name string, q url.Values, into any) error {

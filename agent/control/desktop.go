@@ -61,7 +61,6 @@ func desktopRoutes(mux *http.ServeMux, v Viewer) {
 }
 
 // Desktop asks for the part of the status that the helper of a desktop session shows.
-func (c *Client) Desktop(ctx context.Context) (d Desktop, err error) {
-	err = c.call(ctx, http.MethodGet, "desktop", nil, &d)
-	return d, err
+func (c *Client) Desktop(ctx context.Context) (Desktop, error) {
+	return get[Desktop](ctx, c, "desktop")
 }

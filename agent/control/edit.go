@@ -31,10 +31,7 @@ func editRoutes(mux *http.ServeMux, e Editor) {
 	mux.HandleFunc("GET /v1/check", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, e.Check(r.Context()))
 	})
-	mux.HandleFunc("GET /v1/prefs/file", func(w http.ResponseWriter, r *http.Request) {
-		text, err := e.PrefsFile(r.Context())
-		answer(w, text, err)
-	})
+	mux.HandleFunc("GET /v1/prefs/file", show(e.PrefsFile))
 	mux.HandleFunc("POST /v1/prefs/file", func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 3*maxPrefsFile) // as a form's field it is longer
 		err := r.ParseForm()
@@ -70,9 +67,8 @@ func (c *Client) Check(ctx context.Context) error {
 }
 
 // PrefsFile requests the text of prefs.toml. It is "" if the file does not exist.
-func (c *Client) PrefsFile(ctx context.Context) (text string, err error) {
-	err = c.call(ctx, http.MethodGet, "prefs/file", nil, &text)
-	return text, err
+func (c *Client) PrefsFile(ctx context.Context) (string, error) {
+	return get[string](ctx, c, "prefs/file")
 }
 
 // SetPrefsFile replaces prefs.toml, unless the text has errors.

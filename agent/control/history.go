@@ -105,22 +105,20 @@ type Span struct {
 }
 
 func historyRoutes(mux *http.ServeMux, h Historian) {
-	mux.HandleFunc("GET /v1/history", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /v1/history", page(h.History))
+	mux.HandleFunc("GET /v1/timeline", page(h.Timeline))
+}
+
+// page answers with the page that a request asks for.
+func page[T any](ask func(context.Context, HistoryQuery) (T, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		q, err := ParseHistoryQuery(r.URL.Query())
-		var v History
+		var v T
 		if err == nil {
-			v, err = h.History(r.Context(), q)
+			v, err = ask(r.Context(), q)
 		}
 		answer(w, v, err)
-	})
-	mux.HandleFunc("GET /v1/timeline", func(w http.ResponseWriter, r *http.Request) {
-		q, err := ParseHistoryQuery(r.URL.Query())
-		var v Timeline
-		if err == nil {
-			v, err = h.Timeline(r.Context(), q)
-		}
-		answer(w, v, err)
-	})
+	}
 }
 
 // values returns a query in the form for an address.
@@ -164,14 +162,10 @@ func ParseHistoryQuery(v url.Values) (q HistoryQuery, err error) {
 
 // History asks for a page of the tasks that have ended.
 func (c *Client) History(ctx context.Context, q HistoryQuery) (History, error) {
-	var h History
-	err := c.call(ctx, http.MethodGet, "history?"+q.values().Encode(), nil, &h)
-	return h, err
+	return get[History](ctx, c, "history?"+q.values().Encode())
 }
 
 // Timeline requests a page of the computer's activities.
 func (c *Client) Timeline(ctx context.Context, q HistoryQuery) (Timeline, error) {
-	var t Timeline
-	err := c.call(ctx, http.MethodGet, "timeline?"+q.values().Encode(), nil, &t)
-	return t, err
+	return get[Timeline](ctx, c, "timeline?"+q.values().Encode())
 }

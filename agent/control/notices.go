@@ -41,7 +41,6 @@ func noticeRoutes(mux *http.ServeMux, n Noticer) {
 }
 
 // Notices requests the announcements of a project, or of all projects for "", the newest first.
-func (c *Client) Notices(ctx context.Context, masterURL string) (all []Notice, err error) {
-	err = c.call(ctx, http.MethodGet, "notices?"+url.Values{"project": {masterURL}}.Encode(), nil, &all)
-	return all, err
+func (c *Client) Notices(ctx context.Context, masterURL string) ([]Notice, error) {
+	return get[[]Notice](ctx, c, "notices?"+url.Values{"project": {masterURL}}.Encode())
 }

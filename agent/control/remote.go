@@ -67,9 +67,8 @@ func (c *Client) Invite(ctx context.Context) (i Invitation, err error) {
 }
 
 // Paired lists the computers that may control the agent.
-func (c *Client) Paired(ctx context.Context) (all []Paired, err error) {
-	err = c.call(ctx, http.MethodGet, "remote", nil, &all)
-	return all, err
+func (c *Client) Paired(ctx context.Context) ([]Paired, error) {
+	return get[[]Paired](ctx, c, "remote")
 }
 
 // Revoke makes the agent forget a computer.

@@ -91,21 +91,12 @@ func Handler(a Agent) http.Handler { return negotiate.Language(routes(a)) }
 func routes(a Agent) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{$}", func(w http.ResponseWriter, _ *http.Request) { answer(w, struct{}{}, nil) })
-	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, r *http.Request) {
-		s, err := a.Status(r.Context())
-		answer(w, s, err)
-	})
+	mux.HandleFunc("GET /v1/status", show(a.Status))
 	mux.HandleFunc("POST /v1/reload", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, a.Reload(r.Context()))
 	})
-	mux.HandleFunc("GET /v1/decision", func(w http.ResponseWriter, r *http.Request) {
-		d, err := a.Decision(r.Context())
-		answer(w, d, err)
-	})
-	mux.HandleFunc("GET /v1/prefs", func(w http.ResponseWriter, r *http.Request) {
-		p, err := a.Prefs(r.Context())
-		answer(w, p, err)
-	})
+	mux.HandleFunc("GET /v1/decision", show(a.Decision))
+	mux.HandleFunc("GET /v1/prefs", show(a.Prefs))
 	mux.HandleFunc("GET /v1/log/{after}", func(w http.ResponseWriter, r *http.Request) {
 		after, err := strconv.Atoi(r.PathValue("after"))
 		var l Log
@@ -178,6 +169,14 @@ var modeNames = map[prefs.ModeKind]string{prefs.Auto: "auto", prefs.Always: "alw
 
 // ModeName returns the name of a mode.
 func ModeName(kind prefs.ModeKind) string { return modeNames[kind] }
+
+// show answers with what ask returns.
+func show[T any](ask func(context.Context) (T, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := ask(r.Context())
+		answer(w, v, err)
+	}
+}
 
 func answer(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")

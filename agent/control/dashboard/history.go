@@ -12,23 +12,15 @@ import (
 
 // history answers with a page of the tasks that have ended, on this computer or on another.
 func (s *Server) history(w http.ResponseWriter, r *http.Request) {
-	q, err := control.ParseHistoryQuery(r.URL.Query())
-	if err != nil {
-		refuse(w, http.StatusBadRequest, err)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), askTime)
-	defer cancel()
-	a, err := s.at(r.FormValue("address"))
-	var h control.History
-	if err == nil {
-		h, err = a.History(ctx, q)
-	}
-	answer(w, h, inTime(ctx, err))
+	pageOf(s, w, r, control.Historian.History)
 }
 
 // timeline answers with a page of what this computer, or another, did.
 func (s *Server) timeline(w http.ResponseWriter, r *http.Request) {
+	pageOf(s, w, r, control.Historian.Timeline)
+}
+
+func pageOf[T any](s *Server, w http.ResponseWriter, r *http.Request, ask func(control.Historian, context.Context, control.HistoryQuery) (T, error)) {
 	q, err := control.ParseHistoryQuery(r.URL.Query())
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err)
@@ -37,11 +29,11 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
 	defer cancel()
 	a, err := s.at(r.FormValue("address"))
-	var t control.Timeline
+	var page T
 	if err == nil {
-		t, err = a.Timeline(ctx, q)
+		page, err = ask(a, ctx, q)
 	}
-	answer(w, t, inTime(ctx, err))
+	answer(w, page, inTime(ctx, err))
 }
 
 // notices answers with what projects announced.
