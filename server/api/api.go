@@ -103,13 +103,13 @@ func (a *API) Routes() map[string]limit.Route {
 		"DELETE api/v1/files/{name}":                               a.bearer(a.discardFile),
 		"PUT api/v1/files/{name}":                                  a.large(limit.Spooled, maxUpload, a.upload),
 		"POST api/v1/estimate":                                     a.large(limit.Shared, maxBody, a.dryRun),
-		"GET api/v1/batches/{id}/estimate":                         a.bearer(a.estimate),
-		"GET api/v1/batches/{id}":                                  a.bearer(a.batch),
-		"DELETE api/v1/batches/{id}":                               a.bearer(a.cancel),
-		"POST api/v1/batches/{id}/retire":                          a.bearer(a.retire),
-		"GET api/v1/batches/{id}/outputs.zip":                      a.bearer(a.archive),
-		"GET api/v1/batches/{id}/workunits":                        a.bearer(a.workunits),
-		"GET api/v1/batches/{id}/workunits/{name}/files/{file...}": a.bearer(a.file),
+		"GET api/v1/batches/{id}/estimate":                         a.ofBatch(a.estimate),
+		"GET api/v1/batches/{id}":                                  a.ofBatch(a.batch),
+		"DELETE api/v1/batches/{id}":                               a.ofBatch(a.cancel),
+		"POST api/v1/batches/{id}/retire":                          a.ofBatch(a.retire),
+		"GET api/v1/batches/{id}/outputs.zip":                      a.ofBatch(a.archive),
+		"GET api/v1/batches/{id}/workunits":                        a.ofBatch(a.workunits),
+		"GET api/v1/batches/{id}/workunits/{name}/files/{file...}": a.ofBatch(a.file),
 	}
 }
 
@@ -122,6 +122,17 @@ func (a *API) openapi(w http.ResponseWriter, _ *http.Request) {
 // nil if the handler has answered. The request's body is not read.
 func (a *API) bearer(handle func(c *call) (any, error)) limit.Route {
 	return a.large(limit.Nowhere, 0, handle)
+}
+
+// ofBatch is bearer for requests about one batch of the token.
+func (a *API) ofBatch(handle func(c *call, b store.APIBatch) (any, error)) limit.Route {
+	return a.bearer(func(c *call) (any, error) {
+		b, err := a.own(c.Context(), c.token, c.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		return handle(c, b)
+	})
 }
 
 // large is bearer for requests with a body.

@@ -23,11 +23,7 @@ const failuresFile = "failed.json"
 // with the reasons of the workunits that failed. Files are not compressed. The archive has the
 // workunits that were finished when their turn came. If a file cannot be read, the connection is
 // closed, so that the receiver does not take a part for the whole.
-func (a *API) archive(c *call) (any, error) {
-	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (a *API) archive(c *call, b store.APIBatch) (any, error) {
 	next := func(after int64) (list []store.Workunit, err error) {
 		err = a.Store.View(c.Context(), func(tx *store.View) (err error) {
 			list, err = tx.WorkunitsIn(b.Number(), after, listed)

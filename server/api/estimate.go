@@ -88,13 +88,9 @@ func sizeOf(in wire.Input) int64 {
 }
 
 // estimate returns the time when an existing batch will be done.
-func (a *API) estimate(c *call) (any, error) {
-	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (a *API) estimate(c *call, b store.APIBatch) (any, error) {
 	var e wire.Estimate
-	err = a.Store.View(c.Context(), func(tx *store.View) error {
+	err := a.Store.View(c.Context(), func(tx *store.View) error {
 		now := time.Now()
 		left, err := tx.BatchLeft(b.Number())
 		if err != nil {

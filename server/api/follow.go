@@ -95,11 +95,7 @@ const look = 500 * time.Millisecond
 
 // batch returns the progress of a batch. With wait it answers when that has changed, or after that
 // number of seconds.
-func (a *API) batch(c *call) (any, error) {
-	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (a *API) batch(c *call, b store.APIBatch) (any, error) {
 	s, err := a.status(c.Context(), b)
 	if err != nil {
 		return nil, err
@@ -120,14 +116,10 @@ func (a *API) batch(c *call) (any, error) {
 }
 
 // workunits lists a batch's workunits with IDs above after, with their results.
-func (a *API) workunits(c *call) (any, error) {
-	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (a *API) workunits(c *call, b store.APIBatch) (any, error) {
 	after, _ := strconv.ParseInt(c.URL.Query().Get("after"), 10, 64)
 	var list []store.Workunit
-	err = a.Store.View(c.Context(), func(tx *store.View) (err error) {
+	err := a.Store.View(c.Context(), func(tx *store.View) (err error) {
 		list, err = tx.WorkunitsIn(b.Number(), after, listed)
 		return err
 	})
@@ -174,14 +166,10 @@ func outputs(dir string) (list []wire.File, err error) {
 }
 
 // file serves an output file.
-func (a *API) file(c *call) (any, error) {
-	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (a *API) file(c *call, b store.APIBatch) (any, error) {
 	none := faultf(http.StatusNotFound, "GET …/workunits lists the files that are there", "there is no such file")
 	var wu store.Workunit
-	err = a.Store.View(c.Context(), func(tx *store.View) (err error) {
+	err := a.Store.View(c.Context(), func(tx *store.View) (err error) {
 		wu, err = tx.WorkunitByName(unique(b, c.PathValue("name")))
 		return err
 	})
@@ -215,11 +203,7 @@ func (a *API) file(c *call) (any, error) {
 }
 
 // cancel gives up the unfinished work of a batch.
-func (a *API) cancel(c *call) (any, error) {
-	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (a *API) cancel(c *call, b store.APIBatch) (any, error) {
 	n, err := a.giveUp(c.Context(), b)
 	return wire.Cancelled{Cancelled: n}, err
 }

@@ -10,11 +10,7 @@ import (
 )
 
 // retire deletes the output of a batch that is done. That it was there stays known.
-func (a *API) retire(c *call) (any, error) {
-	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
+func (a *API) retire(c *call, b store.APIBatch) (any, error) {
 	n, err := a.discard(c.Context(), b)
 	return wire.Retired{Deleted: n}, err
 }
