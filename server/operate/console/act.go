@@ -94,14 +94,21 @@ func (f form) detail(tx *store.View, a action) string {
 	return strings.Join(parts, " ")
 }
 
-// cancel cancels the work selected by what, or undoes that. A batch is only counted unless the form
-// has the field yes.
-func cancel(what func(id int64) operate.CancelSpec) func(context.Context, *Console, form) (string, error) {
+// numbered makes an action on the row of a number, the form's field id.
+func numbered(do func(ctx context.Context, c *Console, f form, id int64) (string, error)) func(context.Context, *Console, form) (string, error) {
 	return func(ctx context.Context, c *Console, f form) (string, error) {
 		id, err := f.number("id")
 		if err != nil {
 			return "", err
 		}
+		return do(ctx, c, f, id)
+	}
+}
+
+// cancel cancels the work selected by what, or undoes that. A batch is only counted unless the form
+// has the field yes.
+func cancel(what func(id int64) operate.CancelSpec) func(context.Context, *Console, form) (string, error) {
+	return numbered(func(ctx context.Context, c *Console, f form, id int64) (string, error) {
 		spec := what(id)
 		spec.Reason, spec.DryRun = f.values.Get("reason"), spec.Batch != 0 && !f.on("yes")
 		done, err := operate.CancelWork(ctx, c.project, spec, time.Now())
@@ -126,7 +133,7 @@ func cancel(what func(id int64) operate.CancelSpec) func(context.Context, *Conso
 			said = append(said, "Nothing has changed.")
 		}
 		return strings.Join(said, " "), err
-	}
+	})
 }
 
 func retried(done operate.Retried, err error) (string, error) {
@@ -177,17 +184,13 @@ func (c *Console) prioritize(ctx context.Context, ids []int64, f form) (string, 
 }
 
 func excludeHost(ban bool) func(context.Context, *Console, form) (string, error) {
-	return func(ctx context.Context, c *Console, f form) (string, error) {
-		id, err := f.number("id")
-		if err != nil {
-			return "", err
-		}
+	return numbered(func(ctx context.Context, c *Console, _ form, id int64) (string, error) {
 		said := "The computer is banned."
 		if !ban {
 			said = "The computer is no longer banned."
 		}
 		return said, operate.ExcludeHosts(ctx, c.project, []int64{id}, ban)
-	}
+	})
 }
 
 func banUser(ban bool) func(context.Context, *Console, form) (string, error) {

@@ -80,13 +80,9 @@ var actions = []action{
 			{Name: "reason", Label: "Reason, for the history", Type: "text"},
 			{Name: "again", Label: "Also if the failure was already passed on to the project", Type: "checkbox"},
 		},
-		do: func(ctx context.Context, c *Console, f form) (string, error) {
-			id, err := f.number("id")
-			if err != nil {
-				return "", err
-			}
+		do: numbered(func(ctx context.Context, c *Console, f form, id int64) (string, error) {
 			return retried(operate.Retry(ctx, c.project, operate.RetrySpec{IDs: []int64{id}, Again: f.on("again"), Reason: f.values.Get("reason")}, time.Now()))
-		},
+		}),
 	},
 	{
 		Command: "work retry", On: "batch", Label: "Retry workunits that were given up", About: "For the workunits of the batch that were given up: earlier failures no longer count, and new results are created.",
@@ -94,39 +90,27 @@ var actions = []action{
 			{Name: "reason", Label: "Reason, for the history", Type: "text"},
 			{Name: "again", Label: "Also those whose failure was already passed on to the project", Type: "checkbox"},
 		},
-		do: func(ctx context.Context, c *Console, f form) (string, error) {
-			id, err := f.number("id")
-			if err != nil {
-				return "", err
-			}
+		do: numbered(func(ctx context.Context, c *Console, f form, id int64) (string, error) {
 			return retried(operate.Retry(ctx, c.project, operate.RetrySpec{Batch: id, Again: f.on("again"), Reason: f.values.Get("reason")}, time.Now()))
-		},
+		}),
 	},
 	{
 		Command: "work set", On: "work", Label: "Set the priority", About: "Higher is sent first.",
 		Inputs: []input{{Name: "priority", Label: "Priority", Type: "number", Required: true}},
-		do: func(ctx context.Context, c *Console, f form) (string, error) {
-			id, err := f.number("id")
-			if err != nil {
-				return "", err
-			}
+		do: numbered(func(ctx context.Context, c *Console, f form, id int64) (string, error) {
 			return c.prioritize(ctx, []int64{id}, f)
-		},
+		}),
 	},
 	{
 		Command: "work set", On: "batch", Label: "Set the priority", About: "Of all unfinished workunits of the batch. Higher is sent first.",
 		Inputs: []input{{Name: "priority", Label: "Priority", Type: "number", Required: true}},
-		do: func(ctx context.Context, c *Console, f form) (string, error) {
-			id, err := f.number("id")
-			if err != nil {
-				return "", err
-			}
+		do: numbered(func(ctx context.Context, c *Console, f form, id int64) (string, error) {
 			ids, err := operate.Batch(ctx, c.project, id)
 			if err != nil {
 				return "", err
 			}
 			return c.prioritize(ctx, ids, f)
-		},
+		}),
 	},
 	{
 		Command: "work cancel", Verb: "undo", On: "work", Label: "Undo the cancellation", About: "While its files are not deleted. New results are created as needed.",
