@@ -25,7 +25,6 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		resultsOfAll:        "result_workunitid",
 		unsentFits:          "result_unsent",
 		unsentKinds:         "result_unsent",
-		someKinds:           "result_unsent",
 		unsorted:            "result_unsent",
 		countUnfinished:     "workunit_batch_unfinished",
 		countOfBatch:        "workunit_batch",

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"math"
 
 	"github.com/starling-grid/starling/server/db"
 )
@@ -73,5 +74,5 @@ func Targeted(found func(id int64)) Question { return db.NewQuestion(scanID, fou
 // UnsentKindsFor asks for the kinds of the Unsent results for a target. Rarely they are another target's.
 func UnsentKindsFor(target Target, found func(kind int64)) Question {
 	first := target.place()
-	return db.NewQuestion(scanID, found, unsentKinds, first, first+low)
+	return db.NewQuestion(scanID, found, unsentKinds, first, first+low, math.MaxInt32)
 }

@@ -164,37 +164,27 @@ func (p Place) Before(q Place) bool {
 // First comes before everything.
 var First = Place{Priority: math.MaxInt64}
 
-// Each kind is found by one look into the index, however many results it has.
-const unsentKinds = `
-WITH RECURSIVE k(kind) AS (
-	SELECT (SELECT kind FROM result WHERE server_state = 2 AND kind >= +$1 AND kind <= +$2 ORDER BY kind LIMIT 1)
-	UNION ALL
-	SELECT (SELECT r.kind FROM result r WHERE r.server_state = 2 AND r.kind > k.kind AND r.kind <= +$2 ORDER BY r.kind LIMIT 1)
-	FROM   k WHERE k.kind IS NOT NULL
-)
-SELECT kind FROM k WHERE kind IS NOT NULL`
-
-// After a number of kinds whose upper bits are equal, the search skips the rest of these. n is the number of
-// them up to before.
-var someKinds = fmt.Sprintf(`
+// Each kind is found by one look into the index, however many results it has. After a number of kinds whose
+// upper bits are equal, the search skips the rest of these. n is the number of them up to before.
+var unsentKinds = fmt.Sprintf(`
 WITH RECURSIVE k(kind, before, n) AS (
-	SELECT (SELECT kind FROM result WHERE server_state = 2 AND kind >= 0 ORDER BY kind LIMIT 1), CAST(-1 AS BIGINT), 0
+	SELECT (SELECT kind FROM result WHERE server_state = 2 AND kind >= +$1 AND kind <= +$2 ORDER BY kind LIMIT 1), CAST(-1 AS BIGINT), 0
 	UNION ALL
-	SELECT (SELECT r.kind FROM result r WHERE r.server_state = 2
-	        AND r.kind > CASE WHEN k.n + 1 >= %[2]d AND k.kind >> %[1]d = k.before >> %[1]d THEN k.kind | %[3]d ELSE k.kind END ORDER BY r.kind LIMIT 1),
+	SELECT (SELECT r.kind FROM result r WHERE r.server_state = 2 AND r.kind <= +$2
+	        AND r.kind > CASE WHEN k.n + 1 >= $3 AND k.kind >> %[1]d = k.before >> %[1]d THEN k.kind | %[2]d ELSE k.kind END ORDER BY r.kind LIMIT 1),
 	       k.kind, CASE WHEN k.kind >> %[1]d = k.before >> %[1]d THEN k.n + 1 ELSE 1 END
 	FROM   k WHERE k.kind IS NOT NULL
 )
-SELECT kind FROM k WHERE kind IS NOT NULL`, ofToken, MostKinds, int64(1)<<ofToken-1)
+SELECT kind FROM k WHERE kind IS NOT NULL`, ofToken, int64(1)<<ofToken-1)
 
 // UnsentKinds returns the kinds of Unsent results without a Target.
 func (t *View) UnsentKinds() ([]int64, error) {
-	return all(t, scanID, unsentKinds, 0, int64(math.MaxInt64))
+	return all(t, scanID, unsentKinds, 0, int64(math.MaxInt64), math.MaxInt32)
 }
 
 // UnsentKinds asks for the kinds of View.UnsentKinds, of each token for MostKinds at most.
 func UnsentKinds(found func(kind int64)) Question {
-	return db.NewQuestion(scanID, found, someKinds)
+	return db.NewQuestion(scanID, found, unsentKinds, 0, int64(math.MaxInt64), MostKinds)
 }
 
 const inOrder = ` ORDER BY r.priority DESC, r.id LIMIT 0 + `
