@@ -54,14 +54,7 @@ func TestBOINCApplications(t *testing.T) {
 	addApp(t, ctx, p, "none", text, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "upper", exe, "--rsc-fpops-bound", "1e15")
 	serve(t, ctx, p)
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "disk_interval = 1\n", "ncpus = 7\nreport_results_immediately = true\n"+allFlags())
-	must(t, err)
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-		showLog(t, a.Log())
-	})
+	a := configured(t, "a", "disk_interval = 1\n", "ncpus = 7\nreport_results_immediately = true\n"+allFlags())
 	startAgent(t, ctx, a, p)
 	until(t, ctx, a, "the message to arrive", func() bool {
 		var list []struct{ Result, Variety, Text string }

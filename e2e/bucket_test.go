@@ -25,8 +25,7 @@ func TestOutageOfTheBucket(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), outage+6*time.Hour) // transfers wait at most hours
 	defer cancel()
 	s3 := tests3.Start(t)
-	port, err := testhost.FreePort()
-	must(t, err)
+	port := freePort(t)
 	p := &testhost.Project{Bin: bin, Dir: filepath.Join(t.TempDir(), "project"), URL: "http://127.0.0.1:" + strconv.Itoa(port) + "/bucket/"}
 	run(t, ctx, p, "init", p.Dir, "--name", "bucket", "--url", p.URL, "--files", s3.Bucket(t))
 	p.Key = strings.TrimSpace(run(t, ctx, p, "user", "add", p.Dir, "--email", testhost.Email, "--password", testhost.Password))

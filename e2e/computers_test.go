@@ -25,8 +25,7 @@ func TestAllComputers(t *testing.T) {
 	work(t, ctx, p, 2, lasting)
 	serve(t, ctx, p)
 	free := func() int {
-		port, err := testhost.FreePort()
-		must(t, err)
+		port := freePort(t)
 		return port
 	}
 	port := free()

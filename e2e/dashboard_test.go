@@ -30,19 +30,9 @@ func TestDashboard(t *testing.T) {
 	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", bin.Path(testhost.Mersenne))
 	work(t, ctx, p, 1, lasting, 132049, 44497)
 	serve(t, ctx, p)
-	port, err := testhost.FreePort()
-	must(t, err)
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "starling"), "disk_interval = 1\n", fmt.Sprintf("ncpus = 2\ndashboard_port = %d\n", port))
-	if err == nil {
-		err = a.Start()
-	}
-	must(t, err)
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-		showLog(t, a.Log())
-	})
+	port := freePort(t)
+	a := configured(t, "starling", "disk_interval = 1\n", fmt.Sprintf("ncpus = 2\ndashboard_port = %d\n", port))
+	must(t, a.Start())
 	await(t, ctx, a, "the agent", func(control.Status) bool { return true })
 	address, err := a.Run(ctx, "dashboard", "--no-browser")
 	must(t, err)

@@ -137,8 +137,7 @@ func startDesk(t *testing.T, ctx context.Context, d desk) *bench {
 	dir, err := os.MkdirTemp("", "starling") //nolint:usetesting // sockets need short paths
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	port, err := testhost.FreePort()
-	must(t, err)
+	port := freePort(t)
 	b := &bench{dir: dir, witness: fmt.Sprint(port)}
 	b.prepareBOINC(t)
 	log := filepath.Join(t.TempDir(), "desktop.log")

@@ -15,8 +15,7 @@ import (
 func TestDevProject(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	port, err := testhost.FreePort()
-	must(t, err)
+	port := freePort(t)
 	dir, log := filepath.Join(t.TempDir(), "project"), filepath.Join(t.TempDir(), "dev.log")
 	addr := fmt.Sprint("127.0.0.1:", port)
 	server, err := testhost.Start(log, bin.Path("starling-server"), "dev", "--listen", addr, "--dir", dir, "--fault", "slow=20ms")

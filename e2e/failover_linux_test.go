@@ -99,8 +99,7 @@ func TestPoolersAreRefused(t *testing.T) {
 	where, err := url.Parse(testpg.Start(t).Database(t))
 	must(t, err)
 	for _, ignored := range []string{"", "plan_cache_mode, enable_seqscan, enable_bitmapscan, max_parallel_workers_per_gather, jit"} {
-		port, err := testhost.FreePort()
-		must(t, err)
+		port := freePort(t)
 		dir := serverDir(t)
 		settings := filepath.Join(dir, "pgbouncer.ini")
 		if err := os.WriteFile(settings, fmt.Appendf(nil, "[databases]\n* = host=%s user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\n"+

@@ -107,10 +107,8 @@ func tasksFor(t *testing.T, ctx context.Context) *testhost.Project {
 }
 
 func loadOfAgent(t *testing.T, ctx context.Context) load {
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "", "")
-	must(t, err)
+	a := configured(t, "a", "", "")
 	usualPriority(t, a)
-	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, tasksFor(t, ctx))
 	l := load{name: "Starling", pid: func() int { return a.Process().PID() }}
 	l.compute = func(on bool) {

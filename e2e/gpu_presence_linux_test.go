@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/internal/testhost"
 )
 
 // TestTheGPUsAreFree checks that a whole agent stops its task on coprocessors, but not the one on
@@ -35,11 +34,9 @@ func TestTheGPUsAreFree(t *testing.T) {
 	put("gpu_busy_percent", "97")
 	put("hwmon/hwmon2/temp1_input", "60000")
 	p := restingProject(t, ctx, "long", 1000, 2, "", "radeon")
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "max_gpu_temperature = 80\n",
+	a := configured(t, "a", "max_gpu_temperature = 80\n",
 		"ncpus = 1\nexclusive_gpu_apps = [\"starling-game\"]\n[[coproc]]\ntype = \"ATI\"\ncount = 1\npeak_flops = 4e9\n")
-	must(t, err)
 	a.Env = []string{"HOST_SYS=" + sys}
-	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, p)
 	tasks := func(onDevice string) func(control.Status) bool { // one task runs on the CPU, and the other …
 		return func(s control.Status) bool {

@@ -54,10 +54,8 @@ func TestCoprocessors(t *testing.T) {
 	for host, start := range map[string]func(t *testing.T, ctx context.Context, p *testhost.Project){
 		"agent": func(t *testing.T, ctx context.Context, p *testhost.Project) {
 			t.Helper()
-			a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "",
+			a := configured(t, "a", "",
 				"ncpus = 1\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e10\n")
-			must(t, err)
-			t.Cleanup(func() { end(t, a) })
 			startAgent(t, ctx, a, p)
 		},
 		"BOINC's client": func(t *testing.T, ctx context.Context, p *testhost.Project) {
@@ -90,9 +88,7 @@ func moveWithCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project
 		return strings.Contains(s, "WU name: device_") && strings.Count(s, "state: downloaded") == strings.Count(s, "WU name: ")
 	})
 	must(t, c.proc.Stop(2*time.Minute))
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "", "")
-	must(t, err)
-	t.Cleanup(func() { end(t, a) })
+	a := configured(t, "a", "", "")
 	name := filepath.Join(a.Dir, "starling.toml")
 	usual, err := os.ReadFile(name)
 	must(t, err)

@@ -58,8 +58,7 @@ func TestImage(t *testing.T) {
 	}
 
 	// The test chooses the agent's ports, since the network is this computer's.
-	port, err := testhost.FreePort()
-	must(t, err)
+	port := freePort(t)
 	volume := t.TempDir()
 	settings := fmt.Sprintf("remote_port = %d\nallow_multiple_clients = true\ngui_rpc_port = 0\ndashboard_port = 0\nncpus = 1\n", port)
 	prefs := "suspend_cpu_usage = 0\n"

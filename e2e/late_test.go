@@ -40,9 +40,7 @@ func TestNewWorkReachesIdleAgents(t *testing.T) {
 	serve(t, ctx, p)
 	var agents []*testhost.Agent
 	for i := range 2 {
-		a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), fmt.Sprint("agent", i)), "", "ncpus = 2\n")
-		must(t, err)
-		t.Cleanup(func() { end(t, a) })
+		a := configured(t, fmt.Sprint("agent", i), "", "ncpus = 2\n")
 		agents = append(agents, a)
 	}
 	for _, a := range agents {

@@ -101,17 +101,29 @@ func newAgent(t *testing.T, name string) *testhost.Agent {
 // newSteered makes an agent that BOINC's tools can reach, and returns its port.
 func newSteered(t *testing.T, name string) (a *testhost.Agent, port int) {
 	t.Helper()
-	port, err := testhost.FreePort()
-	must(t, err)
+	port = freePort(t)
 	return newAgentWith(t, name, fmt.Sprintf("gui_rpc_port = %d\n", port)), port
 }
 
 func newAgentWith(t *testing.T, name, settings string) *testhost.Agent {
 	t.Helper()
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), name), "disk_interval = 1\n", "ncpus = 1\n"+settings)
+	return configured(t, name, "disk_interval = 1\n", "ncpus = 1\n"+settings)
+}
+
+// configured makes an agent with preferences and settings, and makes sure that it is stopped at the end.
+func configured(t *testing.T, name, prefs, settings string) *testhost.Agent {
+	t.Helper()
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), name), prefs, settings)
 	must(t, err)
 	t.Cleanup(func() { end(t, a) })
 	return a
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	port, err := testhost.FreePort()
+	must(t, err)
+	return port
 }
 
 // end stops an agent. If its test has failed, it first prints the agent's reasons for its

@@ -6,13 +6,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -72,16 +70,8 @@ func TestAccountManager(t *testing.T) {
 	p := newProject(t, ctx)
 	serve(t, ctx, p)
 	m := newAccountManager(t, p.URL, "<authenticator>"+p.Key+"</authenticator><resource_share>30</resource_share>")
-	port, err := testhost.FreePort()
-	must(t, err)
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "", fmt.Sprintf("ncpus = 1\ngui_rpc_port = %d\n", port))
-	must(t, err)
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-		showLog(t, a.Log())
-	})
+	port := freePort(t)
+	a := configured(t, "a", "", fmt.Sprintf("ncpus = 1\ngui_rpc_port = %d\n", port))
 	must(t, a.Start())
 	c := tool{t, ctx, a.Dir, port}
 	c.until([]string{"--client_version"}, `^Client version: `)

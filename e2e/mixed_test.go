@@ -34,10 +34,8 @@ func TestMixedShares(t *testing.T) {
 	d := sharesFor(t)
 	ctx, cancel := context.WithTimeout(t.Context(), d+10*time.Minute)
 	t.Cleanup(cancel)
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), sharesPrefs,
+	a := configured(t, "a", sharesPrefs,
 		"ncpus = 2\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 4e9\n[log_flags]\nsched_decision = true\n")
-	must(t, err)
-	t.Cleanup(func() { end(t, a) })
 	sharers := []sharer{{"devices", 1, []string{"faked"}}, {"cpus", 1, []string{""}}, {"both", 2, []string{"", "faked"}}}
 	got := make(map[string]*debt.Project)
 	for _, s := range sharers {

@@ -106,10 +106,8 @@ func computeByOpenCL(t *testing.T, device string, how openCLCase) {
 	}
 	serve(t, ctx, p)
 
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "",
+	a := configured(t, "a", "",
 		"ncpus = 1\n"+how.settings)
-	must(t, err)
-	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, p)
 	c, err := p.AwaitDone(ctx)
 	must(t, err)

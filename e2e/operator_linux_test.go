@@ -22,8 +22,7 @@ func TestOperator(t *testing.T) {
 	s := newStory(t)
 	ports := make([]string, 3)
 	for i := range ports {
-		port, err := testhost.FreePort()
-		must(t, err)
+		port := freePort(t)
 		ports[i] = fmt.Sprint(":", port)
 	}
 	p := &storyProject{s: s, Project: testhost.Project{Bin: bin, Dir: filepath.Join(s.dir, "myproject"), URL: "http://127.0.0.1" + ports[0] + "/demo/"}}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testbus"
-	"github.com/starling-grid/starling/internal/testhost"
 )
 
 // TestTheComputerComesFirst checks that a whole agent stops its task while the CPU is too hot and
@@ -40,16 +39,9 @@ func TestTheComputerComesFirst(t *testing.T) {
 	p := newProject(t, ctx)
 	work(t, ctx, p, 1, lasting)
 	serve(t, ctx, p)
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "cpu_usage_limit = 10\nmax_cpu_temperature = 80\nnetwork_wifi_only = true\n",
+	a := configured(t, "a", "cpu_usage_limit = 10\nmax_cpu_temperature = 80\nnetwork_wifi_only = true\n",
 		"ncpus = 1\nexclusive_apps = [\"starling-game\"]\n")
-	must(t, err)
 	a.Env = []string{"HOST_SYS=" + sys, "DBUS_SYSTEM_BUS_ADDRESS=" + bus.Address}
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-		showLog(t, a.Log())
-	})
 	startAgent(t, ctx, a, p)
 	runs := func(s control.Status) bool { return len(s.Tasks) == 1 && s.Tasks[0].Running && s.Tasks[0].PID > 0 }
 	stopped := func(why string) func(control.Status) bool {

@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/starling-grid/starling/internal/testhost"
 )
 
 // elsewhere maps commands of the README that other tests run to the names of those tests.
@@ -49,8 +47,7 @@ func TestReadme(t *testing.T) {
 	}
 
 	ctx := patience(t)
-	port, err := testhost.FreePort()
-	must(t, err)
+	port := freePort(t)
 	a := newAgent(t, "a")
 	must(t, a.Start())
 	must(t, a.Reach(ctx))

@@ -23,8 +23,7 @@ func TestScientist(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3", "curl")
 	s := newStory(t)
-	port, err := testhost.FreePort()
-	must(t, err)
+	port := freePort(t)
 	p := &storyProject{s: s, Project: testhost.Project{Bin: bin, Dir: filepath.Join(s.dir, "myproject"), URL: fmt.Sprintf("http://127.0.0.1:%d/mine/", port)}}
 	s.call("http://192.0.2.7:8080/mine/", p.URL)
 	s.typed("cp " + bin.Path(testhost.Mersenne) + " primes")

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testwait"
 )
 
@@ -46,8 +45,7 @@ func TestServerPackage(t *testing.T) {
 	defer cancel()
 	s := bootScratch(t, ctx, string(bin))
 	unit := "starling-server@demo"
-	port, err := testhost.FreePort()
-	must(t, err)
+	port := freePort(t)
 	url := fmt.Sprintf("http://127.0.0.1:%d/demo/", port)
 	project := serverData + "/demo"
 	asServer := func(args ...string) string {

@@ -43,14 +43,7 @@ func TestShares(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), d+4*time.Minute)
 	t.Cleanup(cancel)
 	shares := []float64{1, 2, 5}
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), sharesPrefs, "ncpus = 2\n[log_flags]\nsched_decision = true\n")
-	must(t, err)
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-		showLog(t, a.Log())
-	})
+	a := configured(t, "a", sharesPrefs, "ncpus = 2\n[log_flags]\nsched_decision = true\n")
 	for _, share := range shares {
 		name := fmt.Sprintf("share%v", share)
 		joinShare(t, a, restingProject(t, ctx, name, shareSeconds, int(d.Seconds())/shareSeconds*2+20, ""), name, share)
