@@ -164,10 +164,15 @@ func (d *Door) Read(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return whole(d.ctx, f, most)
+}
+
+// whole reads a file of at most so many bytes, until ctx ends.
+func whole(ctx context.Context, f *os.File, most int64) ([]byte, error) {
 	if err := fits(f, most); err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(until{d.ctx, io.LimitReader(f, most+1)})
+	b, err := io.ReadAll(until{ctx, io.LimitReader(f, most+1)})
 	if err == nil && int64(len(b)) > most {
 		err = tooLarge(f, most)
 	}
@@ -259,14 +264,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if err := fits(f, most); err != nil {
-		return nil, err
-	}
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(b)) > most {
-		err = tooLarge(f, most)
-	}
-	return b, err
+	return whole(context.Background(), f, most)
 }
 
 // ReadHead returns the first bytes of such a file, at most so many.
