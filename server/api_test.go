@@ -287,15 +287,11 @@ func TestAPIRefusals(t *testing.T) {
 func TestAPIDescription(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("api", "openapi.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var d struct {
 		Paths map[string]map[string]any
 	}
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &d))
 	var described, there []string
 	for path, methods := range d.Paths {
 		for m := range methods {

@@ -26,9 +26,7 @@ import (
 func served(t *testing.T, p *project.Project) (stop func()) {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- server.New(p, server.Part{}).Serve(ctx, l) }()

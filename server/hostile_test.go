@@ -43,9 +43,7 @@ type besieged struct {
 func besiege(t *testing.T, settings ...string) *besieged {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &besieged{addr: l.Addr().String(), log: new(lockedBuffer)}
 	b.base = "http://" + b.addr + "/demo/"
 	b.world = newWorld(t, append([]string{`master_url = "` + master + `"`, `master_url = "` + b.base + `"`}, settings...)...)

@@ -42,9 +42,7 @@ func serve(t *testing.T, dir string) error {
 	}
 	defer p.Close()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { // it stops when it has answered and the database is checked, or it shut the door
 		defer cancel()
@@ -85,12 +83,8 @@ func TestNoOtherDatabase(t *testing.T) {
 	rewrite := func(t *testing.T, path string, change func(b []byte) []byte) {
 		t.Helper()
 		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, change(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.WriteFile(path, change(b), 0o600))
 	}
 	const restore = "Restore the database from a backup"
 	for _, tt := range []struct {

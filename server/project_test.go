@@ -67,9 +67,7 @@ func TestInit(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("a refused project left %d files", len(entries))
 	}
-	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "X", MasterURL: master}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, operate.Init(t.Context(), dir, operate.NewProject{Name: "X", MasterURL: master}))
 	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "X", MasterURL: master}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("made twice: got %v", err)
 	}

@@ -29,13 +29,9 @@ import (
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	base := "https://" + l.Addr().String() + "/demo/"
 	w := newWorld(t, `master_url = "`+master+`"`, `master_url = "`+base+`"`, "\ntls = false", "\ntls = true",
 		`tls_cert = ""`, `tls_cert = "keys/cert.pem"`, `tls_key = ""`, `tls_key = "keys/key.pem"`)

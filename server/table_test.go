@@ -65,16 +65,12 @@ type line struct {
 // BOINC's clients. All lines are run in turn, -bench.runs times.
 func BenchmarkTable(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "starling-server")
-	if err := testprogram.Build(b.Context(), filepath.Dir(bin), nil, "cmd/starling-server"); err != nil {
-		b.Fatal(err)
-	}
+	must(b, testprogram.Build(b.Context(), filepath.Dir(bin), nil, "cmd/starling-server"))
 	lines, lite := linesOf(b, bin, nil)
 	more, postgres := linesOf(b, bin, onPostgres(b))
 	lines = append(lines, more...)
 	chosen, err := regexp.Compile(*benchLines)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	lines = slices.DeleteFunc(lines, func(l line) bool { return !chosen.MatchString(l.name) })
 	for i := range *benchRuns {
 		for j := range lines {
@@ -94,9 +90,7 @@ func BenchmarkTable(b *testing.B) {
 		}
 	}
 	fmt.Println()
-	if err := writeTable(os.Stdout, lines); err != nil {
-		b.Fatal(err)
-	}
+	must(b, writeTable(os.Stdout, lines))
 }
 
 // linesOf makes the lines of one kind of database, and the full bench that they use.
@@ -382,9 +376,7 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	runs := []run{{tasks: 300, median: 3, sharedInside: true}, {tasks: 100, median: 1, sharedInside: true}, {tasks: 250, median: 2, sharedInside: true}}
-	if err := writeTable(&b, []line{{name: "a", runs: runs}, {name: "b", runs: runs[:2]}}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writeTable(&b, []line{{name: "a", runs: runs}, {name: "b", runs: runs[:2]}}))
 	var got []string
 	for row := range strings.Lines(b.String()) {
 		got = append(got, strings.Join(strings.Fields(row), " "))

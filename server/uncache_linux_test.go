@@ -11,12 +11,8 @@ import (
 func uncache(tb testing.TB, file string) {
 	tb.Helper()
 	f, err := os.Open(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	defer f.Close()
 	unix.Sync() // only data on the disk can be removed
-	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED))
 }

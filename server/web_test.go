@@ -29,9 +29,7 @@ type visitor struct {
 
 func newVisitor(t *testing.T, base string) *visitor {
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &visitor{t, &http.Client{Jar: jar}, base}
 }
 

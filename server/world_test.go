@@ -132,9 +132,7 @@ func newWorld(t *testing.T, settings ...string) *world {
 	// Of two for one setting the first holds.
 	w.edit(append(slices.Clone(settings), "min_sendwork_interval = 6", "min_sendwork_interval = 0", "delete_delay_hours = 24", "delete_delay_hours = 0")...)
 	p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	w.p = p
 	if w.web, w.admin, err = server.New(p, server.Part{}).Handlers(func() {}); err != nil {
@@ -153,18 +151,19 @@ func editSettings(tb testing.TB, dir string, pairs ...string) {
 	tb.Helper()
 	name := filepath.Join(dir, "server.toml")
 	text, err := os.ReadFile(name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(strings.NewReplacer(pairs...).Replace(string(text))), 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
+	must(tb, os.WriteFile(name, []byte(strings.NewReplacer(pairs...).Replace(string(text))), 0o600))
 }
 
 func (w *world) must(err error) {
 	w.t.Helper()
+	must(w.t, err)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
