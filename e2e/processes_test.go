@@ -106,10 +106,7 @@ func (c *cluster) status() store.Status {
 
 // look returns the status, unless the database is down.
 func (c *cluster) look() (st store.Status, err error) {
-	err = c.p.Store.View(c.t.Context(), func(tx *store.View) (err error) {
-		st, err = tx.Status(0)
-		return err
-	})
+	st, err = store.Read(c.t.Context(), c.p.Store, func(tx *store.View) (store.Status, error) { return tx.Status(0) })
 	return st, err
 }
 

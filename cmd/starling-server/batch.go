@@ -28,10 +28,8 @@ func batchCmd() *cobra.Command {
 				return fmt.Errorf("no batch %s", args[1])
 			}
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				var s view.Batch
-				err := p.Store.View(ctx, func(tx *store.View) (err error) {
-					s, err = view.BatchBy(tx, id, p.Config.PlanClasses, time.Now())
-					return err
+				s, err := store.Read(ctx, p.Store, func(tx *store.View) (view.Batch, error) {
+					return view.BatchBy(tx, id, p.Config.PlanClasses, time.Now())
 				})
 				switch {
 				case err != nil:

@@ -35,11 +35,7 @@ func listCmd(l *view.Listing) *cobra.Command {
 			}
 		}
 		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			var list view.List
-			err := p.Store.View(ctx, func(tx *store.View) (err error) {
-				list, err = l.Find(tx, q, time.Now())
-				return err
-			})
+			list, err := store.Read(ctx, p.Store, func(tx *store.View) (view.List, error) { return l.Find(tx, q, time.Now()) })
 			if bad, ok := errors.AsType[*view.FilterError](err); ok {
 				return fmt.Errorf("--%w", bad)
 			}

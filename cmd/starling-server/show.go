@@ -34,11 +34,7 @@ func showCmd(what string, show func(project.Config, *store.View, string) (any, e
 		Short: "Show a " + what + " by number or name",
 		Args:  cobra.ExactArgs(2),
 		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
-			var v any
-			err := p.Store.View(ctx, func(tx *store.View) (err error) {
-				v, err = show(p.Config, tx, args[1])
-				return err
-			})
+			v, err := store.Read(ctx, p.Store, func(tx *store.View) (any, error) { return show(p.Config, tx, args[1]) })
 			if errors.Is(err, store.ErrNotFound) {
 				return fmt.Errorf("no %s %s", what, args[1])
 			}

@@ -117,11 +117,7 @@ func authenticatorCmd() *cobra.Command {
 			"example with BOINC's boinc_submit.py). It allows what the token allows, until that is revoked.",
 		Args: cobra.ExactArgs(2),
 		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
-			var list []store.Token
-			err := p.Store.View(ctx, func(tx *store.View) (err error) {
-				list, err = tx.Tokens()
-				return err
-			})
+			list, err := store.Read(ctx, p.Store, (*store.View).Tokens)
 			if err != nil {
 				return err
 			}

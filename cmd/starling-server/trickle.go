@@ -38,11 +38,7 @@ func trickleListCmd() *cobra.Command {
 		RunE: inProject(func(ctx context.Context, p *project.Project, _ []string) error {
 			list := []trickleView{}
 			for after := int64(0); ; after = list[len(list)-1].ID {
-				var some []store.MsgFromHost
-				err := p.Store.View(ctx, func(tx *store.View) (err error) {
-					some, err = tx.MsgsFromHost(after, bulk)
-					return err
-				})
+				some, err := store.Read(ctx, p.Store, func(tx *store.View) ([]store.MsgFromHost, error) { return tx.MsgsFromHost(after, bulk) })
 				if err != nil {
 					return err
 				}

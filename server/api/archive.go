@@ -25,10 +25,7 @@ const failuresFile = "failed.json"
 // closed, so that the receiver does not take a part for the whole.
 func (a *API) archive(c *call, b store.APIBatch) (any, error) {
 	next := func(after int64) (list []store.Workunit, err error) {
-		err = a.Store.View(c.Context(), func(tx *store.View) (err error) {
-			list, err = tx.WorkunitsIn(b.Number(), after, listed)
-			return err
-		})
+		list, err = store.Read(c.Context(), a.Store, func(tx *store.View) ([]store.Workunit, error) { return tx.WorkunitsIn(b.Number(), after, listed) })
 		return list, err
 	}
 	list, err := next(0)

@@ -148,9 +148,8 @@ func (c *boincCall) answer(kept limit.Place, ops map[string]boincOp) error {
 func (c *boincCall) admit() (err error) {
 	defer func() { c.refused = err }()
 	shown := strings.TrimSpace(c.in.Authenticator)
-	err = c.Store.View(c.http.Context(), func(tx *store.View) (err error) {
-		c.token, err = c.bearerOf(tx, func(authenticator string) bool { return same(authenticator, shown) })
-		return err
+	c.token, err = store.Read(c.http.Context(), c.Store, func(tx *store.View) (store.Token, error) {
+		return c.bearerOf(tx, func(authenticator string) bool { return same(authenticator, shown) })
 	})
 	if err == nil && time.Since(c.token.UsedTime) > time.Minute {
 		err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error { return tx.TokenUsed(c.token.ID, time.Now()) })

@@ -205,9 +205,8 @@ func (c *boincCall) asked() (b store.APIBatch, err error) {
 }
 
 func (c *boincCall) called(name string) (b store.APIBatch, err error) {
-	err = c.Store.View(c.http.Context(), func(tx *store.View) (err error) {
-		b, err = tx.APIBatchByName(c.token.ID, strings.TrimSpace(name))
-		return err
+	b, err = store.Read(c.http.Context(), c.Store, func(tx *store.View) (store.APIBatch, error) {
+		return tx.APIBatchByName(c.token.ID, strings.TrimSpace(name))
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		err = faultf(http.StatusNotFound, "query_batches lists those of this authenticator", "there is no batch called %q", name)
@@ -285,11 +284,7 @@ func (c *boincCall) describe(b store.APIBatch, estimate bool) error {
 }
 
 func (c *boincCall) queryBatches() error {
-	var list []store.APIBatch
-	err := c.Store.View(c.http.Context(), func(tx *store.View) (err error) {
-		list, err = tx.APIBatches(c.token.ID, newest)
-		return err
-	})
+	list, err := store.Read(c.http.Context(), c.Store, func(tx *store.View) ([]store.APIBatch, error) { return tx.APIBatches(c.token.ID, newest) })
 	for _, b := range list {
 		if err != nil {
 			return err

@@ -32,11 +32,7 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 		return e, err
 	}
 	now := time.Now()
-	var app store.App
-	err = a.Store.View(ctx, func(tx *store.View) (err error) {
-		app, err = appByName(tx, s.App)
-		return err
-	})
+	app, err := store.Read(ctx, a.Store, func(tx *store.View) (store.App, error) { return appByName(tx, s.App) })
 	if err != nil {
 		return e, err
 	}

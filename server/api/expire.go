@@ -12,11 +12,7 @@ import (
 // that, it deletes their output. It returns the number of batches retired in this way.
 func (a *API) Expire(ctx context.Context, now time.Time) (retired int, err error) {
 	const atOnce = 20
-	var list []store.APIBatch
-	err = a.Store.View(ctx, func(tx *store.View) (err error) {
-		list, err = tx.ExpiredAPIBatches(now, atOnce)
-		return err
-	})
+	list, err := store.Read(ctx, a.Store, func(tx *store.View) ([]store.APIBatch, error) { return tx.ExpiredAPIBatches(now, atOnce) })
 	for _, b := range list {
 		if err != nil {
 			return retired, err

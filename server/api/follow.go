@@ -15,12 +15,8 @@ import (
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
-func (a *API) status(ctx context.Context, b store.APIBatch) (s wire.Batch, err error) {
-	err = a.Store.View(ctx, func(tx *store.View) (err error) {
-		s, err = Status(tx, b)
-		return err
-	})
-	return s, err
+func (a *API) status(ctx context.Context, b store.APIBatch) (wire.Batch, error) {
+	return store.Read(ctx, a.Store, func(tx *store.View) (wire.Batch, error) { return Status(tx, b) })
 }
 
 // Status counts the progress of a batch.
@@ -52,10 +48,7 @@ func Status(tx *store.View, b store.APIBatch) (wire.Batch, error) {
 // own returns a token's batch of this number.
 func (a *API) own(ctx context.Context, token store.Token, number string) (b store.APIBatch, err error) {
 	id, _ := strconv.ParseInt(number, 10, 64)
-	err = a.Store.View(ctx, func(tx *store.View) (err error) {
-		b, err = tx.APIBatch(id, token.ID)
-		return err
-	})
+	b, err = store.Read(ctx, a.Store, func(tx *store.View) (store.APIBatch, error) { return tx.APIBatch(id, token.ID) })
 	if errors.Is(err, store.ErrNotFound) {
 		err = faultf(http.StatusNotFound, "GET batches lists those of this token", "this token has no batch %s", number)
 	}
@@ -118,11 +111,7 @@ func (a *API) batch(c *call, b store.APIBatch) (any, error) {
 // workunits lists a batch's workunits with IDs above after, with their results.
 func (a *API) workunits(c *call, b store.APIBatch) (any, error) {
 	after, _ := strconv.ParseInt(c.URL.Query().Get("after"), 10, 64)
-	var list []store.Workunit
-	err := a.Store.View(c.Context(), func(tx *store.View) (err error) {
-		list, err = tx.WorkunitsIn(b.Number(), after, listed)
-		return err
-	})
+	list, err := store.Read(c.Context(), a.Store, func(tx *store.View) ([]store.Workunit, error) { return tx.WorkunitsIn(b.Number(), after, listed) })
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +157,7 @@ func outputs(dir string) (list []wire.File, err error) {
 // file serves an output file.
 func (a *API) file(c *call, b store.APIBatch) (any, error) {
 	none := faultf(http.StatusNotFound, "GET …/workunits lists the files that are there", "there is no such file")
-	var wu store.Workunit
-	err := a.Store.View(c.Context(), func(tx *store.View) (err error) {
-		wu, err = tx.WorkunitByName(unique(b, c.PathValue("name")))
-		return err
-	})
+	wu, err := store.Read(c.Context(), a.Store, func(tx *store.View) (store.Workunit, error) { return tx.WorkunitByName(unique(b, c.PathValue("name"))) })
 	if errors.Is(err, store.ErrNotFound) || err == nil && (wu.Batch != b.Number() || wu.AssimilateState != store.AssimilateDone) {
 		return nil, none
 	}

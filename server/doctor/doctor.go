@@ -46,11 +46,7 @@ func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 	}
 	for i, c := range checks {
 		step(i, c.Rule)
-		var wrong []store.Violation
-		err := p.Store.View(ctx, func(tx *store.View) (err error) {
-			wrong, err = c.Look(tx)
-			return err
-		})
+		wrong, err := store.Read(ctx, p.Store, c.Look)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Rule, err)
 		}
@@ -75,11 +71,7 @@ func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 // results that no computer can have. It reports a lack of computers only after work has waited for
 // them for as long as computers count as active.
 func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation, error) {
-	var found []unsendable.Finding
-	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		found, err = unsendable.Look(tx, p.Once, now)
-		return err
-	})
+	found, err := store.Read(ctx, p.Store, func(tx *store.View) ([]unsendable.Finding, error) { return unsendable.Look(tx, p.Once, now) })
 	out := []store.Violation{}
 	for _, f := range found {
 		if f.Cause == unsendable.NoHost && now.Sub(f.Since) < unsendable.Window {
@@ -113,11 +105,7 @@ func (f *found) add(format string, args ...any) {
 func (p *Project) programs(ctx context.Context, f *found) error {
 	f.Rule = "the files of app versions exist, are intact and are signed with the project's key"
 	f.Mend = "restore a missing file with starling-server file stage DIR FILE --name NAME; move a changed one out of download/ first; if the original is lost, publish it under a higher number with starling-server version add"
-	var versions []store.AppVersion
-	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		versions, err = tx.AllAppVersions()
-		return err
-	})
+	versions, err := store.Read(ctx, p.Store, (*store.View).AllAppVersions)
 	for _, v := range versions {
 		e, err := protocol.ParseElements([]byte(v.XMLDoc))
 		if err != nil {

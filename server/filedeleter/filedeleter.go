@@ -171,11 +171,7 @@ func (d *Deleter) removeInputs(ctx context.Context, tx *store.View, wu store.Wor
 // outputs removes the output files of results. These are not shared. If a result is reported late
 // meanwhile, it is found changed and is processed again, with its files.
 func (d *Deleter) outputs(ctx context.Context, ids []int64, now time.Time) error {
-	var results map[int64]store.Result
-	err := d.Store.View(ctx, func(tx *store.View) (err error) {
-		results, err = tx.Results(ids)
-		return err
-	})
+	results, err := store.Read(ctx, d.Store, func(tx *store.View) (map[int64]store.Result, error) { return tx.Results(ids) })
 	if err != nil {
 		return err
 	}

@@ -47,11 +47,7 @@ func SetPassword(ctx context.Context, p *project.Project, who, password string) 
 	if len(password) < p.Config.MinPasswdLength {
 		return fmt.Errorf("the password has %d characters; it needs at least %d", len(password), p.Config.MinPasswdLength)
 	}
-	var u store.User
-	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		u, err = existing(tx, who)
-		return err
-	})
+	u, err := store.Read(ctx, p.Store, func(tx *store.View) (store.User, error) { return existing(tx, who) })
 	if err != nil {
 		return err
 	}

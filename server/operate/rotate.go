@@ -118,11 +118,7 @@ func endorse(keys, offered string) error {
 
 // signAgain signs the files of all app versions.
 func signAgain(ctx context.Context, p *project.Project, key *protocol.PrivateKey) error {
-	var versions []store.AppVersion
-	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		versions, err = tx.AllAppVersions()
-		return err
-	})
+	versions, err := store.Read(ctx, p.Store, (*store.View).AllAppVersions)
 	if err != nil {
 		return err
 	}

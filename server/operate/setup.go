@@ -282,11 +282,7 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 
 // Generator prepares to make workunits of an application.
 func Generator(ctx context.Context, p *project.Project, app string, now time.Time) (*workgen.Generator, error) {
-	var a store.App
-	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		a, err = tx.AppByName(app)
-		return err
-	})
+	a, err := store.Read(ctx, p.Store, func(tx *store.View) (store.App, error) { return tx.AppByName(app) })
 	if err != nil {
 		return nil, err
 	}

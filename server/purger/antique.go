@@ -39,11 +39,7 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 	if now.Before(p.swept.Add(every)) {
 		return nil
 	}
-	held := false
-	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		held, err = tx.DeletionHeld(now)
-		return err
-	})
+	held, err := store.Read(ctx, p.Store, func(tx *store.View) (bool, error) { return tx.DeletionHeld(now) })
 	if err != nil || held {
 		return err
 	}

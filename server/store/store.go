@@ -93,6 +93,15 @@ func (s *Store) View(ctx context.Context, fn func(v *View) error) error {
 	return s.db.View(ctx, func(v *db.View) error { return fn(&View{v, s.shard}) })
 }
 
+// Read is View for a function that returns a value.
+func Read[T any](ctx context.Context, s *Store, fn func(v *View) (T, error)) (x T, err error) {
+	err = s.View(ctx, func(v *View) (err error) {
+		x, err = fn(v)
+		return err
+	})
+	return x, err
+}
+
 // Update runs fn in a transaction that is durable when Update returns nil. If fn returns an error,
 // its changes are undone and Update returns that error. fn must not keep tx, must not call Update,
 // and should be quick: on SQLite all other changes wait for it, on PostgreSQL changes of the same

@@ -28,11 +28,7 @@ func walk[T any](ctx context.Context, s *Store, read func(tx *View, after int64,
 	return func(yield func(T, error) bool) {
 		after := int64(0)
 		for {
-			var list []T
-			err := s.View(ctx, func(tx *View) (err error) {
-				list, err = read(tx, after, chunk)
-				return err
-			})
+			list, err := Read(ctx, s, func(tx *View) ([]T, error) { return read(tx, after, chunk) })
 			if err != nil {
 				var none T
 				yield(none, err)

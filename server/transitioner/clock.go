@@ -87,11 +87,8 @@ func (t *Transitioner) watch(ctx context.Context, now time.Time) error {
 	}
 	first, until := c.last.IsZero(), c.Until
 	if first {
-		var left store.Clock
-		if err := t.Store.View(ctx, func(tx *store.View) (err error) {
-			left, err = tx.Clock()
-			return err
-		}); err != nil {
+		left, err := store.Read(ctx, t.Store, (*store.View).Clock)
+		if err != nil {
 			return err
 		}
 		until = left.Until

@@ -36,11 +36,7 @@ func (c *Courier) Pass(ctx context.Context, now time.Time) (passed int, err erro
 		return 0, nil
 	}
 	for after := (store.AwaitedOutput{}); ; {
-		var list []store.AwaitedOutput
-		err := c.Store.View(ctx, func(tx *store.View) (err error) {
-			list, err = tx.OutputsToPass(after, pass.Batch)
-			return err
-		})
+		list, err := store.Read(ctx, c.Store, func(tx *store.View) ([]store.AwaitedOutput, error) { return tx.OutputsToPass(after, pass.Batch) })
 		if err != nil || len(list) == 0 {
 			return passed, err
 		}

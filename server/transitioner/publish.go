@@ -46,11 +46,7 @@ func (p *Publisher) Pass(ctx context.Context, now time.Time) (published int, err
 	}
 	p.next = now.Add(publishEvery)
 	for after := ""; ; {
-		var names []string
-		err := p.Store.View(ctx, func(tx *store.View) (err error) {
-			names, err = tx.WantedCopies(after, pass.Batch)
-			return err
-		})
+		names, err := store.Read(ctx, p.Store, func(tx *store.View) ([]string, error) { return tx.WantedCopies(after, pass.Batch) })
 		if err != nil || len(names) == 0 {
 			return published, err
 		}
@@ -73,11 +69,7 @@ func (p *Publisher) Pass(ctx context.Context, now time.Time) (published int, err
 // publish makes an uploaded file an input file, if it is there. It stops waiting for a file that is
 // no longer needed.
 func (p *Publisher) publish(ctx context.Context, name string, now time.Time) (came bool, err error) {
-	var needed []int64
-	err = p.Store.View(ctx, func(tx *store.View) (err error) {
-		needed, err = tx.NeedFile(name, 0, 1)
-		return err
-	})
+	needed, err := store.Read(ctx, p.Store, func(tx *store.View) ([]int64, error) { return tx.NeedFile(name, 0, 1) })
 	if err != nil {
 		return false, err
 	}

@@ -32,11 +32,7 @@ type Files interface {
 // Pass looks for awaited files and returns the number of workunits it released.
 func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err error) {
 	for after := ""; ; {
-		var names []string
-		err := r.Store.View(ctx, func(tx *store.View) (err error) {
-			names, err = tx.AwaitedFiles(after, pass.Batch)
-			return err
-		})
+		names, err := store.Read(ctx, r.Store, func(tx *store.View) ([]string, error) { return tx.AwaitedFiles(after, pass.Batch) })
 		if err != nil || len(names) == 0 {
 			return released, err
 		}

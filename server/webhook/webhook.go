@@ -76,11 +76,7 @@ func Allowed(address string, beginnings []string) bool {
 
 // Pass looks at batches that are due and returns the number of senders that were notified.
 func (h *Herald) Pass(ctx context.Context, now time.Time) (told int, err error) {
-	var due []store.Webhook
-	err = h.Store.View(ctx, func(tx *store.View) (err error) {
-		due, err = tx.DueWebhooks(now, atOnce)
-		return err
-	})
+	due, err := store.Read(ctx, h.Store, func(tx *store.View) ([]store.Webhook, error) { return tx.DueWebhooks(now, atOnce) })
 	if err != nil {
 		return 0, err
 	}

@@ -162,11 +162,7 @@ func (b *bench) generator(t *testing.T) *workgen.Generator {
 
 func (b *bench) workunit(t *testing.T, name string) (store.Workunit, protocol.Elements) {
 	t.Helper()
-	var wu store.Workunit
-	err := b.store.View(t.Context(), func(tx *store.View) (err error) {
-		wu, err = tx.WorkunitByName(name)
-		return err
-	})
+	wu, err := store.Read(t.Context(), b.store, func(tx *store.View) (store.Workunit, error) { return tx.WorkunitByName(name) })
 	must(t, err)
 	e, err := protocol.ParseElements([]byte(wu.XMLDoc))
 	must(t, err)

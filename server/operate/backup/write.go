@@ -109,10 +109,7 @@ func write(ctx context.Context, p *project.Project, t *tally, o Options) (h Head
 	if h.Census, err = store.Snapshot(ctx, p.Database(), scratch); err != nil {
 		return h, err
 	}
-	err = p.Store.View(ctx, func(tx *store.View) (err error) {
-		h.Identity, err = tx.Identity()
-		return err
-	})
+	h.Identity, err = store.Read(ctx, p.Store, (*store.View).Identity)
 	if err != nil {
 		return h, err
 	}

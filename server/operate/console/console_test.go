@@ -248,11 +248,7 @@ func TestActing(t *testing.T) {
 	if strings.Contains(text, "example.org") || strings.Contains(text, "new password") {
 		t.Errorf("the audit log tells too much: %s", text)
 	}
-	var entries []store.AuditEntry
-	err := d.project.Store.View(t.Context(), func(tx *store.View) (err error) {
-		entries, err = tx.ListAudit(store.AuditFilter{Limit: 100})
-		return err
-	})
+	entries, err := store.Read(t.Context(), d.project.Store, func(tx *store.View) ([]store.AuditEntry, error) { return tx.ListAudit(store.AuditFilter{Limit: 100}) })
 	if err != nil || len(entries) != 26 || entries[0].Via != "page" || entries[0].Actor != "grace" {
 		t.Errorf("%d entries, %v: %+v", len(entries), err, entries)
 	}

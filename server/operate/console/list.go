@@ -39,11 +39,7 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request, t tab) {
 		}
 		fields = append(fields, field{f, given.Get(f.Name)})
 	}
-	var list view.List
-	err := c.project.Store.View(ctx, func(tx *store.View) (err error) {
-		list, err = t.listing.Find(tx, q, time.Now())
-		return err
-	})
+	list, err := store.Read(ctx, c.project.Store, func(tx *store.View) (view.List, error) { return t.listing.Find(tx, q, time.Now()) })
 	data := map[string]any{
 		"Title": t.Text, "Here": t.Path, "Listing": t.listing, "Fields": fields, "Filtered": len(q) > 0, "Said": c.done(given),
 	}

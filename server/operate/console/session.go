@@ -134,11 +134,7 @@ func (c *Console) leave(w http.ResponseWriter, r *http.Request, actor string) {
 func (c *Console) signedIn(h func(w http.ResponseWriter, r *http.Request, actor string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if held, err := r.Cookie(cookie); err == nil {
-			var actor string
-			err := c.project.Store.View(r.Context(), func(tx *store.View) (err error) {
-				actor, err = tx.Operator(hashOf(held.Value), time.Now())
-				return err
-			})
+			actor, err := store.Read(r.Context(), c.project.Store, func(tx *store.View) (string, error) { return tx.Operator(hashOf(held.Value), time.Now()) })
 			switch {
 			case err == nil:
 				h(w, r, actor)

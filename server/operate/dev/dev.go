@@ -146,11 +146,7 @@ func (d *Project) fill(ctx context.Context, p *project.Project) error {
 
 // Supply makes jobs until as many results as atLeast wait to be sent.
 func (d *Project) Supply(ctx context.Context, p *project.Project, atLeast int) error {
-	var st store.Status
-	err := p.Store.View(ctx, func(tx *store.View) (err error) {
-		st, err = tx.Status(0)
-		return err
-	})
+	st, err := store.Read(ctx, p.Store, func(tx *store.View) (store.Status, error) { return tx.Status(0) })
 	if err != nil {
 		return err
 	}

@@ -168,10 +168,7 @@ func (g *Gate) owner(r *http.Request, email, passwdHash string) (Proof, error) {
 
 func (g *Gate) User(ctx context.Context, email string) (u store.User, err error) {
 	email = Canonical(email)
-	err = g.Store.View(ctx, func(tx *store.View) (err error) {
-		u, err = tx.UserByEmail(email)
-		return err
-	})
+	u, err = store.Read(ctx, g.Store, func(tx *store.View) (store.User, error) { return tx.UserByEmail(email) })
 	if errors.Is(err, store.ErrNotFound) {
 		err = Refuse(protocol.ErrNumNotFound, words.T("not found"))
 	}

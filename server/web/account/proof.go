@@ -77,10 +77,7 @@ func (g *Gate) ByKey(ctx context.Context, key protocol.Authenticator) (p Proof, 
 		}
 		return nil
 	}
-	err = g.Store.View(ctx, func(tx *store.View) (err error) {
-		p.User, err = tx.UserByKey(key)
-		return err
-	})
+	p.User, err = store.Read(ctx, g.Store, func(tx *store.View) (store.User, error) { return tx.UserByKey(key) })
 	if errors.Is(err, store.ErrNotFound) || err == nil && p.Banned() {
 		err = unknown
 	}

@@ -47,11 +47,7 @@ func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, visit accoun
 		p.missing(w, r, words.T("There is no venue of this name."))
 		return
 	}
-	var apps []store.App
-	err := p.Store.View(r.Context(), func(tx *store.View) (err error) {
-		apps, err = tx.Apps()
-		return err
-	})
+	apps, err := store.Read(r.Context(), p.Store, (*store.View).Apps)
 	data := map[string]any{"Venue": at, "Venues": venues(words.T("All computers"))}
 	if err == nil && r.Method == http.MethodPost {
 		if err = explained(data, p.setPreferences(r, &visit, at, apps)); err == nil && data["Error"] == nil {
