@@ -68,7 +68,7 @@ func newWorldOf(t *testing.T, quorum int, change func(storetest.World, *store.Wo
 	}
 	t.Cleanup(func() { _ = files.Close() })
 	w := &world{t: t, files: files, now: storetest.T0, v: &Validator{Store: st, Log: slog.New(slog.DiscardHandler)}}
-	w.v.Clock = func() time.Time { return w.now } // programs take no time
+	w.v.Clock = func() time.Time { return w.now } // the time of programs does not count
 	w.use("bitwise")
 	w.made = storetest.Fill(t, st)
 	wu := w.made.Workunit("wu")
