@@ -240,7 +240,7 @@ bench:
 	$(GO) test ./server -run '^$$' -bench '^BenchmarkTable$$' -benchtime 1x -bench.runs=$(BENCHRUNS) -timeout 0
 
 # How long pages and commands take when so many results are finished, and a fifth as many wait. The database
-# needs 2 KB for each.
+# needs 1.2 KB for each.
 GROWN ?= 2000000
 growth:
 	$(GO) test ./server -run '^$$' -bench '^BenchmarkGrowth$$' -benchtime 1x -timeout 0 -bench.growth -bench.finished=$(GROWN) -bench.backlog=$$(($(GROWN) / 5))
