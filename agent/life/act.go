@@ -139,7 +139,7 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 	if r.Started.IsZero() {
 		r.Started = now
 	}
-	pause := pause(r, now)
+	pause := pauseAfter(r, now)
 	r.Obstacle = reason.Reason{}
 	r.Live, r.LastStart = true, now
 	if !l.Save(func(tx *state.Tx) {
@@ -174,8 +174,8 @@ const (
 	retryMost  = 10 * time.Minute
 )
 
-// pause returns how long a result that is started now is left alone if it cannot be started.
-func pause(r state.Result, now time.Time) time.Duration {
+// pauseAfter returns how long a result that is started now is left alone if it cannot be started.
+func pauseAfter(r state.Result, now time.Time) time.Duration {
 	if !r.Obstacle.Is() {
 		return retryLeast
 	}

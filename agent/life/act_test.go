@@ -83,7 +83,7 @@ func TestPausesBetweenStarts(t *testing.T) {
 	now := time.Now()
 	for i, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
 		r, _ := db.Results.Get(key)
-		l.running[taskID(r)] = &process{key: key, pause: pause(r, now)}
+		l.running[taskID(r)] = &process{key: key, pause: pauseAfter(r, now)}
 		r.LastStart, r.Obstacle = now, reason.Reason{}
 		l.Save(func(tx *state.Tx) { db.Results.Put(tx, key, r) })
 		before := time.Now()

@@ -113,7 +113,7 @@ var invariants = append(countsHold(), []invariant{
 // countsHold returns the invariants of the counts that triggers maintain.
 func countsHold() (out []invariant) {
 	for _, s := range tallies {
-		out = append(out, invariant{"the count of " + s.about + " is that of the rows", s.wrong(), bySum})
+		out = append(out, invariant{"the count of " + s.about + " matches the rows", s.wrong(), bySum})
 	}
 	return append(out, tokensHold...)
 }

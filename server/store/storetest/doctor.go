@@ -105,7 +105,7 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 	must(exec(fmt.Sprintf(`UPDATE "user" SET total_credit = 7 WHERE id = %d`, w.User.ID)))
 	expect(sum, w.User.EmailAddr)
 
-	const finished, made = "the count of finished workunits is that of the rows", "the count of results is that of the rows"
+	const finished, made = "the count of finished workunits matches the rows", "the count of results matches the rows"
 	must(exec(`INSERT INTO settled_workunit (appid, canonical, given_up, assimilate_state, total) VALUES (77, 0, 0, 0, 1)`))
 	expect(finished, "workunits of application 77")
 	must(exec(`INSERT INTO made_result (appid, total) VALUES (77, 1)`))

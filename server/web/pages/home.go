@@ -20,8 +20,8 @@ const (
 	// homeMaxAge is the maximum age of the numbers on the home page, unless they are expensive.
 	// Clients fetch the page only for its tags.
 	homeMaxAge = time.Minute
-	// homePatience is the time that the page waits for its numbers. In a large project they take
-	// seconds.
+	// homePatience is the time that the page waits for its numbers. After that it shows older
+	// ones, if it has any.
 	homePatience = time.Second
 	// newsAtHome is the number of news items on the home page.
 	newsAtHome = 5
