@@ -124,10 +124,9 @@ RACE = $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race
 
 # Most tests wait for other processes most of the time, so a package runs eight of them at once, and
 # the three parts of make test run at once. The tests of e2e, which take almost as long as all
-# others, are one of them. Each of the other two runs half as many packages at once as there are
-# processors. With more, each test waits longer, and waiting takes time of the processors, too.
+# others, are one of them. The raced part takes longest, so it runs as many packages at once as
+# there are processors. With more, each test waits longer, and waiting takes time of the processors, too.
 TESTFLAGS = -timeout 20m -parallel 8
-ATONCE = -p $(shell echo $$((($$(nproc 2>/dev/null || echo 2) + 1) / 2)))
 PACKAGES = ./...
 
 # Tests make thousands of databases and wait for the disk at each commit, so their files are in
@@ -146,10 +145,10 @@ whole:
 # A program that runs under the race detector otherwise sleeps for a second at its end.
 raced: export GORACE = atexit_sleep_ms=0
 raced:
-	$(GO) list $(PACKAGES) | grep -vE '/starling/($(UNRACED)|e2e)$$' | xargs -r $(GO) test $(ATONCE) $(TESTFLAGS) $(RACE)
+	$(GO) list $(PACKAGES) | grep -vE '/starling/($(UNRACED)|e2e)$$' | xargs -r $(GO) test $(TESTFLAGS) $(RACE)
 
 unraced:
-	$(GO) list $(PACKAGES) | grep -E '/starling/($(UNRACED))$$' | xargs -r $(GO) test $(ATONCE) $(TESTFLAGS)
+	$(GO) list $(PACKAGES) | grep -E '/starling/($(UNRACED))$$' | xargs -r $(GO) test -p 1 $(TESTFLAGS)
 
 # The checks of every change. Each of them waits at times, so they run side by side.
 ci: STEPS = 20000
