@@ -215,7 +215,7 @@ func schedule(b *testing.B, prepare func(x *bench)) {
 			rates := 0.0
 			for range b.N {
 				b.StopTimer()
-				x.create(silent, share+8*clients*jobs, 0)
+				x.create(silent, share+8*clients*max(jobs, 5), 0) // not all are measured
 				x.check(server.New(x.p, server.Part{}).RunOnce(b.Context(), time.Now()))
 				b.StartTimer()
 				rates += x.play(share, jobs)
