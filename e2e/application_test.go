@@ -105,11 +105,11 @@ func TestBOINCApplications(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(a.Dir, "decisions.jsonl")); err != nil {
 		t.Errorf("the log flag sched_decision has no effect: %v", err)
 	}
-	left, _ := filepath.Glob(filepath.Join(a.Dir, "slots", "*"))
-	more, _ := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "trickle_up_*"))
-	if len(left)+len(more) > 0 {
-		t.Errorf("left behind: %v %v", left, more)
-	}
+	until(t, ctx, a, "slots and messages to be removed", func() bool {
+		left, _ := filepath.Glob(filepath.Join(a.Dir, "slots", "*"))
+		more, _ := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "trickle_up_*"))
+		return len(left)+len(more) == 0
+	})
 }
 
 // allFlags returns settings that switch on all kinds of lines in the log.
