@@ -126,6 +126,7 @@ func TestBOINCClientAndAgentAgree(t *testing.T) {
 // TestPlainProgram runs a program without BOINC's interface, in its wrapper, on BOINC's client and
 // on our agent.
 func TestPlainProgram(t *testing.T) {
+	t.Parallel()
 	for _, host := range []string{"agent", "BOINC's client"} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()

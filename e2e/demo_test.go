@@ -11,6 +11,7 @@ import (
 // TestDemo runs a small version of "make demo": on the CPUs, on declared coprocessors, and with
 // OpenCL.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	for _, gpu := range []string{"", "fake", "pocl"} {
 		t.Run("gpu="+gpu, func(t *testing.T) {
 			t.Parallel()

@@ -51,6 +51,7 @@ sleep 1
 // one for its CPU, and computes them all: with our agent, with an unmodified BOINC client, and with
 // an agent that takes over from one.
 func TestCoprocessors(t *testing.T) {
+	t.Parallel()
 	for host, start := range map[string]func(t *testing.T, ctx context.Context, p *testhost.Project){
 		"agent": func(t *testing.T, ctx context.Context, p *testhost.Project) {
 			t.Helper()

@@ -14,6 +14,7 @@ import (
 // TestCompressedInputs makes our agent and BOINC's client download an input file in compressed
 // form, the only one left on the server. Both verify the unpacked content and compute with it.
 func TestCompressedInputs(t *testing.T) {
+	t.Parallel()
 	for _, host := range []string{"agent", "BOINC's client"} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()

@@ -65,6 +65,7 @@ type openCLCase struct {
 // tasks for which the project requires OpenCL, and compute them on it in the sandbox: on a device
 // that the volunteer declares, and on the CPUs themselves.
 func TestOpenCL(t *testing.T) {
+	t.Parallel()
 	device := pocl(t)
 	for name, c := range map[string]openCLCase{
 		"a declared device": {
