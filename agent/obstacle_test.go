@@ -48,7 +48,9 @@ func TestWhyAFileWaits(t *testing.T) {
 		{"an upload to a server with a fault", true, answer{code: 500}, "server_error", "The project's server has a fault (HTTP 500 Internal Server Error)."},
 		{"an upload to nowhere", true, answer{code: 404}, reason.NoUploads, "The address to upload to leads nowhere (HTTP 404 Not Found)."},
 		{"an upload that is not taken now", true, refusal, reason.UploadRefused, "The project's server did not take the file. It says: no room here."},
-		{"an upload answered by a web page", true, answer{code: 200, body: []byte("<html>Log in</html>")}, reason.TransferFails, "The transfer failed."},
+		{"an upload answered by a web page", true, answer{code: 200, body: []byte("<html>Log in</html>")}, reason.NotAProject, "127.0.0.1:8180 answered with a web page that is not a project's: a network login page, a maintenance notice, or a wrong address."},
+		{"an upload answered by nonsense", true, answer{code: 200, body: []byte("OK")}, reason.ReplyUnusable, "The reply of 127.0.0.1:8180 cannot be understood."},
+		{"a web page instead of a file", false, answer{code: 200, body: []byte("<html>Log in</html>")}, reason.NotAProject, "127.0.0.1:18080 answered with a web page that is not a project's: a network login page, a maintenance notice, or a wrong address."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

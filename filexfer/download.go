@@ -1,6 +1,8 @@
 package filexfer
 
 import (
+	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/md5"
@@ -16,6 +18,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 	"github.com/starling-grid/starling/internal/busyfile"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -101,23 +104,18 @@ func (d Download) fail(url string, num int, err error) *Error {
 // or torn by a power cut.
 func (c *Client) obtain(ctx context.Context, d Download, url string, progress func(int64)) *Error {
 	resumed, err := c.fetch(ctx, d, url, progress)
-	if err == nil {
-		err = d.accept(url)
-	}
 	if err == nil || !resumed {
 		return err
 	}
 	if _, e := d.Dir.Lstat(partName(d.Name)); !errors.Is(e, fs.ErrNotExist) {
 		return err // still good for resuming
 	}
-	if _, err = c.fetch(ctx, d, url, progress); err == nil {
-		err = d.accept(url)
-	}
+	_, err = c.fetch(ctx, d, url, progress)
 	return err
 }
 
-// fetch appends the missing rest to the part file, and removes the file if it cannot be continued.
-// resumed reports whether there was a part to resume from.
+// fetch appends the missing rest to the part file, checks it and gives it its name. It removes a part
+// that cannot be continued. resumed reports whether there was a part to resume from.
 func (c *Client) fetch(ctx context.Context, d Download, url string, progress func(int64)) (resumed bool, _ *Error) {
 	part := partName(d.Name)
 	have := int64(0)
@@ -129,11 +127,10 @@ func (c *Client) fetch(ctx context.Context, d Download, url string, progress fun
 			have = st.Size()
 		}
 	}
-	if resumed = have > 0; resumed && have == d.NBytes {
-		return resumed, nil
+	if have > 0 && have == d.NBytes {
+		return true, d.accept(url)
 	}
-	err := c.get(ctx, d, url, have, progress)
-	return resumed, err
+	return have > 0, c.get(ctx, d, url, have, progress)
 }
 
 func (c *Client) get(ctx context.Context, d Download, url string, have int64, progress func(int64)) *Error {
@@ -154,26 +151,58 @@ func (c *Client) get(ctx context.Context, d Download, url string, have int64, pr
 		return d.fail(url, 0, cause(ctx, err))
 	}
 	defer resp.Body.Close()
+	fail := func(num int, err error) *Error {
+		e := d.fail(url, num, err)
+		e.Host = resp.Request.URL.Host
+		return e
+	}
+	content := bufio.NewReader(body.of(resp.Body))
+	isPage := false
 	switch {
 	case resp.StatusCode == http.StatusPartialContent && have > 0:
 		if r := resp.Header.Get("Content-Range"); r != "" && !strings.HasPrefix(r, fmt.Sprintf("bytes %d-", have)) {
 			_ = d.Dir.Remove(part)
-			return d.fail(url, 0, fmt.Errorf("requested data from byte %d on, got range %.60q", have, r))
+			return fail(0, fmt.Errorf("requested data from byte %d on, got range %.60q", have, r))
 		}
 	case resp.StatusCode == http.StatusOK:
+		head, _ := content.Peek(httpclient.Head)
+		if isPage = httpclient.IsPage(head); isPage && have > 0 && !d.begins(part, head) {
+			return fail(0, httpclient.ErrPage) // the part stays
+		}
 		have = 0
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
 		_ = d.Dir.Remove(part) // our idea of the file was wrong, so start over
-		return d.fail(url, 0, &StatusError{resp.StatusCode})
-	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout:
-		return d.fail(url, 0, &StatusError{resp.StatusCode})
+		return fail(0, &StatusError{resp.StatusCode})
+	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout,
+		resp.StatusCode/100 == 3: // a redirect without an address: the file may be there
+		return fail(0, &StatusError{resp.StatusCode})
 	default:
-		return d.fail(url, protocol.ErrNumPermanentHTTP, &StatusError{resp.StatusCode})
+		return fail(protocol.ErrNumPermanentHTTP, &StatusError{resp.StatusCode})
 	}
-	if err := d.store(part, have, body.of(resp.Body)); err != nil {
-		return d.fail(url, 0, cause(ctx, err))
+	if err := d.store(part, have, content); err != nil {
+		if isPage && (errors.Is(err, gzip.ErrHeader) || errors.Is(err, ErrCut)) {
+			_ = d.Dir.Remove(part)
+			return fail(0, httpclient.ErrPage)
+		}
+		return fail(0, cause(ctx, err))
 	}
-	return nil
+	failed := d.accept(url)
+	if failed != nil && isPage && !failed.Temporary() {
+		return fail(0, httpclient.ErrPage) // which the project's server may not have sent
+	}
+	return failed
+}
+
+// begins reports whether the part file begins with head, as far as both go.
+func (d Download) begins(part string, head []byte) bool {
+	f, err := foreigndir.Open(d.Dir, part)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, len(head))
+	n, _ := io.ReadFull(f, b)
+	return bytes.Equal(b[:n], head[:n])
 }
 
 // store writes the rest of the part file from offset on and syncs it.

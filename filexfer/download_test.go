@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/filexfer"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -145,6 +146,7 @@ func TestAnswersThatAreNoFile(t *testing.T) {
 		{http.StatusInternalServerError, 0, 3},
 		{http.StatusServiceUnavailable, 0, 3},
 		{http.StatusNoContent, protocol.ErrNumPermanentHTTP, 1},
+		{http.StatusFound, 0, 1}, // without an address
 	} {
 		s := serve(t, status(tt.code))
 		err := client(nil).Download(t.Context(), filexfer.Download{Dir: folder(t, nil), Name: "f", URLs: []string{s.URL + "/f"}, NBytes: 9}, nil)
@@ -297,6 +299,65 @@ func TestResumeNeverSpoilsAFile(t *testing.T) {
 				t.Errorf("asked %q, want %q", got, tt.requests)
 			}
 		})
+	}
+}
+
+// A web page where a file was expected is the answer of another server, such as a network's login
+// page. It neither ends the download nor costs the part that has arrived.
+func TestAPageIsNotTheFile(t *testing.T) {
+	content, html := noise(50_000), []byte("\n<!DOCTYPE html><html>Welcome to the hotel</html>")
+	long := append(bytes.Clone(html), noise(60_000)...)
+	portal := func(page []byte, chunked bool) http.HandlerFunc {
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/octet-stream")
+			if chunked {
+				_ = http.NewResponseController(w).Flush()
+			}
+			_, _ = w.Write(page)
+		})
+		return http.RedirectHandler(s.URL+"/login", http.StatusFound).ServeHTTP
+	}
+	described := filexfer.Download{NBytes: int64(len(content)), MD5: md5Hex(content)}
+	for _, tt := range []struct {
+		name string
+		d    filexfer.Download
+		page []byte
+		part []byte
+	}{
+		{"short", described, html, nil},
+		{"long", described, long, nil},
+		{"as long as the file", described, long[:50_000], nil},
+		{"size unknown", filexfer.Download{MD5: md5Hex(content)}, html, nil},
+		{"packed", filexfer.Download{NBytes: described.NBytes, MD5: described.MD5, Gzipped: true}, html, nil},
+		{"program", filexfer.Download{NBytes: described.NBytes, Signed: true, Signature: vector(t, "content-1.txt.sig"), Key: vector(t, "code_sign_public")}, long, nil},
+		{"short, in the middle", described, html, content[:20_000]},
+		{"long, in the middle", described, long, content[:20_000]},
+	} {
+		for _, chunked := range []bool{false, true} {
+			s := serve(t, portal(tt.page, chunked))
+			d, parts := tt.d, map[string][]byte{}
+			if tt.part != nil {
+				parts["f..part"] = tt.part
+			}
+			d.Dir, d.Name, d.URLs = folder(t, parts), "f", []string{s.URL + "/f"}
+			err := client(nil).Download(t.Context(), d, nil)
+			failure(t, err, 0)
+			if e, _ := errors.AsType[*filexfer.Error](err); !errors.Is(err, httpclient.ErrPage) || e.Host == "" || strings.Contains(s.URL, e.Host) {
+				t.Errorf("%s: %v, of %+v", tt.name, err, e)
+			}
+			if b, err := d.Dir.ReadFile("f..part"); !bytes.Equal(b, tt.part) {
+				t.Errorf("%s: %d bytes stay, %v", tt.name, len(b), err)
+			}
+			if slices.Contains(names(t, d.Dir), "f") {
+				t.Errorf("%s: it is taken for the file", tt.name)
+			}
+		}
+	}
+	// A project's own page is a file as any other, and resumes where a part of it is here.
+	for _, part := range [][]byte{nil, long[:20], long[:20_000]} {
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(long) }) // without ranges
+		d := filexfer.Download{Dir: folder(t, map[string][]byte{"f..part": part}), Name: "f", URLs: []string{s.URL + "/f"}, NBytes: int64(len(long)), MD5: md5Hex(long)}
+		must(t, client(nil).Download(t.Context(), d, nil))
 	}
 }
 

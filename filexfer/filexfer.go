@@ -40,6 +40,7 @@ type Error struct {
 	Op   string // "download" or "upload"
 	Name string
 	URL  string // "" when it failed before or after the network
+	Host string // that answered, which redirects may have chosen ("": none did)
 	Num  int    // BOINC's error number, for reports (0 for transient trouble)
 	Err  error
 }

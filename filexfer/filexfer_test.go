@@ -14,20 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
 	"github.com/starling-grid/starling/filexfer"
+	"github.com/starling-grid/starling/internal/httpclient"
 )
 
 // client makes a client like the agent's, except for its waits.
 func client(transport http.RoundTripper) *filexfer.Client {
-	c := retryablehttp.NewClient()
-	if transport != nil {
-		c.HTTPClient.Transport = transport
-	}
-	c.Logger = nil
-	c.RetryMax = 2
+	c := httpclient.New(transport)
 	c.RetryWaitMin, c.RetryWaitMax = time.Millisecond, time.Millisecond
-	c.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	return &filexfer.Client{HTTP: c, UserAgent: "test"}
 }
 

@@ -3,12 +3,14 @@ package filexfer
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 
 	"github.com/hashicorp/go-retryablehttp"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -73,59 +75,40 @@ func (u Upload) fail(url string, num int, err error) *Error {
 func (c *Client) send(ctx context.Context, u Upload, url string, size int64, progress func(int64)) *Error {
 	offset := int64(0)
 	if size >= askSize || u.Retry || len(u.URLs) > 1 {
-		reply, err := c.ask(ctx, url, protocol.UploadRequest{Client: protocol.CompatVersion, SizeQuery: true, Name: u.Name})
+		reply, err := c.ask(ctx, u, url)
 		if err != nil {
-			return u.fail(url, 0, err)
-		}
-		if err := u.judge(url, reply); err != nil {
 			return err
 		}
 		if offset = reply.FileSize; offset >= size && size > 0 {
 			return nil
 		}
 	}
-	head := protocol.UploadRequest{
+	return c.post(ctx, u, url, protocol.UploadRequest{
 		Client: protocol.CompatVersion, Name: u.Name, XMLSignature: u.Signature,
 		MaxNBytes: u.MaxNBytes, NBytes: size, Offset: offset, MD5: u.MD5,
-	}
-	reply, err := c.post(ctx, u, url, head, progress)
-	if err != nil {
-		return u.fail(url, 0, err)
-	}
-	return u.judge(url, reply)
+	}, progress)
 }
 
-// judge turns a data server's answer into an error, or nil.
-func (u Upload) judge(url string, r protocol.UploadReply) *Error {
-	num := 0
-	switch r.Status {
-	case protocol.UploadOK:
-		return nil
-	case protocol.UploadPermanent:
-		num = protocol.ErrNumPermanentHTTP
-	}
-	return u.fail(url, num, &RefusedError{r.Message})
-}
-
-// ask posts a request without data.
-func (c *Client) ask(ctx context.Context, url string, r protocol.UploadRequest) (protocol.UploadReply, error) {
+// ask asks for the size of the part that the server has.
+func (c *Client) ask(ctx context.Context, u Upload, url string) (protocol.UploadReply, *Error) {
 	ctx, _, stop := watch(ctx, nil, nil)
 	defer stop()
-	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, r.Encode())
+	head := protocol.UploadRequest{Client: protocol.CompatVersion, SizeQuery: true, Name: u.Name}
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, head.Encode())
 	if err != nil {
-		return protocol.UploadReply{}, err
+		return protocol.UploadReply{}, u.fail(url, 0, err)
 	}
-	return c.do(ctx, req)
+	return c.do(ctx, u, url, req)
 }
 
 // post sends the file from head.Offset on. Each of the short retries reads the
 // file again.
-func (c *Client) post(ctx context.Context, u Upload, url string, head protocol.UploadRequest, progress func(int64)) (protocol.UploadReply, error) {
+func (c *Client) post(ctx context.Context, u Upload, url string, head protocol.UploadRequest, progress func(int64)) *Error {
 	ctx, body, stop := watch(ctx, c.Up, progress)
 	defer stop()
 	f, err := foreigndir.Open(u.Dir, u.Name)
 	if err != nil {
-		return protocol.UploadReply{}, err
+		return u.fail(url, 0, err)
 	}
 	defer f.Close()
 	text := head.Encode()
@@ -135,27 +118,48 @@ func (c *Client) post(ctx context.Context, u Upload, url string, head protocol.U
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, retryablehttp.ReaderFunc(open))
 	if err != nil {
-		return protocol.UploadReply{}, err
+		return u.fail(url, 0, err)
 	}
 	req.ContentLength = int64(len(text)) + head.NBytes - head.Offset
-	return c.do(ctx, req)
+	_, failed := c.do(ctx, u, url, req)
+	return failed
 }
 
-func (c *Client) do(ctx context.Context, req *retryablehttp.Request) (protocol.UploadReply, error) {
+// do returns a data server's answer if it is one of success.
+func (c *Client) do(ctx context.Context, u Upload, url string, req *retryablehttp.Request) (protocol.UploadReply, *Error) {
 	req.Header.Set("User-Agent", c.UserAgent)
 	req.Header.Set("Content-Type", "text/xml")
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
-		return protocol.UploadReply{}, cause(ctx, err)
+		return protocol.UploadReply{}, u.fail(url, 0, cause(ctx, err))
 	}
 	defer resp.Body.Close()
+	fail := func(num int, err error) (protocol.UploadReply, *Error) {
+		e := u.fail(url, num, err)
+		e.Host = resp.Request.URL.Host
+		return protocol.UploadReply{}, e
+	}
+	if resp.Request.Method != http.MethodPost {
+		return fail(0, &httpclient.RedirectError{To: resp.Request.URL.Host, Why: "it would not send the file"})
+	}
 	if resp.StatusCode != http.StatusOK {
 		// Whatever the code, the file may still be wanted: BOINC's rule.
-		return protocol.UploadReply{}, &StatusError{resp.StatusCode}
+		return fail(0, &StatusError{resp.StatusCode})
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
 	if err != nil {
-		return protocol.UploadReply{}, cause(ctx, err)
+		return fail(0, cause(ctx, err))
 	}
-	return protocol.ParseUploadReply(b)
+	reply, err := protocol.ParseUploadReply(b)
+	switch {
+	case err != nil && httpclient.IsPage(b):
+		return fail(0, fmt.Errorf("%w (%w)", err, httpclient.ErrPage))
+	case err != nil:
+		return fail(0, fmt.Errorf("%w: %w", httpclient.ErrUnusable, err))
+	case reply.Status == protocol.UploadPermanent:
+		return fail(protocol.ErrNumPermanentHTTP, &RefusedError{reply.Message})
+	case reply.Status != protocol.UploadOK:
+		return fail(0, &RefusedError{reply.Message})
+	}
+	return reply, nil
 }

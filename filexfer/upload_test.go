@@ -3,6 +3,7 @@ package filexfer_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/filexfer"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -158,7 +160,7 @@ func TestAnswersToUploads(t *testing.T) {
 		{"transient", 200, refusal(1, "disk is full"), 0, "rejected by the file upload server: disk is full"},
 		{"permanent", 200, refusal(-1, "invalid signature"), protocol.ErrNumPermanentHTTP, "invalid signature"},
 		{"another status", 200, refusal(-7, "what?"), 0, "what?"},
-		{"web page", 200, "<!DOCTYPE html><html><body>Please log in</body></html>", 0, "upload reply"},
+		{"web page", 200, "<!DOCTYPE html><html><body>Please log in</body></html>", 0, "network login page"},
 		{"no status", 200, "<data_server_reply>\n</data_server_reply>\n", 0, "no status"},
 		{"nothing", 200, "", 0, "upload reply"},
 		{"server error", 500, "", 0, "HTTP 500"},
@@ -304,5 +306,39 @@ func TestAnswerBeforeTheBodyIsRead(t *testing.T) {
 	must(t, client(nil).Upload(t.Context(), u, func(int64) {}))
 	if !bytes.Equal(h.files["out"], content) {
 		t.Errorf("the server has %d bytes, want the %d of the file", len(h.files["out"]), len(content))
+	}
+}
+
+// A redirect is followed with the file, or not at all: what answers a GET has seen no file, and its
+// refusal does not end the upload.
+func TestRedirectedUploads(t *testing.T) {
+	h := newHandler(t)
+	refusal := protocol.UploadReply{Status: protocol.UploadPermanent, Message: "empty body"}
+	to := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			h.ServeHTTP(w, r)
+			return
+		}
+		_, _ = w.Write(refusal.Encode())
+	})
+	for code, followed := range map[int]bool{301: true, 302: false, 303: false, 307: true, 308: true} {
+		for _, size := range []int{100, 100_000} { // the larger one is asked about first
+			s := serve(t, http.RedirectHandler(to.URL+"/other", code).ServeHTTP)
+			content := noise(size)
+			h.files = make(map[string][]byte)
+			err := client(nil).Upload(t.Context(), filexfer.Upload{
+				Dir: folder(t, map[string][]byte{"out": content}), Name: "out", URLs: []string{s.URL + "/file_upload_handler"}, MaxNBytes: 1e6,
+			}, nil)
+			if followed {
+				if err != nil || !bytes.Equal(h.files["out"], content) {
+					t.Errorf("HTTP %d, %d bytes: %v, and %d bytes arrived", code, size, err, len(h.files["out"]))
+				}
+				continue
+			}
+			failure(t, err, 0)
+			if r, ok := errors.AsType[*httpclient.RedirectError](err); !ok || !strings.Contains(to.URL, r.To) {
+				t.Errorf("HTTP %d, %d bytes: %v", code, size, err)
+			}
+		}
 	}
 }

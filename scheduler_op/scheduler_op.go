@@ -188,6 +188,9 @@ func plain(err error) error {
 	return err
 }
 
+// From returns err as the error of a request that a host answered, for Diagnose.
+func From(host string, err error) error { return &reached{err, host} }
+
 // A reached error is the error of a request to a host, which redirects may have chosen.
 type reached struct {
 	error
@@ -197,19 +200,18 @@ type reached struct {
 func (r *reached) Unwrap() error { return r.error }
 
 var (
-	errCut   = errors.New("connection closed in the middle of the reply")
-	errLong  = errors.New("reply longer")
-	errReply = errors.New("unusable reply")
+	errCut  = errors.New("connection closed in the middle of the reply")
+	errLong = errors.New("reply longer")
 )
 
 // unusable returns the error about an answer that was not understood, with the kind of content it
 // appears to have.
 func unusable(err error, b []byte) error {
-	switch head := bytes.ToLower(bytes.TrimSpace(b[:min(len(b), 512)])); {
-	case len(head) == 0:
-		return fmt.Errorf("%w: %w (the reply is empty)", errReply, err)
-	case bytes.HasPrefix(head, []byte("<!doctype html")), bytes.HasPrefix(head, []byte("<html")):
-		return fmt.Errorf("%w (%w)", err, errWebPage)
+	switch {
+	case len(bytes.TrimSpace(b)) == 0:
+		return fmt.Errorf("%w: %w (the reply is empty)", httpclient.ErrUnusable, err)
+	case httpclient.IsPage(b):
+		return fmt.Errorf("%w (%w)", err, httpclient.ErrPage)
 	}
-	return fmt.Errorf("%w: %w", errReply, err)
+	return fmt.Errorf("%w: %w", httpclient.ErrUnusable, err)
 }

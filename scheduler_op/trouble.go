@@ -26,9 +26,6 @@ func (e *StatusError) Error() string { return "HTTP " + e.text() }
 
 func (e *StatusError) text() string { return fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status)) }
 
-// errWebPage is an answer that is a web page where a project's was expected.
-var errWebPage = errors.New("the reply is a web page, perhaps a network login page or a maintenance notice")
-
 // Diagnose classifies an error of a Client. It covers all errors there are, for all code that shows
 // them. If several schedulers failed, the first counts. now is this computer's clock. masterURL
 // names the server if the error does not.
@@ -78,9 +75,9 @@ func Diagnose(err error, masterURL string, now time.Time) reason.Reason {
 		t.Code = reason.Offline
 	case errors.Is(err, errDrips), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		t.Code = reason.ServerSilent
-	case errors.Is(err, protocol.ErrNoScheduler), errors.Is(err, errWebPage):
+	case errors.Is(err, protocol.ErrNoScheduler), errors.Is(err, httpclient.ErrPage):
 		t.Code = reason.NotAProject
-	case errors.Is(err, errReply), errors.Is(err, errLong): // ahead of the next: a reply may end in the middle of an element
+	case errors.Is(err, httpclient.ErrUnusable), errors.Is(err, errLong): // ahead of the next: a reply may end in the middle of an element
 		t.Code = reason.ReplyUnusable
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errCut), sysfault.Lost(err):
 		t.Code = reason.ConnectionLost

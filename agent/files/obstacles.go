@@ -44,6 +44,9 @@ func ofTransfer(err error, now time.Time) reason.Reason {
 	case errors.Is(err, filexfer.ErrCut):
 		err = &filexfer.Error{URL: failed.URL, Err: io.ErrUnexpectedEOF}
 	}
+	if failed.Host != "" {
+		err = schedulerop.From(failed.Host, err)
+	}
 	o := schedulerop.Diagnose(err, failed.URL, now).OfFile()
 	if o.Code == reason.NotOnServer && failed.Op == "upload" {
 		o.Code = reason.NoUploads
