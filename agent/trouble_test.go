@@ -50,6 +50,35 @@ func TestTroubleHasAStartAndAnEnd(t *testing.T) {
 	})
 }
 
+// A server that refuses the account acknowledges nothing. The refusal is the trouble, and the server's delay
+// holds.
+func TestARefusalIsWhyNothingIsAcknowledged(t *testing.T) {
+	t.Parallel()
+	const refusal = `<scheduler_reply><request_delay>36000</request_delay><message priority="notice">Invalid or missing account key.  To fix, remove and add this project.</message></scheduler_reply>`
+	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: []byte(refusal)}), func(db *state.DB, tx *state.Tx) {
+		waiting(db, tx)
+		p, _ := db.Projects.Get(demoURL)
+		p.Contact.MinRPCTime = time.Time{}
+		db.Projects.Put(tx, demoURL, p)
+		key := state.Key(demoURL, "w_0")
+		r, _ := db.Results.Get(key)
+		r.State, r.Suspended, r.ReadyToReport = protocol.ClientUploaded, false, true
+		db.Results.Put(tx, key, r)
+	})
+	w.run(func(t *testing.T) {
+		var p control.Project
+		for n := 0; n < 100 && w.count(sched) == 0; n++ {
+			p = w.project(t, time.Minute)
+		}
+		if p.TroubleCode != reason.KeyRefused {
+			t.Errorf("got %q: %s", p.TroubleCode, p.Trouble)
+		}
+		if w.after(t, 9*time.Hour); w.count(sched) != 1 {
+			t.Errorf("%d contacts in the delay of ten hours", w.count(sched))
+		}
+	})
+}
+
 // That this computer lacks something tasks need is shown until a request for work brings another
 // answer. A request that only reports brings no news about it.
 func TestWhatTasksNeedIsSaidUntilWorkIsAskedFor(t *testing.T) {

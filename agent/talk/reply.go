@@ -76,9 +76,15 @@ func (r *replier) apply(tx *state.Tx) {
 	r.news(tx)
 	if r.acknowledged(tx); len(r.req.Results) > 0 && r.acked == 0 {
 		// A server that acknowledges nothing is not put under pressure: its answer counts, but the
-		// next contact waits as if there had been none.
-		setContact(p, view.Contact(before, r.now).Failed(r.now, r.t.Rand))
-		trouble = reason.Reason{Code: reason.NotAcknowledged, Detail: "the server acknowledged none of the reported results"}
+		// next contact also waits as if there had been none.
+		c, asked := view.Contact(before, r.now).Failed(r.now, r.t.Rand), p.Contact.MinRPCTime
+		if c.MinRPCTime.Before(asked) {
+			c.MinRPCTime = asked
+		}
+		setContact(p, c)
+		if !trouble.Refusal() || trouble.OfWork() { // or that is why
+			trouble = reason.Reason{Code: reason.NotAcknowledged, Detail: "the server acknowledged none of the reported results"}
+		}
 	}
 	setTrouble(p, trouble, r.now)
 	r.aborts(tx)
