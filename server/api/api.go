@@ -173,7 +173,7 @@ func (a *API) admit(c *call) (any, error) {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, faultf(http.StatusUnauthorized, "ask the project's operator for a new one", "the token is not known, or was revoked")
+		return nil, errRevoked
 	}
 	if err == nil && time.Since(c.token.UsedTime) > time.Minute {
 		err = a.Store.Update(c.Context(), func(tx *store.Tx) error { return tx.TokenUsed(c.token.ID, time.Now()) })

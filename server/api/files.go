@@ -128,11 +128,11 @@ func (a *API) receive(req *http.Request, token store.Token, name string, r io.Re
 		return n, err
 	}
 	own := physical(token.ID, name)
-	if err := a.reserve(req.Context(), token, own, n); err != nil {
+	if err := a.reserve(req.Context(), token.ID, own, n); err != nil {
 		return n, err
 	}
 	err = a.stage(req.Context(), token.ID, name, f)
-	return n, errors.Join(err, a.settle(context.WithoutCancel(req.Context()), token, own))
+	return n, errors.Join(err, a.settle(context.WithoutCancel(req.Context()), token.ID, own))
 }
 
 // hasFile reports whether there is a file that a token's bearer may name in a batch, and returns

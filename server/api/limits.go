@@ -18,13 +18,22 @@ import (
 // raise is how a submitter gets a higher limit.
 const raise = "or ask the project's operator for more"
 
-// affords returns the reason why a token may not have n workunits in a batch, or nil. The counts
-// that it uses do not change until the transaction ends.
-func affords(tx *store.Tx, token store.Token, b store.APIBatch, n int, now time.Time) error {
-	if token.Quota == 0 && token.MaxBytes == 0 && token.MaxCPUTime == 0 {
-		return nil
+var errRevoked = faultf(http.StatusUnauthorized, "ask the project's operator for a new one", "the token is not known, or was revoked")
+
+// working returns err, or errRevoked if a token was revoked. The body of a request may arrive long after
+// its token was looked at.
+func working(token store.Token, err error) (store.Token, error) {
+	if err == nil && !token.RevokedTime.IsZero() {
+		err = errRevoked
 	}
-	if err := tx.LockToken(token.ID); err != nil {
+	return token, err
+}
+
+// affords returns the reason why a token may not have n workunits in a batch, or nil. The limits and
+// counts that it uses do not change until the transaction ends.
+func affords(tx *store.Tx, tokenID int64, b store.APIBatch, n int, now time.Time) error {
+	token, err := working(tx.LockToken(tokenID))
+	if err != nil {
 		return err
 	}
 	if token.Quota > 0 {
@@ -90,17 +99,24 @@ func more(n int64) string {
 	return fmt.Sprintf(" and would store %s more", words.Bytes(n))
 }
 
-// fits returns a check for the transaction that stores the files of new workunits: the token may not have
-// more than its limit then.
-func fits(token store.Token) func(tx *store.Tx) error {
-	return func(tx *store.Tx) error { return hasRoom(tx.View, token, 0) }
+// fits returns a check for the transaction that stores the files of new workunits: the token works, and
+// may not have more than its limit then.
+func fits(tokenID int64) func(tx *store.Tx) error {
+	return func(tx *store.Tx) error {
+		token, err := working(tx.Token(tokenID))
+		if err != nil {
+			return err
+		}
+		return hasRoom(tx.View, token, 0)
+	}
 }
 
 // reserve counts an uploaded file for a token, if there is room for it. Of several uploads of one name, the
 // largest counts until settle is called.
-func (a *API) reserve(ctx context.Context, token store.Token, name string, n int64) error {
+func (a *API) reserve(ctx context.Context, tokenID int64, name string, n int64) error {
 	return a.Store.Update(ctx, func(tx *store.Tx) error {
-		if err := tx.LockToken(token.ID); err != nil {
+		token, err := working(tx.LockToken(tokenID))
+		if err != nil {
 			return err
 		}
 		old, err := tx.TokenFile(token.ID, name)
@@ -116,10 +132,10 @@ func (a *API) reserve(ctx context.Context, token store.Token, name string, n int
 
 // settle counts an uploaded file for a token as it is stored, whatever other requests for the name did meanwhile. It
 // deletes a file for which another one took the room.
-func (a *API) settle(ctx context.Context, token store.Token, name string) (err error) {
+func (a *API) settle(ctx context.Context, tokenID int64, name string) (err error) {
 	settled := false
 	err = a.Store.View(ctx, func(tx *store.View) error {
-		counted, err := tx.TokenFile(token.ID, name)
+		counted, err := tx.TokenFile(tokenID, name)
 		if err != nil {
 			return err
 		}
@@ -136,7 +152,11 @@ func (a *API) settle(ctx context.Context, token store.Token, name string) (err e
 	var full error
 	err = a.Store.Update(ctx, func(tx *store.Tx) error {
 		full = nil
-		if err := errors.Join(tx.LockFiles(), tx.LockToken(token.ID)); err != nil {
+		if err := tx.LockFiles(); err != nil {
+			return err
+		}
+		token, err := tx.LockToken(tokenID)
+		if err != nil {
 			return err
 		}
 		counted, err := tx.TokenFile(token.ID, name)

@@ -44,7 +44,7 @@ func (c *call) read(a *API) (s wire.Submission, release func(), err error) {
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	_, ours := errors.AsType[*fault](err)
 	if !large && !ours {
-		err = faultf(http.StatusBadRequest, "see openapi.json for the format of a batch", "the request is not understood: %v", err)
+		err = faultf(http.StatusBadRequest, "see openapi.json for the format of a batch in this version of the server", "the request is not understood: %v", err)
 	}
 	return s, nil, err
 }
@@ -197,7 +197,7 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 		case !resumed && there && (b.AppID != app.ID || b.Expected > 0 || b.Made):
 			return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
 		}
-		if err := affords(tx, token, b, len(s.Workunits), now); err != nil {
+		if err := affords(tx, token.ID, b, len(s.Workunits), now); err != nil {
 			return err
 		}
 		switch {
@@ -263,7 +263,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 		}
 		return tx.PromiseAPIBatch(b.ID, time.Now().Add(promised))
 	}
-	g.Check = fits(token)
+	g.Check = fits(token.ID)
 	defer func() {
 		if err != nil && token.MaxBytes > 0 { // files without a workunit do not count
 			err = errors.Join(err, g.Clear(context.WithoutCancel(ctx)))

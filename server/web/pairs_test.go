@@ -28,13 +28,14 @@ type sender struct {
 	*site
 	t      *testing.T
 	id     int64
+	name   string
 	secret string
 }
 
 func (s *site) sender(t *testing.T, quota int) *sender {
 	t.Helper()
 	secret, hash := api.NewToken()
-	c := &sender{site: s, t: t, secret: secret}
+	c := &sender{site: s, t: t, name: hash, secret: secret}
 	err := s.Store.Update(t.Context(), func(tx *store.Tx) (err error) {
 		c.id, err = tx.InsertToken(store.Token{CreateTime: time.Now(), Name: hash, Hash: hash, Quota: quota})
 		return err
