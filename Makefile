@@ -81,7 +81,7 @@ test-image:
 test-packages:
 	tools/install-test-deps
 	tools/desktops/make || [ $$? = 3 ]
-	STARLING_PACKAGES=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(DebianPackage|ProfileForUbuntu|ServerPackage|ServiceOfSystemd|ArchiveAndRPM)$$' ./e2e
+	STARLING_PACKAGES=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(DebianPackage|ProfileForUbuntu|ServerPackage|ServiceOfSystemd|ArchiveAndRPM|RPM)$$' ./e2e
 
 # GNOME, KWin, Sway, labwc and an X11 desktop without screens, in a folder that tools/desktops/make makes
 # once, as root. They mostly wait, so all of them run at once.
