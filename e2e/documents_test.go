@@ -75,6 +75,7 @@ var tested = map[string]map[string]string{
 		"starling-server version list myproject ": "TestOperator",
 		"starling-server backup myproject ":       "TestOperator",
 		"starling-server move myproject ":         "TestOperator",
+		"mv myproject myproject.new":              "TestOperator",
 		"starling-server serve myproject ":        "TestOperator",
 		"starling-server admin myproject ":        "TestOperator",
 

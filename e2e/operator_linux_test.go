@@ -118,7 +118,7 @@ func (p *storyProject) watch() {
 	s.halt()
 }
 
-// backup restores a backup, as after a loss, and moves the copy to another address.
+// backup restores a backup, as after a loss, moves the copy to another address, and restores the backup in its place.
 func (p *storyProject) backup() {
 	s := p.s
 	s.write("backups/README", "")
@@ -132,4 +132,6 @@ func (p *storyProject) backup() {
 	if settings := p.read("server.toml"); !strings.Contains(settings, "https://new.example.org/myproject/") {
 		s.t.Errorf("after the move, the settings are %s", settings)
 	}
+	s.follow("operators.md", "mv myproject myproject.new")
+	s.prints(s.typed("starling-server doctor myproject"), "no faults found")
 }

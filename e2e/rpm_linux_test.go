@@ -33,7 +33,7 @@ func rpms(t *testing.T) (old, upgrade []string) {
 }
 
 // TestRPM has rpm install, upgrade and remove both packages, with systemd. In an upgrade the new version's
-// scriptlets run before those of the old one. Services run on with the new programs, and data, settings and
+// scriptlets run before the old version's. Services run on with the new programs, and data, settings and
 // users stay, even after removal.
 func TestRPM(t *testing.T) {
 	t.Parallel()
