@@ -32,8 +32,11 @@ func working(token store.Token, err error) (store.Token, error) {
 // affords returns the reason why a token may not have n workunits in a batch, or nil. The limits and
 // counts that it uses do not change until the transaction ends.
 func affords(tx *store.Tx, tokenID int64, b store.APIBatch, n int, now time.Time) error {
-	token, err := working(tx.LockToken(tokenID))
-	if err != nil {
+	token, err := working(tx.Token(tokenID))
+	if err != nil || token.Quota == 0 && token.MaxBytes == 0 && token.MaxCPUTime == 0 {
+		return err
+	}
+	if err := tx.LockToken(token.ID); err != nil {
 		return err
 	}
 	if token.Quota > 0 {
@@ -115,8 +118,11 @@ func fits(tokenID int64) func(tx *store.Tx) error {
 // largest counts until settle is called.
 func (a *API) reserve(ctx context.Context, tokenID int64, name string, n int64) error {
 	return a.Store.Update(ctx, func(tx *store.Tx) error {
-		token, err := working(tx.LockToken(tokenID))
+		token, err := working(tx.Token(tokenID))
 		if err != nil {
+			return err
+		}
+		if err := tx.LockToken(token.ID); err != nil {
 			return err
 		}
 		old, err := tx.TokenFile(token.ID, name)
@@ -152,10 +158,10 @@ func (a *API) settle(ctx context.Context, tokenID int64, name string) (err error
 	var full error
 	err = a.Store.Update(ctx, func(tx *store.Tx) error {
 		full = nil
-		if err := tx.LockFiles(); err != nil {
+		if err := errors.Join(tx.LockFiles(), tx.LockToken(tokenID)); err != nil {
 			return err
 		}
-		token, err := tx.LockToken(tokenID)
+		token, err := tx.Token(tokenID)
 		if err != nil {
 			return err
 		}

@@ -139,14 +139,9 @@ func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 	return n + unmade, err
 }
 
-// LockToken returns a token, and makes other transactions that lock or change it wait until this one
-// ends, so that its limits hold and its counts stay correct.
-func (t *Tx) LockToken(id int64) (Token, error) {
-	if err := t.run(lockToken, id); err != nil {
-		return Token{}, err
-	}
-	return t.Token(id)
-}
+// LockToken makes other transactions that lock the same token wait until this one ends, so that
+// counts of the token stay correct.
+func (t *Tx) LockToken(id int64) error { return t.run(lockToken, id) }
 
 // BeginAPIBatch records the content of a batch whose workunits are being made until a time at the
 // latest. All of them count from now on.

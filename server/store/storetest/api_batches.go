@@ -34,11 +34,7 @@ func quotas(t *testing.T, s *store.Store) {
 	}
 	count(0, T0, 1)
 	update(t, s, func(tx *store.Tx) error {
-		token, err := tx.LockToken(b.TokenID)
-		if token.ID != b.TokenID {
-			t.Errorf("locked %+v", token)
-		}
-		return errors.Join(err, tx.PromiseAPIBatch(b.ID, T0.Add(time.Hour)))
+		return errors.Join(tx.LockToken(b.TokenID), tx.PromiseAPIBatch(b.ID, T0.Add(time.Hour)))
 	})
 	count(0, T0, 5)
 	count(b.ID, T0, 0)
