@@ -27,7 +27,7 @@ func (s *Server) generation() (*generation, error) {
 	}
 	g := &generation{s: s, wake: newWakeup()}
 	var err error
-	if g.public, g.private, err = s.Handlers(g.wake.ring); err != nil {
+	if g.public, g.private, err = s.Handlers(g.wake.report); err != nil {
 		return nil, err
 	}
 	if g.proxies, err = limit.ParseProxies(s.Config.Proxies()); err != nil {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/limit"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/waiting"
@@ -76,6 +77,8 @@ const (
 	poll = time.Second
 	// retryIn is the time that a daemon waits after an error.
 	retryIn = 10 * time.Second
+	// quietAfter is the time after a request with reports for which daemons make room for more.
+	quietAfter = 200 * time.Millisecond
 	// firstPass is the maximum time that the first requests wait for the transitioner.
 	firstPass = 10 * time.Second
 	// grace is the maximum time for running requests when the server stops.
@@ -240,11 +243,15 @@ func (s *Server) sortUnsent(ctx context.Context) {
 	}
 }
 
-// pause is the time that a daemon waits after a pass of this length, even if it has something to do. Meanwhile
-// work gathers, and one pass for all of it costs less than many. On a busy computer passes take longer, so daemons
-// make room for requests.
-func pause(pass time.Duration) time.Duration {
-	return min(max(4*pass, 10*time.Millisecond), 100*time.Millisecond)
+// pause is the time that a daemon waits after a pass that took so long for n items, even if it has something to do.
+// While requests arrive, work gathers meanwhile, and one pass for all of it costs less than many. On a busy computer
+// passes take longer, so daemons make room for requests. Without requests, a pass for many items costs as little for
+// each as a larger one.
+func pause(took time.Duration, n int, quiet bool) time.Duration {
+	if quiet && n >= pass.Batch {
+		return 0
+	}
+	return min(max(4*took, 10*time.Millisecond), 100*time.Millisecond)
 }
 
 // run lets a daemon work when the bell rings, with pauses, and once a poll.
@@ -265,7 +272,7 @@ func (s *Server) run(ctx context.Context, d daemon, wake *wakeup) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause(time.Since(began))):
+		case <-time.After(pause(time.Since(began), n, wake.quiet())):
 		}
 		select {
 		case <-ctx.Done():
@@ -295,8 +302,9 @@ func (s *Server) RunOnce(ctx context.Context, now time.Time) error {
 
 // A wakeup wakes all that wait for it.
 type wakeup struct {
-	mu sync.Mutex
-	ch chan struct{}
+	mu       sync.Mutex
+	ch       chan struct{}
+	reported time.Time // the last request with reports was answered
 }
 
 func newWakeup() *wakeup { return &wakeup{ch: make(chan struct{})} }
@@ -313,4 +321,19 @@ func (b *wakeup) ring() {
 	defer b.mu.Unlock()
 	close(b.ch)
 	b.ch = make(chan struct{})
+}
+
+// report rings for a request with reports.
+func (b *wakeup) report() {
+	b.ring()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reported = time.Now()
+}
+
+// quiet reports whether no request with reports was answered lately.
+func (b *wakeup) quiet() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Since(b.reported) >= quietAfter
 }
