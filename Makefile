@@ -122,10 +122,10 @@ RACE = $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race
 	-gcflags=golang.org/x/crypto/blowfish=-race=false -gcflags=math/big=-race=false \
 	-gcflags=crypto/internal/fips140/bigmod=-race=false')
 
-# Most tests wait for other processes most of the time, so a package runs eight of them at once, e2e
-# twelve, and the three parts of make test run at once. The raced part takes longest, so it runs as many
-# packages at once as there are processors. With more, each test waits longer, and waiting takes time
-# of the processors, too.
+# Most tests wait for other processes most of the time, so a package runs eight of them at once, and
+# the three parts of make test run at once. The raced part takes longest, so it runs as many packages at
+# once as there are processors. With more, each test waits longer, and waiting takes time of the
+# processors, too.
 TESTFLAGS = -timeout 20m -parallel 8
 PACKAGES = ./...
 
@@ -140,7 +140,7 @@ deps:
 	tools/install-test-deps
 
 whole:
-	$(GO) list $(PACKAGES) | grep -E '/starling/e2e$$' | xargs -r $(GO) test $(TESTFLAGS) -parallel 12
+	$(GO) list $(PACKAGES) | grep -E '/starling/e2e$$' | xargs -r $(GO) test $(TESTFLAGS)
 
 # A program that runs under the race detector otherwise sleeps for a second at its end.
 raced: export GORACE = atexit_sleep_ms=0
