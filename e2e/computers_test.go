@@ -19,7 +19,7 @@ import (
 // answer or has revoked the access.
 func TestAllComputers(t *testing.T) {
 	t.Parallel()
-	b := testbrowser.New(t, "/api/computers")
+	b := testbrowser.New(t, "/api/computers", "/api/computers/status?address=:0")
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	work(t, ctx, p, 2, lasting)

@@ -106,8 +106,14 @@ func (b Browser) Do(what string, actions ...Action) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		b.t.Fatalf("%s: %v", what, err)
+	for _, a := range actions {
+		err := chromedp.Do(ctx, a)
+		for err != nil && strings.Contains(err.Error(), "Could not find node") && ctx.Err() == nil {
+			err = chromedp.Do(ctx, a) // the page replaced it just before
+		}
+		if err != nil {
+			b.t.Fatalf("%s: %v", what, err)
+		}
 	}
 }
 
