@@ -244,9 +244,9 @@ func (s *Server) sortUnsent(ctx context.Context) {
 }
 
 // pause is the time that a daemon waits after a pass that took so long for n items, even if it has something to do.
-// While requests arrive, work gathers meanwhile, and one pass for all of it costs less than many. On a busy computer
-// passes take longer, so daemons make room for requests. Without requests, a pass for many items costs as little for
-// each as a larger one.
+// While requests with reports arrive, this lets work gather, because one pass for much of it costs less than many for
+// little. On a busy computer passes take longer, so daemons make room for requests. If it is quiet, a pass for many
+// items is followed by the next at once.
 func pause(took time.Duration, n int, quiet bool) time.Duration {
 	if quiet && n >= pass.Batch {
 		return 0
