@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
@@ -108,8 +109,8 @@ func (b Browser) Do(what string, actions ...Action) {
 	defer cancel()
 	for _, a := range actions {
 		err := chromedp.Do(ctx, a)
-		for err != nil && strings.Contains(err.Error(), "Could not find node") && ctx.Err() == nil {
-			err = chromedp.Do(ctx, a) // the page replaced it just before
+		for refused := (*cdproto.Error)(nil); errors.As(err, &refused) && ctx.Err() == nil; {
+			err = chromedp.Do(ctx, a) // the page replaced the element just before
 		}
 		if err != nil {
 			b.t.Fatalf("%s: %v", what, err)
