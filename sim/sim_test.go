@@ -99,8 +99,8 @@ func BenchmarkDayOfTwentyProjects(b *testing.B) {
 	}
 }
 
-// No project with work and a positive share starves, whatever the mix: what it lacks at any time is
-// less than the longest task and a tenth of its share.
+// No project with work and a positive share starves, whatever the mix: it lacks at most the
+// longest task and a tenth of its share.
 func TestNobodyStarves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := sim.Scenario{
