@@ -42,12 +42,12 @@ type fetched struct {
 	md5    string
 }
 
-func newFetcher(dir string, c Settings) *fetcher {
+func newFetcher(c Settings) *fetcher {
 	dialer := &net.Dialer{Timeout: fetchConnect}
 	if !c.FetchPrivate {
 		dialer.Control = refusePrivate
 	}
-	return &fetcher{dir: dir, left: c.MaxFetchMB.Bytes(), max: c.MaxFetchMB.Bytes(), got: make(map[string]fetched), client: &http.Client{
+	return &fetcher{left: c.MaxFetchMB.Bytes(), max: c.MaxFetchMB.Bytes(), got: make(map[string]fetched), client: &http.Client{
 		Timeout: fetchTime,
 		// No proxy: it would connect in the server's stead, to any address.
 		Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: fetchConnect, ResponseHeaderTimeout: fetchConnect, DisableKeepAlives: true},

@@ -1,11 +1,13 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,8 +18,8 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// specOf describes a workunit, whose inputs it writes into a folder, or has fetched.
-func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, i int, dir string, files *fetcher) (spec workgen.Spec, err error) {
+// specOf describes a workunit, whose inputs it has fetched if they are to be copied.
+func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, i int, files *fetcher) (spec workgen.Spec, err error) {
 	wu := &s.Workunits[i]
 	spec.Params = paramsOf(s, wu)
 	spec.Name, spec.Batch = unique(b, wu.Name), b.Number()
@@ -25,17 +27,12 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 	for _, name := range wu.After {
 		spec.After = append(spec.After, unique(b, name))
 	}
-	if len(wu.Inputs) > 0 {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return spec, err
-		}
-	}
 	for k, in := range wu.Inputs {
 		in.MD5 = strings.ToLower(in.MD5)
 		if in.OutputOf != "" {
 			in.OutputOf = unique(b, in.OutputOf)
 		}
-		given, err := a.given(ctx, in, filepath.Join(dir, fmt.Sprintf("in%d", k)), files)
+		given, err := a.given(ctx, in, fmt.Sprintf("in%d", k), files)
 		if wrong, is := errors.AsType[*inputError](err); is {
 			f := faultf(http.StatusUnprocessableEntity, wrong.cure, "input %q of workunit %q %s", in.Name, wu.Name, wrong.text)
 			f.Workunit = &i
@@ -93,9 +90,10 @@ func wrongInput(text string) error {
 	return &inputError{text, "give its content as text or as base64, its url, with copy or with nbytes and md5, the name of a staged file, or the workunit whose output it is"}
 }
 
-// given returns an input file for workgen. Content that is part of the request is written to path.
-func (a *API) given(ctx context.Context, in wire.Input, path string, files *fetcher) (g workgen.Given, err error) {
-	var content []byte
+// given returns an input file for workgen. Content that is part of the request is published under a
+// name made from base.
+func (a *API) given(ctx context.Context, in wire.Input, base string, files *fetcher) (g workgen.Given, err error) {
+	g = workgen.Given{Path: base, Logical: in.Name, Counted: true}
 	switch {
 	case in.OutputOf != "" && (in.Staged != "" || in.URL != "" || in.Text != nil || in.Base64 != nil):
 		return g, wrongInput("is the output of another workunit, and has other content")
@@ -118,13 +116,17 @@ func (a *API) given(ctx context.Context, in wire.Input, path string, files *fetc
 	case (in.Text == nil) == (in.Base64 == nil):
 		return g, wrongInput("has no content, or two")
 	case in.Text != nil:
-		content = []byte(*in.Text)
+		g.Content = func() io.Reader { return strings.NewReader(*in.Text) }
 	default:
-		if content, err = base64.StdEncoding.DecodeString(*in.Base64); err != nil {
+		if _, err := base64.StdEncoding.DecodeString(*in.Base64); err != nil {
 			return g, wrongInput("is not base64")
 		}
+		g.Content = func() io.Reader { // decoded when it is stored, so that few are in memory at once
+			content, _ := base64.StdEncoding.DecodeString(*in.Base64) // which it is, as seen above
+			return bytes.NewReader(content)
+		}
 	}
-	return workgen.Given{Path: path, Logical: in.Name, Counted: true}, os.WriteFile(path, content, 0o600)
+	return g, nil
 }
 
 func remoteOf(in wire.Input) workgen.Remote {

@@ -10,10 +10,9 @@ import (
 	"github.com/starling-grid/starling/server/limit"
 )
 
-// A Spool is a folder of the project for files that are arriving, or that were sent within a
-// request. Its room is bounded, so that it fills neither the disk of the database nor, where the
-// system's temporary folder is in memory, that. It is safe for concurrent use, also by several
-// processes.
+// A Spool is a folder of the project for files that arrive or are fetched. Its room is bounded, so
+// that it fills neither the disk of the database nor, where the system's temporary folder is in
+// memory, that. It is safe for concurrent use, also by several processes.
 type Spool struct {
 	Dir  string
 	Room *limit.Bodies // nil: it is not bounded

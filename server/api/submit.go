@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
@@ -248,11 +247,16 @@ func unique(b store.APIBatch, name string) string { return fmt.Sprintf("api%d_%s
 
 // complete makes the workunits of a batch that are not there yet.
 func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission, b store.APIBatch, app store.App, token store.Token) (err error) {
-	dir, remove, err := a.Spool.folder(ctx, from, a.spooled(s))
-	if err != nil {
-		return err
+	files := newFetcher(a.Settings)
+	files.owner = b.TokenID
+	if copies(s) {
+		dir, remove, err := a.Spool.folder(ctx, from, a.MaxFetchMB.Bytes())
+		if err != nil {
+			return err
+		}
+		defer remove()
+		files.dir = dir
 	}
-	defer remove()
 	g, err := workgen.New(a.Store, a.Download, a.Dir, app, time.Now())
 	if err != nil {
 		return err
@@ -269,8 +273,6 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 			err = errors.Join(err, g.Clear(context.WithoutCancel(ctx)))
 		}
 	}()
-	files := newFetcher(dir, a.Settings)
-	files.owner = b.TokenID
 	var specs []workgen.Spec
 	var places []int
 	flush := func() error {
@@ -301,7 +303,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 		if there {
 			continue
 		}
-		spec, err := a.specOf(ctx, s, b, i, filepath.Join(dir, fmt.Sprint(i)), files)
+		spec, err := a.specOf(ctx, s, b, i, files)
 		if err != nil {
 			return err
 		}
@@ -333,19 +335,11 @@ func open(tx *store.View, b store.APIBatch) error {
 	return nil
 }
 
-// spooled returns the maximum number of bytes of a submission's inputs that are spooled.
-func (a *API) spooled(s *wire.Submission) (n int64) {
-	fetched := int64(0)
-	for _, wu := range s.Workunits {
-		for _, in := range wu.Inputs {
-			if in.Copy {
-				fetched = a.MaxFetchMB.Bytes()
-			} else if in.URL == "" {
-				n += sizeOf(in)
-			}
-		}
-	}
-	return n + fetched
+// copies reports whether the project is to fetch one of a submission's inputs.
+func copies(s *wire.Submission) bool {
+	return slices.ContainsFunc(s.Workunits, func(wu wire.Workunit) bool {
+		return slices.ContainsFunc(wu.Inputs, func(in wire.Input) bool { return in.Copy })
+	})
 }
 
 func (a *API) has(ctx context.Context, name string) (there bool, err error) {

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -48,9 +49,10 @@ type Spec struct {
 
 // Given is an input file as the operator gives it.
 type Given struct {
-	Path    string // on this machine, or for the other kinds its name in the project
-	Logical string // the name under which the application opens it ("": the template's, or the file's)
-	Base    string // the file's original name ("": as in Path or the remote's URL)
+	Path    string           // on this machine, or for the other kinds its name in the project
+	Content func() io.Reader // Local: yields the file, which Path only names (nil: it is at Path)
+	Logical string           // the name under which the application opens it ("": the template's, or the file's)
+	Base    string           // the file's original name ("": as in Path or the remote's URL)
 	Kind    Kind
 	Remote  Remote // Elsewhere, if the template does not set it
 	Of      string // OutputOf: the name of the workunit
@@ -86,7 +88,9 @@ type Generator struct {
 
 	staged map[string]staged
 	packed map[string]int64 // size of the compressed copies of files, by their names (0: none)
-	fresh  []string         // names of files that were put into download/
+
+	freshMu sync.Mutex
+	fresh   []string // names of files that were put into download/
 }
 
 // Files is a tree of files, see blob.Tree.
@@ -158,6 +162,9 @@ type prepared struct {
 // Create makes the workunits, all or none, and returns their names. For many,
 // call it with a thousand at a time.
 func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]string, error) {
+	if err := g.placeAll(ctx, specs); err != nil {
+		return nil, err
+	}
 	list := make([]prepared, 0, len(specs))
 	names := make([]string, 0, len(specs))
 	for i, spec := range specs {
@@ -423,13 +430,16 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 // described without size and checksum.
 func (g *Generator) find(ctx context.Context, from Given, await bool) (protocol.FileInfo, error) {
 	if from.Kind == Local {
-		return g.stage(ctx, from.Path)
+		return g.stage(ctx, from)
 	}
 	if from.Kind == OutputOf {
 		return protocol.FileInfo{Name: outputName(from.Of, from.Path)}, nil
 	}
 	if from.Kind == Elsewhere && from.Remote != (Remote{}) {
 		return from.Remote.info()
+	}
+	if from.Content != nil {
+		return protocol.FileInfo{}, errors.New("an input file's content is given, and the input template says that the file is made or stored elsewhere: give its name")
 	}
 	if err := protocol.ValidFileName(from.Path); err != nil {
 		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)

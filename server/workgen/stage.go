@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
@@ -21,35 +23,66 @@ import (
 type staged struct {
 	size int64
 	time time.Time
-	name string
-	info blob.Info
+	info protocol.FileInfo
 }
 
 // stage puts a file into download/ under a name made from its own and its
 // content, so that the name is unique and its content never changes.
-func (g *Generator) stage(ctx context.Context, path string) (protocol.FileInfo, error) {
-	st, err := os.Stat(path)
+func (g *Generator) stage(ctx context.Context, from Given) (protocol.FileInfo, error) {
+	if from.Content != nil {
+		return g.place(ctx, from)
+	}
+	st, err := os.Stat(from.Path)
 	if err != nil {
 		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)
 	}
 	if !st.Mode().IsRegular() {
-		return protocol.FileInfo{}, fmt.Errorf("input file %s: not a file", path)
+		return protocol.FileInfo{}, fmt.Errorf("input file %s: not a file", from.Path)
 	}
-	s, ok := g.staged[path]
+	s, ok := g.staged[from.Path]
 	if !ok || s.size != st.Size() || !s.time.Equal(st.ModTime()) {
 		s = staged{size: st.Size(), time: st.ModTime()}
-		if s.name, s.info, err = PhysicalName(path); err != nil {
-			return protocol.FileInfo{}, fmt.Errorf("input file %s: %w", path, err)
+		if s.info, err = g.place(ctx, from); err != nil {
+			return protocol.FileInfo{}, err
 		}
-		if _, err := g.download.Size(ctx, s.name); err != nil {
-			g.fresh = append(g.fresh, s.name)
-			if _, err := stage(ctx, g.download, s.name, path); err != nil {
-				return protocol.FileInfo{}, err
+		g.staged[from.Path] = s
+	}
+	return s.info, nil
+}
+
+// together is the number of files that are put into download/ at a time. A file system takes little
+// longer to make several durable than to make one.
+const together = 32
+
+// placeAll puts the files whose content is given into download/.
+func (g *Generator) placeAll(ctx context.Context, specs []Spec) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(together)
+	for _, spec := range specs {
+		for _, from := range spec.Inputs {
+			if from.Content != nil && ctx.Err() == nil {
+				group.Go(func() error { _, err := g.place(ctx, from); return err })
 			}
 		}
-		g.staged[path] = s
 	}
-	return protocol.FileInfo{Name: s.name, NBytes: s.info.NBytes, MD5: s.info.MD5}, nil
+	return group.Wait()
+}
+
+// place puts a file into download/ if it is not there yet.
+func (g *Generator) place(ctx context.Context, from Given) (protocol.FileInfo, error) {
+	name, info, err := from.physical()
+	if err != nil {
+		return protocol.FileInfo{}, fmt.Errorf("input file %s: %w", from.Path, err)
+	}
+	if _, err := g.download.Size(ctx, name); err != nil {
+		g.freshMu.Lock()
+		g.fresh = append(g.fresh, name)
+		g.freshMu.Unlock()
+		if err := from.put(ctx, g.download, name); err != nil {
+			return protocol.FileInfo{}, err
+		}
+	}
+	return protocol.FileInfo{Name: name, NBytes: info.NBytes, MD5: info.MD5}, nil
 }
 
 // Clear deletes the files that the Generator has put into download/ and that no workunit needs, as after an
@@ -79,28 +112,39 @@ func (g *Generator) Clear(ctx context.Context) error {
 	})
 }
 
-func stage(ctx context.Context, d Files, name, path string) (blob.Info, error) {
-	f, err := os.Open(path)
+// open opens a local file.
+func (from Given) open() (io.ReadCloser, error) {
+	if from.Content != nil {
+		return io.NopCloser(from.Content()), nil
+	}
+	return os.Open(from.Path)
+}
+
+func (from Given) put(ctx context.Context, d Files, name string) error {
+	f, err := from.open()
 	if err != nil {
-		return blob.Info{}, err
+		return err
 	}
 	defer f.Close()
-	return d.Put(ctx, name, f)
+	_, err = d.Put(ctx, name, f)
+	return err
 }
 
 // PhysicalName returns the name under which a file is published, which is its stem, 16 digits of
 // its MD5 and its extension. It also returns the size and checksum of the file.
-func PhysicalName(path string) (string, blob.Info, error) {
-	f, err := os.Open(path)
+func PhysicalName(path string) (string, blob.Info, error) { return Given{Path: path}.physical() }
+
+func (from Given) physical() (string, blob.Info, error) {
+	f, err := from.open()
 	if err != nil {
 		return "", blob.Info{}, err
 	}
 	defer f.Close()
-	info, err := blob.SumReader(io.Reader(f))
+	info, err := blob.SumReader(f)
 	if err != nil {
 		return "", blob.Info{}, err
 	}
-	return physical(filepath.Base(path), info.MD5), info, nil
+	return physical(filepath.Base(from.Path), info.MD5), info, nil
 }
 
 // physical returns the physical name of a file with the original name base.
@@ -136,7 +180,7 @@ func (g *Generator) ensure(ctx context.Context, f protocol.FileInfo, from Given)
 	case from.Path == "" || from.Kind != Local:
 		return fmt.Errorf("file %s is not in download/", f.Name)
 	default:
-		if _, err := stage(ctx, g.download, f.Name, from.Path); err != nil {
+		if err := from.put(ctx, g.download, f.Name); err != nil {
 			return err
 		}
 	}
