@@ -205,7 +205,7 @@ WINDOWS_ALL = ./state ./executor ./agent/api ./agent/appinfo ./agent/boincconfig
 STEPS ?= 200000
 SEED ?= 1
 model:
-	$(GO) test ./server/modeltest -count=1 -timeout 0 -run 'TestModel|TestReplay' -model.seed=$(SEED) -model.steps=$(STEPS) $(if $(POSTGRES),-model.postgres)
+	STARLING_MODEL_SEED=$(SEED) STARLING_MODEL_STEPS=$(STEPS) STARLING_MODEL_POSTGRES=$(POSTGRES) $(GO) test ./server/modeltest -timeout 0 -run 'TestModel|TestReplay'
 
 KILLS ?= 1000
 kills:

@@ -13,5 +13,5 @@
 // withdrawn and published meanwhile. The model keeps a separate record of the work that each
 // computer may have (kinds_test.go), and compares.
 //
-// The database is SQLite in memory, or with -model.postgres PostgreSQL.
+// The database is SQLite in memory, or with STARLING_MODEL_POSTGRES=1 PostgreSQL.
 package modeltest

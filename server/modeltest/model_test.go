@@ -2,8 +2,8 @@ package modeltest
 
 import (
 	"errors"
-	"flag"
 	"fmt"
+	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -14,11 +14,24 @@ import (
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
+// These are in the environment, because Go remembers no result of a test with additional flags.
 var (
-	seedFlag  = flag.Uint64("model.seed", 1, "seed of the first history")
-	pgFlag    = flag.Bool("model.postgres", false, "on PostgreSQL, which takes much longer")
-	stepsFlag = flag.Int("model.steps", 2_000, "steps in all")
+	firstSeed  = number("STARLING_MODEL_SEED", 1)      // of the first history
+	allSteps   = number("STARLING_MODEL_STEPS", 2_000) // of all histories together
+	onPostgres = os.Getenv("STARLING_MODEL_POSTGRES") != ""
 )
+
+func number(variable string, otherwise int) int {
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", variable, err))
+	}
+	return n
+}
 
 const (
 	whole  = 20_000 // steps of a history
@@ -28,7 +41,7 @@ const (
 // A step is one act: a request, a computation, a pass of a daemon, a change of the
 // clock, a cancellation, a restart.
 func TestModel(t *testing.T) {
-	if *pgFlag {
+	if onPostgres {
 		pg := testpg.Start(t)
 		inMemory := openStore
 		t.Cleanup(func() { openStore = inMemory })
@@ -38,8 +51,8 @@ func TestModel(t *testing.T) {
 			return st
 		}
 	}
-	for i := range max(1, *stepsFlag/whole) {
-		seed, steps := *seedFlag+uint64(i), min(whole, *stepsFlag)
+	for i := range max(1, allSteps/whole) {
+		seed, steps := uint64(firstSeed+i), min(whole, allSteps)
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			w := newDoubtfulWorld(t, seed)
@@ -47,7 +60,7 @@ func TestModel(t *testing.T) {
 			w.live(steps)
 			t.Logf("%d workunits were suspicious; %d were revived, %d of them after they had been canceled; %d of %d results went to GPUs, %d to programs of volunteers' own", w.doubted, w.retried, w.undone, w.onGPUs, w.sends, w.own)
 			if w.failed {
-				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
+				t.Fatalf("replay with: STARLING_MODEL_SEED=%d STARLING_MODEL_STEPS=%d go test ./server/modeltest -run TestModel", seed, steps)
 			}
 		})
 	}
@@ -66,7 +79,7 @@ func TestAHostThatReportsForItsOtherNumber(t *testing.T) {
 
 // A seed determines a whole history, or a failure could not be replayed.
 func TestReplay(t *testing.T) {
-	for seed := range uint64(1 + *stepsFlag/20_000) {
+	for seed := range uint64(1 + allSteps/20_000) {
 		var stories [2]string
 		for i := range stories {
 			w := newDoubtfulWorld(t, seed)
