@@ -209,6 +209,31 @@ func TestFilesOfABackupStay(t *testing.T) {
 	}
 }
 
+// A computer that attached after the backup never shares a number with a later one.
+func TestNumbersAfterARestore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp()
+	key := w.user("a@example.org")
+	to := filepath.Join(t.TempDir(), "b.tar")
+	_, err := backup.Write(t.Context(), w.p, to, backup.Options{})
+	w.must(err)
+	before := &client{w: w, key: key, name: "before"}
+	before.fetch()
+	w.must(w.p.Close())
+	dir := filepath.Join(t.TempDir(), "r")
+	_, err = backup.Restore(t.Context(), to, dir, backup.Where{}, slog.New(slog.DiscardHandler))
+	w.must(err)
+	before.w = reopened(t, dir)
+	after := &client{w: before.w, key: key, name: "after"}
+	after.fetch()
+	first := before.host
+	before.fetch()
+	if first != 1 || after.host <= 1000 || before.host == after.host {
+		t.Errorf("the computer %d from before the restore is %d after it, and the new one is %d", first, before.host, after.host)
+	}
+}
+
 // A copy with its own address can be served at the same time as the original.
 func TestACopyTakesNoPortOfTheOriginal(t *testing.T) {
 	t.Parallel()

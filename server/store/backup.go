@@ -29,3 +29,24 @@ func Snapshot(ctx context.Context, from, path string) (Census, error) {
 func Copy(ctx context.Context, from, to string) (Census, error) {
 	return db.Copy(ctx, from, to, schema)
 }
+
+const (
+	firstNumbers = `
+INSERT INTO sqlite_sequence (name, seq)
+SELECT name, 0 FROM sqlite_master
+WHERE  type = 'table' AND name IN ('host', 'api_batch') AND name NOT IN (SELECT name FROM sqlite_sequence)`
+	skipNumbers = `UPDATE sqlite_sequence SET seq = seq + max(1000, seq / 10) WHERE name IN ('host', 'api_batch')`
+)
+
+// SkipNumbers makes the next computer and the next batch get numbers that were never given before, if an
+// SQLite database is a copy of an earlier time: computers keep their number, and the names of
+// tasks contain a batch's. A tenth of the numbers is left out, and at least 1,000.
+func (s *Store) SkipNumbers(ctx context.Context) error {
+	return s.Update(ctx, func(tx *Tx) error {
+		if _, err := tx.exec(firstNumbers); err != nil {
+			return err
+		}
+		_, err := tx.exec(skipNumbers)
+		return err
+	})
+}

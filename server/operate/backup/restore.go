@@ -224,7 +224,9 @@ func settle(ctx context.Context, dir string, c project.Config, h Head) error {
 	if err != nil {
 		return err
 	}
-	err = s.Check(ctx)
+	if err = s.Check(ctx); err == nil {
+		err = s.SkipNumbers(ctx)
+	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		return err
 	}
