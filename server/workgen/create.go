@@ -439,7 +439,7 @@ func (g *Generator) find(ctx context.Context, from Given, await bool) (protocol.
 		return from.Remote.info()
 	}
 	if from.Content != nil {
-		return protocol.FileInfo{}, errors.New("an input file's content is given, and the input template says that the file is made or stored elsewhere: give its name")
+		return protocol.FileInfo{}, errors.New("the content of an input file is given, but by the input template computers make the file or other servers store it: give its name, with starling-server work create")
 	}
 	if err := protocol.ValidFileName(from.Path); err != nil {
 		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)
