@@ -125,7 +125,7 @@ RACE = $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race
 # Most tests wait for other processes most of the time, so a package runs eight of them at once, and
 # the three parts of make test run at once. The raced part takes longest, so it runs as many packages at
 # once as there are processors. With more, each test waits longer, and waiting takes time of the
-# processors, too.
+# processors, too. Where nothing is in Go's cache, e2e builds its programs within its time.
 TESTFLAGS = -timeout 30m -parallel 8
 PACKAGES = ./...
 

@@ -38,9 +38,9 @@ WHERE  type = 'table' AND name IN ('host', 'api_batch') AND name NOT IN (SELECT 
 	skipNumbers = `UPDATE sqlite_sequence SET seq = seq + max(1000, seq / 10) WHERE name IN ('host', 'api_batch')`
 )
 
-// SkipNumbers makes the next computer and the next batch get numbers that were never given before, if an
-// SQLite database is a copy of an earlier time: computers keep their number, and the names of
-// tasks contain a batch's. A tenth of the numbers is left out, and at least 1,000.
+// SkipNumbers leaves out the next numbers of computers and batches in an SQLite database: a tenth as
+// many as were given, and at least 1,000. After a database was copied, the original may have given
+// these. Computers keep their number, and the names of tasks contain their batch's.
 func (s *Store) SkipNumbers(ctx context.Context) error {
 	return s.Update(ctx, func(tx *Tx) error {
 		if _, err := tx.exec(firstNumbers); err != nil {
