@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/settings"
@@ -50,12 +49,9 @@ func TestATaskOnACoprocessor(t *testing.T) {
 	must(t, err)
 	w.start(t)
 	defer w.stop()
-	deadline := time.Now().Add(time.Minute)
-	for len(w.after(t, 20*time.Millisecond).Tasks) > 0 || len(w.reports()) == 0 {
-		if time.Now().After(deadline) {
-			t.Fatalf("not done: %+v", w.after(t, 0))
-		}
-	}
+	testwait.Until(t, "the task to be reported", func() bool {
+		return len(w.after(t, 0).Tasks) == 0 && len(w.reports()) > 0
+	})
 	if s := w.after(t, 0); len(s.Coprocs) != 1 || s.Coprocs[0] != "2 fakes" {
 		t.Errorf("status: %q", s.Coprocs)
 	}
@@ -169,16 +165,13 @@ func TestATaskWhoseDeviceIsGone(t *testing.T) {
 	w := newWorld(t, demoURL, answers, nil)
 	w.start(t)
 	defer w.stop()
-	deadline := time.Now().Add(time.Minute)
-	for {
-		s := w.after(t, 20*time.Millisecond)
-		if len(s.Tasks) == 1 && strings.Contains(s.Tasks[0].Why, "It needs 1 NVIDIA GPU. This computer has none that tasks may use.") {
-			return
+	testwait.Try(t, t.Context(), "the reason", func() error {
+		s := w.after(t, 0)
+		if len(s.Tasks) != 1 || !strings.Contains(s.Tasks[0].Why, "It needs 1 NVIDIA GPU. This computer has none that tasks may use.") {
+			return fmt.Errorf("got %+v", s.Tasks)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("got %+v", s.Tasks)
-		}
-	}
+		return nil
+	})
 }
 
 // Settings about coprocessors take effect when they are read again, as BOINC's tools make the agent
@@ -209,11 +202,12 @@ func TestSettingsOfCoprocessorsAreReadAgain(t *testing.T) {
 	} {
 		write(c.text)
 		must(t, w.a.ReloadSettings(t.Context()))
-		for deadline := time.Now().Add(time.Minute); !slices.Equal(w.after(t, 20*time.Millisecond).Coprocs, c.want); {
-			if time.Now().After(deadline) {
-				t.Fatalf("%q: got %v, want %v", c.text, w.after(t, 0).Coprocs, c.want)
+		testwait.Try(t, t.Context(), fmt.Sprintf("%v after %q", c.want, c.text), func() error {
+			if got := w.after(t, 0).Coprocs; !slices.Equal(got, c.want) {
+				return fmt.Errorf("got %v", got)
 			}
-		}
+			return nil
+		})
 		d, err := w.a.Decision(t.Context())
 		must(t, err)
 		for _, a := range d.Snapshot.Absent {

@@ -35,8 +35,9 @@ func (b *bench) awaitNice(pid, nice int) {
 func TestSessionsGiveWay(t *testing.T) {
 	autogroups(t)
 	b := newBench(t)
+	b.program("#!/bin/sh\nsetsid sleep 1000 &\nprintf %s $! >child.new\nmv child.new child\nwait\n")
 	for slot := range 3 {
-		task := b.task("escape")
+		task := b.task()
 		task.Result, task.Slot = fmt.Sprint("r_", slot), slot
 		task.Files[1].Physical = task.Result + "_0"
 		task.Init.NoPriorityChange = false

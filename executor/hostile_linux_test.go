@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -36,7 +37,7 @@ func (b *bench) ended() Exited {
 		return b.ended()
 	case <-b.t.Context().Done():
 		b.t.Fatal("the run has no end")
-	case <-time.After(2 * time.Minute): // a hang must not use up all the time of the tests
+	case <-time.After(testwait.Patience): // a hang must not use up all the time of the tests
 		b.t.Fatal("the run has no end")
 	}
 	return Exited{}

@@ -75,7 +75,8 @@ func TestEnvironment(t *testing.T) {
 func TestPriority(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	task := b.task("wait")
+	b.program("#!/bin/sh\n: >working\nsleep 1000\n")
+	task := b.task()
 	task.Init.NoPriorityChange = false
 	b.start(task)
 	b.appears("working")

@@ -107,8 +107,8 @@ func receive[T any](t *testing.T, c <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-c:
-	case <-time.After(time.Minute):
-		t.Fatal("nothing came within a minute")
+	case <-time.After(testwait.Patience):
+		t.Fatal("nothing came")
 	}
 	return v
 }

@@ -55,7 +55,7 @@ func knock(t *testing.T, dir string) net.Conn {
 func heard(t *testing.T, c net.Conn) (answer, error) {
 	t.Helper()
 	var a answer
-	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+	_ = c.SetReadDeadline(time.Now().Add(testwait.Patience))
 	b := make([]byte, maxReport)
 	n, err := c.Read(b)
 	if err == nil {
@@ -217,7 +217,7 @@ func TestAFloodOfConnections(t *testing.T) {
 			return false
 		}
 		defer c.Close()
-		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		_ = c.SetReadDeadline(time.Now().Add(testwait.Patience))
 		_, err := c.Read(make([]byte, maxReport))
 		return errors.Is(err, io.EOF)
 	})

@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
@@ -35,9 +34,6 @@ type Browser struct {
 	t   *testing.T
 	ctx context.Context
 }
-
-// patience is the time that one step in a page may take on a busy computer.
-const patience = 3 * time.Minute
 
 // pages bounds the pages that are open at once: a page uses a processor for most of the time,
 // and every page is slow where too many are open.
@@ -105,7 +101,7 @@ func isExpected(url string, expected []string) bool {
 // Do does something.
 func (b Browser) Do(what string, actions ...Action) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, testwait.Patience)
 	defer cancel()
 	for _, a := range actions {
 		err := chromedp.Do(ctx, a)
@@ -122,7 +118,7 @@ func (b Browser) Do(what string, actions ...Action) {
 // which the page's policy forbids.)
 func (b Browser) See(what, condition string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, testwait.Patience)
 	defer cancel()
 	if err := testwait.Poll(ctx, func() error {
 		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+condition+")"))
@@ -138,7 +134,7 @@ func (b Browser) See(what, condition string) {
 // Value returns the value of an expression, or of a promise once it is resolved.
 func Value[V any](b Browser, expression string) V {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, testwait.Patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
 	if err != nil {

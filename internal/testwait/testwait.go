@@ -11,7 +11,12 @@ import (
 	"time"
 )
 
-// Until calls done until it returns true. After a minute it fails the test. what names the
+// Patience is the longest wait, and only a test that fails waits this long. On an idle computer
+// nothing takes nearly as much. But the tests of several packages share the processors with each
+// other and with the compiler, and an application at the lowest priority gets only the rest.
+const Patience = 5 * time.Minute
+
+// Until calls done until it returns true. After Patience it fails the test. what names the
 // condition, as in "waiting for the agent to answer".
 func Until(t testing.TB, what string, done func() bool) {
 	t.Helper()
@@ -34,14 +39,14 @@ func Try(t testing.TB, ctx context.Context, what string, f func() error) {
 }
 
 // Poll calls f until it returns nil. It returns f's last error when ctx ends first or, if ctx has
-// no deadline, after a minute. Between two calls it pauses for a tenth of the time that it has
+// no deadline, after Patience. Between two calls it pauses for a tenth of the time that it has
 // waited so far, at most 50 ms. If four times the duration of f is longer, it pauses for that
 // instead, at most a second, because tests that run programs to check would otherwise take the
 // processors from the programs that they wait for.
 func Poll(ctx context.Context, f func() error) error {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Minute)
+		ctx, cancel = context.WithTimeout(ctx, Patience)
 		defer cancel()
 	}
 	for begin := time.Now(); ; {

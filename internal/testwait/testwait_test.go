@@ -45,7 +45,7 @@ func TestFailures(t *testing.T) {
 	}{
 		{"a condition that never comes", func(_ context.Context, t testing.TB) {
 			testwait.Until(t, "something", func() bool { return false })
-		}, time.Minute, "waiting for something: after 1m0s: not yet"},
+		}, testwait.Patience, "waiting for something: after 5m0s: not yet"},
 		{"an error that lasts longer than the context", func(ctx context.Context, t testing.TB) {
 			testwait.Try(t, ctx, "something", func() error { return errors.New("refused") })
 		}, time.Second, "waiting for something: after 1s: refused"},

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/server/hook"
@@ -34,9 +33,7 @@ func meeting(folder string) error {
 		if other == "crash" {
 			return errors.New("crashed")
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := testwait.Poll(ctx, func() error {
+		if err := testwait.Poll(context.Background(), func() error {
 			_, err := os.Stat(filepath.Join(folder, other))
 			return err
 		}); err != nil {
