@@ -126,7 +126,7 @@ RACE = $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race
 # the three parts of make test run at once. The raced part takes longest, so it runs as many packages at
 # once as there are processors. With more, each test waits longer, and waiting takes time of the
 # processors, too. Where nothing is in Go's cache, e2e builds its programs within its time.
-TESTFLAGS = -timeout 30m -parallel 8
+TESTFLAGS = -timeout 45m -parallel 8
 PACKAGES = ./...
 
 # Tests make thousands of databases and wait for the disk at each commit, so their files are in

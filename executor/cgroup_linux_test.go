@@ -75,7 +75,7 @@ func TestControlGroups(t *testing.T) {
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	out, err := cmd.CombinedOutput()
 	for _, test := range []string{"TestNothingDelegatedInside", "TestControlGroupsInside"} {
-		if err != nil || !strings.Contains(string(out), "--- PASS: "+test) {
+		if !strings.Contains(string(out), "--- PASS: "+test) { // the machine itself may end with a signal
 			t.Fatalf("%s: %v\n%s", test, err, out)
 		}
 	}
