@@ -73,7 +73,10 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 		}), want: reason.RedirectRefused, cause: " redirects the agent to where"},
 		{name: "a redirect to a file", url: serve(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusTemporaryRedirect)
-		}), master: true, want: reason.RedirectRefused, cause: "address of another kind"},
+		}), master: true, want: reason.RedirectRefused, cause: "address that it cannot use"},
+		{name: "a redirect to an unreadable address", url: serve(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://[::1/", http.StatusTemporaryRedirect)
+		}), want: reason.RedirectRefused, cause: "address that it cannot use"},
 		{name: "no such name", url: "http://nosuch.invalid/", want: reason.NameUnknown, cause: "nosuch.invalid cannot be resolved"},
 		{name: "proxy down", url: "http://project.example/", proxy: down, want: reason.ProxyDown, cause: strings.TrimSuffix(strings.TrimPrefix(down, "http://"), "/")},
 		{name: "proxy wants a password", url: "http://project.example/", proxy: status(407), want: reason.ProxyRefused, cause: "407"},

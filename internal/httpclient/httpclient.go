@@ -19,6 +19,7 @@ func New(transport http.RoundTripper) *retryablehttp.Client {
 	if transport != nil {
 		c.HTTPClient.Transport = transport
 	}
+	c.HTTPClient.Transport = located{c.HTTPClient.Transport}
 	c.HTTPClient.CheckRedirect = Follow
 	c.CheckRetry = again
 	c.Logger = nil

@@ -75,6 +75,25 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// A redirect to an unreadable address is an error like other redirects that are not followed, at
+// once.
+func TestAnUnreadableRedirect(t *testing.T) {
+	requests := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests++
+		w.Header().Set("Location", "http://[::1/x%zz")
+		w.WriteHeader(http.StatusFound)
+	}))
+	defer srv.Close()
+	resp, err := httpclient.New(nil).Get(srv.URL)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	if _, ok := errors.AsType[*httpclient.RedirectError](err); !ok || requests != 1 {
+		t.Errorf("%v after %d requests", err, requests)
+	}
+}
+
 // A body with a secret is not sent from https to http, while other bodies are.
 func TestASecretStaysEncrypted(t *testing.T) {
 	got := make(chan string, 4)

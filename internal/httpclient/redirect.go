@@ -14,7 +14,7 @@ const maxRedirects = 10
 
 // A RedirectError is the error for a redirect that is not followed.
 type RedirectError struct {
-	To  string // host of the address, empty for file:///x
+	To  string // host of the address, empty for file:///x and for an unreadable address
 	Why string
 }
 
@@ -65,6 +65,24 @@ func Follow(req *http.Request, via []*http.Request) error {
 		return refuse("it would send a secret without encryption")
 	}
 	return nil
+}
+
+// located makes a RedirectError of a redirect to an unreadable address, for which net/http has an
+// error without a type.
+type located struct{ http.RoundTripper }
+
+func (l located) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := l.RoundTripper.RoundTrip(r)
+	if err != nil || resp.StatusCode/100 != 3 {
+		return resp, err
+	}
+	if to := resp.Header.Get("Location"); to != "" {
+		if _, err := r.URL.Parse(to); err != nil {
+			_ = resp.Body.Close()
+			return nil, &RedirectError{Why: err.Error()}
+		}
+	}
+	return resp, nil
 }
 
 // again is for retryablehttp.Client.CheckRetry. To repeat a request does not change where the server
