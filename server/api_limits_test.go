@@ -73,6 +73,18 @@ func TestTokenStoresSoMuch(t *testing.T) {
 	if got := p.limits(); got.Name != "lab" || got.Weight != 1 || got.Bytes.Allowed != nil || got.CPUHours.Allowed != nil || got.Unfinished.Allowed != nil {
 		t.Errorf("without limits: %+v", got)
 	}
+	before := w.files(w.p.Download)
+	leftNothing := func() {
+		t.Helper()
+		if now := w.files(w.p.Download); now != before {
+			t.Errorf("a refused batch left %d files", now-before)
+		}
+	}
+	wrong := `{"name": "w", "app": "upper", "workunits": [{"inputs": [{"name": "in", "text": "left"}]}, {"fpops_est": 1e31}]}`
+	if code, text := p.ask("POST", "batches", wrong, nil); code != 422 {
+		t.Errorf("a job that is not possible: HTTP %d, %s", code, text)
+	}
+	leftNothing()
 	w.limit("lab", func(l *operate.TokenLimits) { l.MaxGB = 100.0 / (1 << 30) })
 	p.refused("PUT", "files/big", strings.Repeat("x", 101), "stores 0 bytes for this token and would store 101 bytes more, and it may have 100 bytes", "send a smaller file")
 	ok("PUT", "files/small", strings.Repeat("x", 60), nil)
@@ -83,15 +95,9 @@ func TestTokenStoresSoMuch(t *testing.T) {
 		t.Errorf("another content: HTTP %d, %s", code, text)
 	}
 	stores("another content was refused", 60)
-	before := w.files(w.p.Download)
+	before = w.files(w.p.Download)
 	p.refused("POST", "batches", inline("a", 50), "stores 110 bytes", "may have 100 bytes")
-	wrong := `{"name": "w", "app": "upper", "workunits": [{"inputs": [{"name": "in", "text": "left"}]}, {"fpops_est": 1e31}]}`
-	if code, text := p.ask("POST", "batches", wrong, nil); code != 422 {
-		t.Errorf("a job that is not possible: HTTP %d, %s", code, text)
-	}
-	if now := w.files(w.p.Download); now != before {
-		t.Errorf("refused batches left %d files", now-before)
-	}
+	leftNothing()
 	s := newSubmitter(w, "other")
 	w.limit("other", func(l *operate.TokenLimits) { l.MaxGB = 1.0 / (1 << 30) })
 	if got := s.play("03_upload_files"); !strings.Contains(got, "<error_msg>the project stores 0 bytes for this token and would store ") {

@@ -269,7 +269,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 	}
 	g.Check = fits(token.ID)
 	defer func() {
-		if err != nil && token.MaxBytes > 0 { // files without a workunit do not count
+		if err != nil { // files without a workunit count for no token
 			err = errors.Join(err, g.Clear(context.WithoutCancel(ctx)))
 		}
 	}()

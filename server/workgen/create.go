@@ -57,6 +57,8 @@ type Given struct {
 	Remote  Remote // Elsewhere, if the template does not set it
 	Of      string // OutputOf: the name of the workunit
 	Counted bool   // among the files of the workunit's token, if the project stores it
+
+	placed *protocol.FileInfo // Content, once it is in download/
 }
 
 // A Kind is the source of an input file.

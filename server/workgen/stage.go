@@ -29,8 +29,8 @@ type staged struct {
 // stage puts a file into download/ under a name made from its own and its
 // content, so that the name is unique and its content never changes.
 func (g *Generator) stage(ctx context.Context, from Given) (protocol.FileInfo, error) {
-	if from.Content != nil {
-		return g.place(ctx, from)
+	if from.placed != nil {
+		return *from.placed, nil
 	}
 	st, err := os.Stat(from.Path)
 	if err != nil {
@@ -59,10 +59,18 @@ func (g *Generator) placeAll(ctx context.Context, specs []Spec) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(together)
 	for _, spec := range specs {
-		for _, from := range spec.Inputs {
-			if from.Content != nil && ctx.Err() == nil {
-				group.Go(func() error { _, err := g.place(ctx, from); return err })
+		for i := range spec.Inputs {
+			from := &spec.Inputs[i]
+			if from.Content == nil || from.placed != nil || ctx.Err() != nil {
+				continue
 			}
+			group.Go(func() error {
+				info, err := g.place(ctx, *from)
+				if err == nil {
+					from.placed = &info
+				}
+				return err
+			})
 		}
 	}
 	return group.Wait()
