@@ -147,6 +147,8 @@ raced: export GORACE = atexit_sleep_ms=0
 raced:
 	$(GO) list $(PACKAGES) | grep -vE '/starling/($(UNRACED)|e2e)$$' | xargs -r $(GO) test $(TESTFLAGS) $(RACE)
 
+# Simulations have small heaps, which would be collected all the time.
+unraced: export GOGC = 400
 unraced:
 	$(GO) list $(PACKAGES) | grep -E '/starling/($(UNRACED))$$' | xargs -r $(GO) test -p 1 $(TESTFLAGS)
 
