@@ -11,6 +11,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -249,7 +250,10 @@ func lost(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	_, ofNet := errors.AsType[net.Error](err)
+	e, ofNet := errors.AsType[net.Error](err)
+	if _, bare := e.(syscall.Errno); bare { // every Errno is a net.Error, also if a file is missing
+		ofNet = false
+	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ofNet && !errors.Is(err, context.Canceled)
 }
