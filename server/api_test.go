@@ -242,6 +242,10 @@ func TestAPIRefusals(t *testing.T) {
 		{"no content", "POST", "batches", `{"name": "a", "app": "upper", "workunits": [{"inputs": [{"name": "in"}]}]}`, 422, "no content"},
 		{"no base64", "POST", "batches", `{"name": "a2", "app": "upper", "workunits": [{"inputs": [{"name": "in", "base64": "!"}]}]}`, 422, "not base64"},
 		{"a quorum that is none", "POST", "batches", `{"name": "a3", "app": "upper", "quorum": -1, "workunits": [{}]}`, 422, "workunit \"0\""},
+		{"a quorum of a million", "POST", "batches", `{"name": "a3", "app": "upper", "quorum": 1000000, "workunits": [{}]}`, 422, "1000000 results"},
+		{"as many copies", "POST", "estimate", `{"name": "a3", "app": "upper", "targets": 1000000, "workunits": [{}]}`, 422, "1000000 results"},
+		{"half a quorum", "POST", "batches", `{"name": "a3", "quorum": 1.5}`, 400, `"quorum" is a number 1.5, want a whole number`},
+		{"cut off", "POST", "batches", `{"name": "a3"`, 400, "it ends early"},
 		{"a webhook to anywhere", "POST", "batches", `{"name": "a4", "app": "upper", "webhook": "http://127.0.0.1:1/x", "workunits": [{}]}`, 422, "no webhooks to http://127.0.0.1:1/x"},
 		{"more than the quota", "POST", "batches", one("b", 4), 429, "the batch has 4, and it may have 3"},
 		{"no such batch", "GET", "batches/99", "", 404, "no batch 99"},
@@ -265,6 +269,11 @@ func TestAPIRefusals(t *testing.T) {
 	}
 	other := w.token("other", nil, 0)
 	path := fmt.Sprintf("batches/%d", b.ID)
+	for _, query := range []string{"?wait=soon", "?wait=-1", "/workunits?after=a"} {
+		if code, text := p.ask("GET", path+query, "", nil); code != 400 || !strings.Contains(text, "is not a number from 0") {
+			t.Errorf("%s: HTTP %d, %s", query, code, text)
+		}
+	}
 	if code, text := other.ask("GET", path, "", nil); code != 404 {
 		t.Errorf("another token: HTTP %d, %s", code, text)
 	}

@@ -37,6 +37,7 @@ const (
 	maxWorkunits = 10000    // of a batch
 	maxInputs    = 100000   // files of a batch
 	maxName      = 60       // bytes, of a batch or a workunit in it
+	maxCopies    = 100      // results of a workunit at first. They are all created at once
 	maxPriority  = 10       // of a workunit for its token, and its negative is the least. Each value has a separate queue
 	maxWait      = 60 * time.Second
 	listed       = 1000 // workunits of an answer

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/starling-grid/starling/server/api/wire"
@@ -101,6 +102,21 @@ func object(dec *json.Decoder, list string, v any, element func() error) error {
 		}
 	}
 	return delimiter(dec, '}')
+}
+
+// unread returns the reason why a submission cannot be read, in words for its sender.
+func unread(err error) string {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "it ends early"
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		want := map[reflect.Kind]string{
+			reflect.Int: "a whole number", reflect.Int64: "a whole number", reflect.Float64: "a number", reflect.String: "a text",
+			reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Struct: "an object",
+		}[e.Type.Kind()]
+		return fmt.Sprintf("%q is a %s, want %s", e.Field, e.Value, want)
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 func strictly(dec *json.Decoder, v any) error {

@@ -83,6 +83,19 @@ func (a *API) batches(c *call) (any, error) {
 	return wire.Batches{Batches: out}, err
 }
 
+// number returns a parameter of the query, or 0 without one.
+func (c *call) number(name string) (float64, error) {
+	text := c.URL.Query().Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= 0 && n <= 1<<53) {
+		return 0, faultf(http.StatusBadRequest, "give a number from 0, or leave it out", "%s=%.100s is not a number from 0", name, text)
+	}
+	return n, nil
+}
+
 // look is the interval at which a waiting request looks.
 const look = 500 * time.Millisecond
 
@@ -93,7 +106,10 @@ func (a *API) batch(c *call, b store.APIBatch) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	seconds, _ := strconv.ParseFloat(c.URL.Query().Get("wait"), 64)
+	seconds, err := c.number("wait")
+	if err != nil {
+		return nil, err
+	}
 	end := time.Now().Add(min(time.Duration(max(0, seconds)*float64(time.Second)), maxWait))
 	for now := s; !s.Done && now.Fetchable == s.Fetchable && now.Unfinished == s.Unfinished && time.Now().Before(end); {
 		select {
@@ -110,8 +126,13 @@ func (a *API) batch(c *call, b store.APIBatch) (any, error) {
 
 // workunits lists a batch's workunits with IDs above after, with their results.
 func (a *API) workunits(c *call, b store.APIBatch) (any, error) {
-	after, _ := strconv.ParseInt(c.URL.Query().Get("after"), 10, 64)
-	list, err := store.Read(c.Context(), a.Store, func(tx *store.View) ([]store.Workunit, error) { return tx.WorkunitsIn(b.Number(), after, listed) })
+	after, err := c.number("after")
+	if err != nil {
+		return nil, err
+	}
+	list, err := store.Read(c.Context(), a.Store, func(tx *store.View) ([]store.Workunit, error) {
+		return tx.WorkunitsIn(b.Number(), int64(after), listed)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (c *call) read(a *API) (s wire.Submission, release func(), err error) {
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	_, ours := errors.AsType[*fault](err)
 	if !large && !ours {
-		err = faultf(http.StatusBadRequest, "see openapi.json for the format of a batch in this version of the server", "the request is not understood: %v", err)
+		err = faultf(http.StatusBadRequest, "see openapi.json for the format of a batch in this version of the server", "the request is not understood: %s", unread(err))
 	}
 	return s, nil, err
 }
@@ -114,6 +114,9 @@ func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) 
 	}
 	if n := len(s.Workunits); n == 0 || n > maxWorkunits {
 		return faultf(http.StatusUnprocessableEntity, fmt.Sprintf("send from 1 to %d workunits", maxWorkunits), "the batch has %d workunits", n)
+	}
+	if n := max(s.Quorum, s.Targets); n > maxCopies {
+		return faultf(http.StatusUnprocessableEntity, fmt.Sprintf("give quorum and targets at most %d", maxCopies), "each workunit would have %d results", n)
 	}
 	seen := make(map[string]bool)
 	for i := range s.Workunits {
