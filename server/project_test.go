@@ -42,6 +42,10 @@ func TestSettings(t *testing.T) {
 		{"an operator's address that is none", `admin_listen = ""`, `admin_listen = "8081"`, "admin_listen: \"8081\" is not an address"},
 		{"a mirror that is none", "download_urls = []", `download_urls = ["https://cdn.example/x"]`, "download_urls: \"https://cdn.example/x\" is not the address of a folder"},
 		{"a header that no proxy writes", `forwarded_header = "X-Forwarded-For"`, `forwarded_header = "X-Real-IP"`, "want one of X-Forwarded-For, Forwarded"},
+		{"a port that is none", `listen = ""`, `listen = ":99999"`, "want HOST:PORT or :PORT"},
+		{"a misspelt mail server", `mail = "mail"`, `mail = "smpt://user:secret7@mail.example"`, "mail: want the name of a folder, or smtp://"},
+		{"a mail server without a host", `mail = "mail"`, `mail = "smtp://"`, "mail: want the name"},
+		{"a sender that is none", `mail_from = ""`, `mail_from = "nobody"`, `mail_from: "nobody" is not an e-mail address`},
 		{"an address that is none", `listen = ""`, `listen = "here"`, "want HOST:PORT or :PORT"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,6 +86,7 @@ func TestVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
+	elf := "\x7fELF" + strings.Repeat("\x00", 14) + "\x3e\x00" // a program for Linux on x86_64
 	good := operate.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.01", Main: w.file("x", "y")}
 	for _, tt := range []struct {
 		name   string
@@ -95,6 +100,9 @@ func TestVersions(t *testing.T) {
 		{"a strange platform", func(v *operate.NewVersion) { v.Platform = "../x" }, "want a name such as"},
 		{"no program", func(v *operate.NewVersion) { v.Main = "/nowhere" }, "nowhere"},
 		{"an empty program", func(v *operate.NewVersion) { v.Main = w.file("e", "") }, "is empty"},
+		{"a program for another system", func(v *operate.NewVersion) { v.Platform = "windows_x86_64"; v.Main = w.file("elf", elf) }, "is a program for linux, not for"},
+		{"a program for another processor", func(v *operate.NewVersion) { v.Platform = "aarch64-unknown-linux-gnu"; v.Main = w.file("elf", elf) }, "is a program for x86_64 processors"},
+		{"a wrapper for another system", func(v *operate.NewVersion) { v.Plain, v.Wrapper = true, w.file("exe", "MZ"+elf) }, "is a program for windows"},
 		{"a plan class of which nobody knows", func(v *operate.NewVersion) { v.PlanClass = "mt" }, "add [plan_class.mt]"},
 		{"clients that do not exist", func(v *operate.NewVersion) { v.MinCore, v.MaxCore = "8.0", "7.9" }, "no client is between"},
 		{"plain without a wrapper", func(v *operate.NewVersion) { v.Plain = true }, "needs the wrapper"},

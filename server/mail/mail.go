@@ -5,11 +5,13 @@ package mail
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -28,10 +30,22 @@ func (s *Settings) Keys() []setting.Key {
 	return []setting.Key{
 		setting.Of(&s.Mail, "mail",
 			`Where mail to volunteers goes: a folder next to this file, or a mail server,
-			smtp://USER:PASSWORD@HOST:587 or smtps://… "": no mail is sent.`).First(),
+			smtp://USER:PASSWORD@HOST:587 or smtps://… "": no mail is sent.`).Checked(s.server).First(),
 		setting.Of(&s.MailFrom, "",
-			`The sender of mail. "": noreply at the host of master_url.`),
+			`The sender of mail. "": noreply at the host of master_url.`).Checked(setting.MailAddress(&s.MailFrom)),
 	}
+}
+
+// server checks the address of a mail server. A misspelled scheme does not make it the name of a folder.
+func (s *Settings) server() error {
+	if !strings.Contains(s.Mail, "://") {
+		return nil // a folder
+	}
+	u, err := url.Parse(s.Mail)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" {
+		return errors.New("want the name of a folder, or smtp://USER:PASSWORD@HOST:PORT, or the same with smtps") // without the password
+	}
+	return nil
 }
 
 // timeout bounds the talk with the mail server.

@@ -388,6 +388,8 @@ func (v *NewVersion) readable() error {
 			errs = append(errs, fmt.Errorf("%s is not a file", path))
 		case st.Size() == 0 && path == v.Main:
 			errs = append(errs, fmt.Errorf("%s is empty", path))
+		case path == v.Main && v.Image == nil || path == v.Wrapper:
+			errs = append(errs, fits(path, v.Platform))
 		}
 	}
 	return errors.Join(errs...)

@@ -77,7 +77,7 @@ func (p *Place) certificates() []setting.Key {
 			`Whether the server provides TLS: with the certificate in tls_cert. If that is "", the server gets and renews a
 			certificate from acme_directory, and you accept that service's terms. The service has to reach port 443
 			of master_url's host, or port 80 if redirect_listen is ":80".`).Checked(p.checkTLS).Restarts().First(),
-		setting.Of(&p.ACMEEmail, "", `Your address for notices from the certificate service.`).Restarts(),
+		setting.Of(&p.ACMEEmail, "", `Your address for notices from the certificate service.`).Checked(setting.MailAddress(&p.ACMEEmail)).Restarts(),
 		setting.Of(&p.ACMEDirectory, "",
 			`The address of the certificate service. "": Let's Encrypt.`).Checked(func() error {
 			if p.ACMEDirectory != "" && !strings.HasPrefix(p.ACMEDirectory, "https://") {

@@ -7,6 +7,7 @@ package setting
 import (
 	"fmt"
 	"net"
+	"net/mail"
 	"reflect"
 	"slices"
 	"strings"
@@ -90,10 +91,24 @@ func OneOf(field *string, words ...string) func() error {
 	}
 }
 
+// MailAddress returns a check that a field is "" or an e-mail address.
+func MailAddress(field *string) func() error {
+	return func() error {
+		if _, err := mail.ParseAddress(*field); err != nil && *field != "" {
+			return fmt.Errorf("%q is not an e-mail address", *field)
+		}
+		return nil
+	}
+}
+
 // HostPort returns a check that a field is "" or an address to listen on.
 func HostPort(field *string) func() error {
 	return func() error {
-		if _, _, err := net.SplitHostPort(*field); err != nil && *field != "" {
+		_, port, err := net.SplitHostPort(*field)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil && *field != "" {
 			return fmt.Errorf("%q is not an address, want HOST:PORT or :PORT", *field)
 		}
 		return nil
