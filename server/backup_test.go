@@ -301,7 +301,9 @@ func TestBackupsThatAreNone(t *testing.T) {
 			w.must(os.Remove(filepath.Join(folder, "SHA256SUMS")))
 			return folder
 		}, backup.ErrIncomplete.Error()},
-		{"a text", func() string { return w.file("x.tar", strings.Repeat("no backup\n", 1000)) }, "read backup"},
+		{"a text", func() string { return w.file("x.tar", strings.Repeat("no backup\n", 1000)) }, "not a backup"},
+		{"a short text", func() string { return w.file("x.tar", "hello") }, "not a backup"},
+		{"cut off at once", func() string { return w.file("x.tar", string(whole[:1000])) }, "was cut off"},
 		{"nothing", func() string { return filepath.Join(t.TempDir(), "nothing") }, "no such file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -158,7 +158,7 @@ func setCmd() *cobra.Command {
 		Use:   "set DIR APP",
 		Short: "Change the settings of an application",
 		Long:  "Change the settings of an application that flags name. A running server applies them.",
-		Args:  cobra.ExactArgs(2),
+		Args:  cobra.ExactArgs(2), PreRunE: saysWhat,
 	}
 	appFlags(cmd.Flags(), &said)
 	cmd.RunE = inProject(func(ctx context.Context, p *project.Project, args []string) error {
@@ -171,6 +171,16 @@ func setCmd() *cobra.Command {
 		})
 	})
 	return cmd
+}
+
+// saysWhat refuses a command that changes settings, if it changes none.
+func saysWhat(cmd *cobra.Command, _ []string) error {
+	some := false
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { some = some || f.Changed })
+	if !some {
+		return fmt.Errorf("say what to change: see %s --help", cmd.CommandPath())
+	}
+	return nil
 }
 
 // setGiven sets the values that define binds to flags, for those flags that were given to a command.
@@ -187,6 +197,9 @@ func setGiven(cmd *cobra.Command, define func(*pflag.FlagSet)) {
 func parseOutput(s string) (workgen.OutputFile, error) {
 	name, size, ok := strings.Cut(s, ":")
 	f := workgen.OutputFile{Logical: name, MaxNBytes: workgen.DefaultMaxNBytes}
+	if name == "" {
+		return f, fmt.Errorf("--output %q: the name is missing, want LOGICAL[:MAXBYTES]", s)
+	}
 	if ok {
 		n, err := strconv.ParseInt(size, 10, 64)
 		if err != nil || n <= 0 {

@@ -79,7 +79,7 @@ func setTokenCmd() *cobra.Command {
 		Use:   "set DIR NAME",
 		Short: "Change the limits of a token",
 		Long:  "Change the limits of a token that flags name. A running server applies them within seconds.",
-		Args:  cobra.ExactArgs(2),
+		Args:  cobra.ExactArgs(2), PreRunE: saysWhat,
 	}
 	limitFlags(cmd.Flags(), &said)
 	cmd.RunE = inProject(func(ctx context.Context, p *project.Project, args []string) error {

@@ -57,6 +57,9 @@ func OrderFile(ctx context.Context, p *project.Project, hostID int64, action sto
 	switch action {
 	case store.FilePut:
 		sum, err := p.Download.Sum(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("file %s is not in download/: copy it there with starling-server file stage, which prints its name", name)
+		}
 		if err != nil {
 			return fmt.Errorf("file %s: %w", name, err)
 		}

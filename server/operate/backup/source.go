@@ -185,7 +185,12 @@ type reader struct {
 }
 
 // text reads the next file, which has that name.
-func (r *reader) text(want string) ([]byte, error) {
+func (r *reader) text(want string) (b []byte, err error) {
+	defer func() {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
+			err = fmt.Errorf("this is not a backup of a project, or it was cut off (%w)", err)
+		}
+	}()
 	e, content, err := r.src.next()
 	if errors.Is(err, io.EOF) || errors.Is(err, fs.ErrNotExist) || err == nil && e.name != want {
 		return nil, fmt.Errorf("no %s where it should be: this is not a backup of a project", want)
@@ -196,7 +201,7 @@ func (r *reader) text(want string) ([]byte, error) {
 	if e.size > maxText {
 		return nil, fmt.Errorf("%s has %d bytes", e.name, e.size)
 	}
-	b, err := io.ReadAll(io.LimitReader(content, maxText))
+	b, err = io.ReadAll(io.LimitReader(content, maxText))
 	if err == nil {
 		r.found[e.name] = sha256.Sum256(b)
 		r.bytes += e.size

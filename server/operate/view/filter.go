@@ -96,7 +96,7 @@ func (r *reader) number(name string) int64 {
 func (r *reader) limit() int {
 	n := r.number("limit")
 	if n < 1 || n > 1e6 {
-		r.fail("limit", fmt.Sprintf("is %d, want a number above 0", n))
+		r.fail("limit", fmt.Sprintf("is %d, want a number from 1 to 1000000", n))
 	}
 	return int(n)
 }
