@@ -20,8 +20,9 @@ func doctorCmd() *cobra.Command {
 		Use:   "doctor DIR",
 		Short: "Check that the project's records and files agree with each other",
 		Long: "Check the project's records and files: every workunit ends, credit adds up, the files of\n" +
-			"unfinished work exist, programs are signed, the database is sound, files can be written. The mail server is\n" +
-			"asked whether it accepts the project's log-in, and the certificate for TLS is read. Each fault is printed with its repair.\n" +
+			"unfinished work exist, programs are signed, the database is sound, files can be written, the programs and\n" +
+			"templates of applications can be used. The mail server is asked whether it accepts the project's log-in, and\n" +
+			"the certificate for TLS is read. Each fault is printed with its repair.\n" +
 			"Nothing is changed without --mend. The server may be running.\n\n" +
 			"It also lists unsent results that no computer active in the last 7 days can run, and why. They are not\n" +
 			"a fault and do not change the exit status, which is 1 if a fault was found.",
@@ -48,6 +49,11 @@ func doctorCmd() *cobra.Command {
 				wrong = append(wrong, operate.CheckFolders(p)...)
 				wrong = append(wrong, operate.CheckMail(ctx, p)...)
 				wrong = append(wrong, operate.CheckTLS(p, time.Now())...)
+				apps, err := operate.CheckApps(ctx, p, time.Now())
+				if err != nil {
+					return err
+				}
+				wrong = append(wrong, apps...)
 				advice, err := d.Advise(ctx, time.Now())
 				if err != nil {
 					return err

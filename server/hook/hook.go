@@ -12,6 +12,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -60,6 +62,15 @@ func Parse(text, dir string) (Command, error) {
 		args[0] = filepath.Join(dir, filepath.FromSlash(args[0]))
 	}
 	if _, err := exec.LookPath(args[0]); err != nil {
+		if e, ok := errors.AsType[*exec.Error](err); ok {
+			err = e.Err
+		}
+		switch st, serr := os.Stat(args[0]); {
+		case errors.Is(err, exec.ErrNotFound) && filepath.Base(args[0]) == args[0]:
+			err = fmt.Errorf("%s is not in PATH; a program in the project's directory is ./%s", args[0], args[0])
+		case errors.Is(err, fs.ErrPermission) && serr == nil && st.Mode()&0o111 == 0:
+			err = fmt.Errorf("it cannot be executed: chmod +x %s", args[0])
+		}
 		return Command{}, fmt.Errorf("%s%s: %w", Prefix, text, err)
 	}
 	return Command{Args: args, Dir: dir}, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,13 @@ func TestParse(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "check.bat"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	plain := "plain"
+	if runtime.GOOS != "windows" {
+		plain = "it cannot be executed: chmod +x " + filepath.Join(dir, plain)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "plain"), []byte("#!/bin/sh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c, err := hook.Parse(`./check.bat -v "a b"`, dir)
 	if err != nil || len(c.Args) != 3 || c.Args[0] != filepath.Join(dir, "check.bat") || c.Args[2] != "a b" || c.Dir != dir {
 		t.Errorf("got %+v, %v", c, err)
@@ -104,7 +112,8 @@ func TestParse(t *testing.T) {
 		"":                    "does not name a program",
 		"'x":                  "a quote is not closed",
 		"./nowhere":           "nowhere",
-		"no-such-program-125": "no-such-program-125",
+		"no-such-program-125": "no-such-program-125 is not in PATH; a program in the project's directory is ./no-such-program-125",
+		"./plain":             plain,
 	} {
 		if _, err := hook.Parse(text, dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/server/doctor"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
 )
 
 // CheckFolders checks that files can be written to the project's directory and to its folders of files.
@@ -49,6 +50,27 @@ func CheckMail(ctx context.Context, p *project.Project) (wrong []store.Violation
 		})
 	}
 	return wrong
+}
+
+// CheckApps checks that the programs and templates of applications are there and can be used.
+func CheckApps(ctx context.Context, p *project.Project, now time.Time) (wrong []store.Violation, err error) {
+	apps, err := store.Read(ctx, p.Store, (*store.View).Apps)
+	v := store.Violation{
+		Rule: "the programs and templates of applications can be used",
+		Mend: "put the file back, or change the application with starling-server app set; until then, its outcomes wait or no work can be created",
+	}
+	for _, a := range apps {
+		_, err := workgen.New(p.Store, p.Download, p.Dir, a, now)
+		// The user who runs the check may lack a permission that the server has.
+		if err = errors.Join(checkApp(p, settingsOf(a)), err); err != nil && !errors.Is(err, fs.ErrPermission) {
+			v.Count++
+			v.Rows = append(v.Rows, a.Name+": "+sysfault.Plain(err))
+		}
+	}
+	if v.Count > 0 {
+		wrong = append(wrong, v)
+	}
+	return wrong, err
 }
 
 // CheckTLS checks that the project's own certificate, if it has one in files, is readable for the

@@ -254,6 +254,15 @@ func checkApp(p *project.Project, a NewApp) error {
 	return nil
 }
 
+func settingsOf(row store.App) NewApp {
+	return NewApp{
+		Name: row.Name, FriendlyName: row.UserFriendlyName, Validator: row.Validator, Assimilator: row.Assimilator,
+		Trickle: row.Trickle, HomogeneousRedundancy: row.HomogeneousRedundancy,
+		HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults, Credit: row.Credit, Weight: row.Weight, TaskTime: row.TaskTime,
+		NonCPUIntensive: row.NonCPUIntensive,
+	}
+}
+
 // SetApp changes the settings of an application. change is called with the current ones. A running
 // server applies them automatically.
 func SetApp(ctx context.Context, p *project.Project, name string, change func(a *NewApp)) error {
@@ -262,12 +271,7 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 		if err != nil {
 			return err
 		}
-		a := NewApp{
-			Name: row.Name, FriendlyName: row.UserFriendlyName, Validator: row.Validator, Assimilator: row.Assimilator,
-			Trickle: row.Trickle, HomogeneousRedundancy: row.HomogeneousRedundancy,
-			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults, Credit: row.Credit, Weight: row.Weight, TaskTime: row.TaskTime,
-			NonCPUIntensive: row.NonCPUIntensive,
-		}
+		a := settingsOf(row)
 		change(&a)
 		if err := checkApp(p, a); err != nil {
 			return err
