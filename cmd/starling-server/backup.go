@@ -55,7 +55,7 @@ func restoreCmd() *cobra.Command {
 		Short: "Make a project of a backup",
 		Long: "Make a project of a backup in DIR, a new or empty folder. Every file is compared with its checksum, the\n" +
 			"database is read again after it was written, and the project is examined as by \"doctor\".\n\n" +
-			"The settings are those of the backup, except for what the flags say. A PostgreSQL database must be empty;\n" +
+			"The settings are those of the backup, unless flags change them. A PostgreSQL database must be empty;\n" +
 			"so must a bucket, unless --files names it. Do not serve the original and the copy at the same time under\n" +
 			"one URL: each would send the same tasks.",
 		Example: "  starling-server restore /backups/myproject.tar.gz myproject\n" +

@@ -19,8 +19,8 @@ func batchCmd() *cobra.Command {
 		Use:     "show DIR ID",
 		Aliases: []string{"status"},
 		Short:   "Show the progress of a batch and when it will be done",
-		Long: "Show the progress of a batch and an estimate of its end: by its own pace from ten finished workunits on, before that\n" +
-			"as if the computers that were active in the last 7 days computed nothing else.",
+		Long: "Show the progress of a batch and an estimate of its end. Before ten workunits are finished, the estimate assumes\n" +
+			"that the computers active in the last 7 days compute nothing else. After that, it follows the pace of the batch.",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, ok := number(args[1])

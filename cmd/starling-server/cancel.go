@@ -27,7 +27,7 @@ func cancelCmd() *cobra.Command {
 			"aborted when their computers next contact the project. Workunits that have an outcome keep it.\n" +
 			"With --batch, the command only counts, unless you pass --yes.\n\n" +
 			"--undo revives workunits that were cancelled, as long as their files are not deleted (they stay for\n" +
-			"delete_delay_hours). Results that computers have and were not yet told to abort still count, and new\n" +
+			"delete_delay_hours). Results that computers have and have not aborted yet still count, and new\n" +
 			"ones are created as needed. If the cancellation was already reported to the project, it also\n" +
 			"receives the outcome.",
 		Example: "  starling-server work cancel demo 7 8 9\n  starling-server work cancel demo --batch 3 --reason 'wrong input' --yes\n" +

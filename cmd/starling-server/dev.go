@@ -50,7 +50,7 @@ func devCmd() *cobra.Command {
 	cmd.Flags().StringVar(&d.listen, "listen", "127.0.0.1:0", "address to listen on; port 0: any")
 	cmd.Flags().StringVar(&d.url, "url", "", "the address that clients attach to (default: http:// with that of --listen and /dev/)")
 	cmd.Flags().StringVar(&d.dir, "dir", "", "an empty folder for the project, which is kept (default: a temporary one, which is deleted)")
-	cmd.Flags().IntVar(&d.jobs, "jobs", 100, "how many results wait to be sent; 0: only those that you submit")
+	cmd.Flags().IntVar(&d.jobs, "jobs", 100, "number of results that wait to be sent; 0: only those that you submit")
 	cmd.Flags().StringVar(&faults, "fault", "", "faults and their chances, for example lose-reply=0.1,slow=2s,5xx=0.05,cut=0.1")
 	cmd.Flags().Uint64Var(&d.seed, "seed", 1, "the same seed brings the same faults for the same requests")
 	return cmd

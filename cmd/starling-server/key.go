@@ -41,7 +41,7 @@ func createKeyCmd() *cobra.Command {
 		Use:   "create PATH",
 		Short: "Create a code signing key, on a computer that keeps it",
 		Long: "Create a pair of keys, PATH_private and PATH_public, on a computer other than the server, so that the\n" +
-			"private one never is on it. Before the first version is published, put the public one into the project's\n" +
+			"server never has the private one. Before the first version is published, put the public one into the project's\n" +
 			"folder as keys/code_sign_public and delete keys/code_sign_private there. Sign programs with version sign.",
 		Example: "  starling-server key create code_sign",
 		Args:    cobra.ExactArgs(1),

@@ -16,7 +16,7 @@ func migrateCmd() *cobra.Command {
 		Short: "Bring the project's database up to date with this version of the program",
 		Long: "Bring the project's database up to date with this version of the program.\n\n" +
 			"\"serve\" does the same when it starts; all other commands refuse a database of another version. Stop the\n" +
-			"servers of the project and make a backup first: there is no way back but a backup.",
+			"servers of the project and make a backup first: only a backup leads back.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			log, err := newLog(cmd)

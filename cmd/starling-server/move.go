@@ -20,7 +20,7 @@ func moveCmd() *cobra.Command {
 		Long: "Move the project's database, its files or its address. Stop its servers first: one running on this\n" +
 			"computer is detected, others are not.\n\n" +
 			"Everything is copied and compared before the settings change, so an interrupted move can be repeated.\n" +
-			"What was moved stays where it was, unused, until you delete it. A former address is still answered.",
+			"The originals stay in place, unused, until you delete them. A former address is still answered.",
 		Example: "  starling-server move myproject --db postgres://starling@db.example.org/myproject\n" +
 			"  starling-server move myproject --files 's3://bucket/myproject?endpoint=s3.example.org'\n" +
 			"  starling-server move myproject --url https://new.example.org/myproject/",

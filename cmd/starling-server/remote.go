@@ -64,7 +64,7 @@ func submitCmd() *cobra.Command {
 		Long: "Submit a batch. Each FILE becomes a workunit of that name, with the file as its only input. A folder becomes one\n" +
 			"whose inputs are the files in it, each under its own name. A FILE that is an http:// or https:// address is one that\n" +
 			"the project fetches and sends to computers; \"URL BYTES MD5\" is one that computers fetch from there.\n\n" +
-			"Sent again under the same --name, the batch is not made twice. With --wait, the command ends when every workunit\n" +
+			"If you repeat the command with the same --name, nothing is created twice. With --wait, the command ends when every workunit\n" +
 			"has its outcome, and --output saves those below a folder, as fetch does.",
 		Example: "  starling-server remote submit https://project.example/ primes --name run-1 --wait --output results candidates/*.txt",
 		Args:    cobra.MinimumNArgs(3),
@@ -79,7 +79,7 @@ func submitCmd() *cobra.Command {
 	f.Float64Var(&s.FpopsEst, "rsc-fpops-est", 0, "floating point operations expected (default 3.6e12)")
 	f.BoolVar(&wait, "wait", false, "wait until every workunit has its outcome")
 	f.StringVar(&out, "output", "", "folder for the output files; implies --wait")
-	f.BoolVar(&dry, "dry-run", false, "submit nothing, and say what the batch takes and when it would be done")
+	f.BoolVar(&dry, "dry-run", false, "submit nothing, and print the cost and the estimated end of the batch")
 	require(cmd, "name")
 	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		s.App = args[0]

@@ -61,7 +61,7 @@ func serveCmd() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default: server.toml's, or the port of the project's URL)")
 	cmd.Flags().StringVar(&adminListen, "admin-listen", "", "address for metrics, health checks and profiles (default: admin_listen in server.toml)")
-	cmd.Flags().BoolVar(&secure, "tls", false, "speak TLS, with tls_cert of server.toml or a certificate from Let's Encrypt, whose terms you accept with this (default: the setting in server.toml)")
+	cmd.Flags().BoolVar(&secure, "tls", false, "provide TLS with tls_cert of server.toml, or with a certificate from Let's Encrypt, whose terms you then accept (default: tls in server.toml)")
 	cmd.Flags().StringVar(&roles, "roles", "", "what this process does: a list of "+strings.Join(server.Roles, ",")+" (default: all)")
 	cmd.Flags().StringVar(&shard, "shard", "", "I/N: process I (from 0) of N that divide the daemons' work by id (default: all of it)")
 	return cmd

@@ -115,8 +115,8 @@ func appCmd() *cobra.Command {
 	add := &cobra.Command{
 		Use:   "add DIR APP",
 		Short: "Add an application",
-		Long: "Add an application. If templates/APP_out does not exist, it is written from the --output flags;\n" +
-			"you can edit it, or write templates/APP_in. Both have the form of BOINC's templates.",
+		Long: "Add an application. If templates/APP_out does not exist, the command writes it from the --output flags.\n" +
+			"You can edit it, and write templates/APP_in, both in BOINC's format.",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Name = args[1]
@@ -147,7 +147,7 @@ func appFlags(f *pflag.FlagSet, a *operate.NewApp) {
 	f.IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: results of a workunit with a quorum of 1 while its computer is not yet trusted")
 	f.Float64Var(&a.Weight, "weight", 1, "share of the computing time relative to other applications with waiting work of the same priority")
 	f.DurationVar(&a.TaskTime, "task-time", 0, "how long a task should take on its computer, for instance 4h: fast computers get large tasks, slow ones small tasks (default: any)")
-	f.BoolVar(&a.NonCPUIntensive, "non-cpu-intensive", false, "tasks need little CPU time: each computer gets one at a time, and runs it beside the tasks that fill its CPUs")
+	f.BoolVar(&a.NonCPUIntensive, "non-cpu-intensive", false, "tasks need little CPU time: each computer gets one at a time, and runs it in addition to the tasks that fill its CPUs")
 	f.StringVar(&a.Credit, "credit", "flops", "what a valid result is worth: flops (of rsc_fpops_est), fixed:N or runtime (see docs/dispatch.md)")
 	f.StringVar(&a.Trickle, "trickle", "", "handler of trickle-up messages: exec:CMD (default: none; they are stored, see trickle list)")
 }
@@ -157,7 +157,7 @@ func setCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set DIR APP",
 		Short: "Change the settings of an application",
-		Long:  "Change the settings of an application that flags name. A running server applies them.",
+		Long:  "Change the given settings of an application. A running server applies them.",
 		Args:  cobra.ExactArgs(2), PreRunE: saysWhat,
 	}
 	appFlags(cmd.Flags(), &said)
@@ -219,13 +219,13 @@ func versionCmd() *cobra.Command {
 		Use:   "add DIR APP --platform P --version N.NN {--main FILE | --image IMAGE}",
 		Short: "Sign and publish an application version",
 		Long: "Sign the files of an application version with the project's private key, and publish it.\n\n" +
-			"With --image, the program is in a container image. Starling's agents on Linux run it in their sandbox, without\n" +
-			"Docker. BOINC's clients do not get the version, unless it is published for them, too: with --docker-wrapper, which\n" +
-			"names BOINC's docker_wrapper for the platform, they run it in Docker or Podman. IMAGE is an archive that docker save or podman save has written,\n" +
-			"oci:DIR for a folder in OCI's format, or a name in a registry, such as docker.io/library/python@sha256:….\n\n" +
+			"With --image, the program is in a container image: an archive written by docker save or podman save, oci:DIR for a\n" +
+			"folder in OCI's format, or a name in a registry, such as docker.io/library/python@sha256:…. Starling's agents on\n" +
+			"Linux run it in their sandbox, without Docker. BOINC's clients run it in Docker or Podman if you publish it a\n" +
+			"second time with --docker-wrapper.\n\n" +
 			"With --python, the image's python3 runs Python functions, which scientists send with the package starling_grid.\n\n" +
-			"The key may be kept on another computer: where keys/code_sign_private is missing, each file needs a\n" +
-			"signature beside it (FILE.sig), which version sign makes, as BOINC's sign_executable does.",
+			"The private key can be on another computer. If keys/code_sign_private is missing, each file needs a signature\n" +
+			"next to it (FILE.sig), made by version sign or BOINC's sign_executable.",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v.App = args[1]
@@ -273,7 +273,7 @@ func versionCmd() *cobra.Command {
 	f.StringVar(&v.MaxCore, "max-core-version", "", "newest version of BOINC's client that can run it")
 	f.StringVar(&v.Cmdline, "cmdline", "", "arguments to add to those of each workunit")
 	f.BoolVar(&v.Plain, "plain", false, "the program does not use BOINC's API: wrap it, and copy its files into its folder")
-	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain and --image (default: starling-wrap-PLATFORM or starling-wrap beside this program, or in ../lib/starling)")
+	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain and --image (default: starling-wrap-PLATFORM or starling-wrap next to this program, or in ../lib/starling)")
 	f.StringVar(&v.DockerWrapper, "docker-wrapper", "", "with --image: BOINC's docker_wrapper for the platform; publish the image for BOINC's clients, which run it in Docker or Podman")
 	f.StringArrayVar(&v.Job.Checkpoints, "checkpoint", nil, "with --plain or --image: a file that the program writes when it has made a checkpoint; may be repeated")
 	f.StringVar(&v.Job.Progress, "progress", "", "with --plain or --image: a file whose last number is the fraction done, 0 to 1")

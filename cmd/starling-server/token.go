@@ -67,7 +67,7 @@ func createTokenCmd() *cobra.Command {
 
 // limitFlags defines the flags for the limits of a token. Their defaults are the present values.
 func limitFlags(f *pflag.FlagSet, l *operate.TokenLimits) {
-	f.IntVar(&l.Quota, "quota", l.Quota, "how many of its workunits may be unfinished at a time; 0: no limit")
+	f.IntVar(&l.Quota, "quota", l.Quota, "maximum number of its unfinished workunits; 0: no limit")
 	f.Float64Var(&l.MaxGB, "max-gb", l.MaxGB, "gigabytes that the project stores for it: input files of unfinished workunits, uploaded files, and the output of batches that are not retired; 0: no limit")
 	f.Float64Var(&l.MaxCPUHours, "max-cpu-hours", l.MaxCPUHours, "CPU hours of its finished jobs in 30 days, after which its other jobs wait; 0: no limit")
 	f.Float64Var(&l.Weight, "weight", l.Weight, "share of the computing time relative to other tokens with waiting work of the same application")
@@ -78,7 +78,7 @@ func setTokenCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set DIR NAME",
 		Short: "Change the limits of a token",
-		Long:  "Change the limits of a token that flags name. A running server applies them within seconds.",
+		Long:  "Change the given limits of a token. A running server applies them within seconds.",
 		Args:  cobra.ExactArgs(2), PreRunE: saysWhat,
 	}
 	limitFlags(cmd.Flags(), &said)
@@ -112,7 +112,7 @@ func revokeTokenCmd() *cobra.Command {
 func authenticatorCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "authenticator DIR NAME",
-		Short: "Print what BOINC's clients for submitting work show instead of a token",
+		Short: "Print a token's authenticator for BOINC's clients that submit work",
 		Long: "Print the authenticator of a token, for programs that submit work as to a BOINC project (submit_rpc_handler.php, for\n" +
 			"example with BOINC's boinc_submit.py). It allows what the token allows, until that is revoked.",
 		Args: cobra.ExactArgs(2),

@@ -54,7 +54,7 @@ func banUserCmd(ban bool) *cobra.Command {
 		Use:   "ban DIR ACCOUNT",
 		Short: "Ban an account",
 		Long: "Ban an account, by number or e-mail address. Its computers get no tasks, it can add none, and its owner cannot\n" +
-			"log in; each reads that the account is banned, and the reason. What its computers have may still be reported and is\n" +
+			"log in. They see that the account is banned, and the reason. Tasks that its computers have may still be reported and are\n" +
 			"credited if it is valid.",
 		Args: cobra.ExactArgs(2),
 	}

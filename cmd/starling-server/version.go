@@ -105,7 +105,7 @@ func removeCmd() *cobra.Command {
 			"The version must be deprecated and have no tasks in progress.\n\n" +
 			"If it was never sent, its number can be used again. Otherwise it cannot: computers keep the files of a version,\n" +
 			"and would use the old ones.\n\n" +
-			"Without --yes, the command only says what it would delete.",
+			"Without --yes, the command only names the files.",
 		Args: cobra.ExactArgs(2),
 	}
 	spec := versionFlags(cmd, &s)
