@@ -17,7 +17,7 @@ func banHostCmd(ban bool) *cobra.Command {
 		Use:   "ban DIR ID …",
 		Short: "Send no work to computers",
 		Long: "Send no work to computers, by number (max_results_day is -1 then, as in BOINC). Their volunteers read that the\n" +
-			"project has excluded the computer. Tasks that they have may still be reported and are credited if it is valid.",
+			"project has excluded the computer. Tasks that they have may still be reported and are credited if they are valid.",
 		Args: cobra.MinimumNArgs(2),
 	}
 	if !ban {

@@ -55,7 +55,7 @@ func banUserCmd(ban bool) *cobra.Command {
 		Short: "Ban an account",
 		Long: "Ban an account, by number or e-mail address. Its computers get no tasks, it can add none, and its owner cannot\n" +
 			"log in. They see that the account is banned, and the reason. Tasks that its computers have may still be reported and are\n" +
-			"credited if it is valid.",
+			"credited if they are valid.",
 		Args: cobra.ExactArgs(2),
 	}
 	if ban {
