@@ -23,9 +23,6 @@ import (
 // bulk is the number of workunits of --stdin in a transaction.
 const bulk = 1000
 
-// maxCopies is the maximum number of results of a workunit at first. They are all created at once.
-const maxCopies = 1000
-
 func workCmd() *cobra.Command {
 	return group("work", "Workunits", createCmd(), cancelCmd(), retryCmd(), setWorkCmd(), listCmd(view.Workunits), showCmd("workunit", showWorkunit))
 }
@@ -83,9 +80,6 @@ func (w *workFlags) spec(fs *pflag.FlagSet) (workgen.Spec, error) {
 		if f := fs.Lookup(name); f.Changed && f.Value.String() == "0" {
 			return workgen.Spec{}, fmt.Errorf("--%s is 0, want a number above 0", name)
 		}
-	}
-	if n := max(w.MinQuorum, w.TargetNResults); n > maxCopies {
-		return workgen.Spec{}, fmt.Errorf("the workunit would have %d results at first, want at most %d", n, maxCopies)
 	}
 	s := workgen.Spec{Params: w.Params, Sticky: w.sticky, Await: w.await, Predecessor: w.predecessor, Host: w.host, User: w.user, AwaitHosts: w.awaitHosts, Team: w.team}
 	for _, in := range w.inputs {

@@ -51,8 +51,12 @@ const (
 	boundOverEst       = 24 // BOINC's default bound is 24 times its estimate
 )
 
-// maxDelay keeps deadlines within the range of numbers in clients.
-const maxDelay = 10 * 365 * 86400
+const (
+	// maxDelay keeps deadlines within the range of numbers in clients.
+	maxDelay = 10 * 365 * 86400
+	// maxResults bounds the results of a workunit, of which one transaction makes the first ones.
+	maxResults = 1000
+)
 
 // Complete fills in defaults and then refuses invalid values, all of them at once, with the
 // reasons.
@@ -101,36 +105,36 @@ func (p Params) Complete() (Params, error) {
 func (p Params) check() error {
 	var errs []error
 	for _, v := range []struct {
-		name  string
-		value float64
+		name        string
+		value, most float64
 	}{
-		{"target_nresults", float64(p.TargetNResults)},
-		{"min_quorum", float64(p.MinQuorum)},
-		{"max_error_results", float64(p.MaxErrorResults)},
-		{"max_total_results", float64(p.MaxTotalResults)},
-		{"max_success_results", float64(p.MaxSuccessResults)},
-		{"delay_bound", p.DelayBound},
-		{"rsc_fpops_est", p.RscFpopsEst},
-		{"rsc_fpops_bound", p.RscFpopsBound},
-		{"rsc_memory_bound", p.RscMemoryBound},
-		{"rsc_disk_bound", p.RscDiskBound},
-		{"rsc_bandwidth_bound", p.RscBandwidthBound},
-		{"credit", p.Credit},
-		{"batch", float64(p.Batch)},
+		{"target_nresults", float64(p.TargetNResults), maxResults},
+		{"min_quorum", float64(p.MinQuorum), maxResults},
+		{"max_error_results", float64(p.MaxErrorResults), maxResults},
+		{"max_total_results", float64(p.MaxTotalResults), maxResults},
+		{"max_success_results", float64(p.MaxSuccessResults), maxResults},
+		{"delay_bound", p.DelayBound, maxDelay},
+		{"rsc_fpops_est", p.RscFpopsEst, 1e30},
+		{"rsc_fpops_bound", p.RscFpopsBound, 1e30},
+		{"rsc_memory_bound", p.RscMemoryBound, 1e30},
+		{"rsc_disk_bound", p.RscDiskBound, 1e30},
+		{"rsc_bandwidth_bound", p.RscBandwidthBound, 1e30},
+		{"credit", p.Credit, credit.Max},
+		{"batch", float64(p.Batch), math.MaxInt64},
 	} {
-		if !(v.value >= 0) || v.value > 1e30 {
+		switch {
+		case !(v.value >= 0):
 			errs = append(errs, fmt.Errorf("%s is %v, want a number above 0", v.name, v.value))
+		case v.value > v.most:
+			errs = append(errs, fmt.Errorf("%s is %v, want at most %v", v.name, v.value, v.most))
 		}
 	}
-	if p.DelayBound != 0 && (p.DelayBound < 1 || p.DelayBound > maxDelay) {
-		errs = append(errs, fmt.Errorf("delay_bound is %v, want seconds from 1 to %d", p.DelayBound, maxDelay))
+	if p.DelayBound > 0 && p.DelayBound < 1 {
+		errs = append(errs, fmt.Errorf("delay_bound is %v, want at least 1 second", p.DelayBound))
 	}
 	// Estimates that differ by a factor of two have separate queues.
 	if least := min(cmp.Or(p.RscFpopsEst, 1), cmp.Or(p.RscFpopsBound, 1)); least > 0 && least < 1 {
 		errs = append(errs, fmt.Errorf("rsc_fpops_est or rsc_fpops_bound is %v, want at least 1", least))
-	}
-	if p.Credit > credit.Max {
-		errs = append(errs, fmt.Errorf("credit is %v; at most %g can be granted for a result", p.Credit, credit.Max))
 	}
 	if p.Name != "" {
 		if err := validName(p.Name); err != nil {
