@@ -21,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/httpclient"
@@ -111,7 +112,8 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 func examine(ctx context.Context, dataDir string, detect func(context.Context) gpus.Report) []Finding {
 	all := []Finding{data(dataDir), disk(dataDir), memory(dataDir)}
 	s, wrong, err := settings.InForce(dataDir, time.Now())
-	all = append(all, text("settings", errors.Join(wrong, err)))
+	_, _, errPrefs := rules.Layers(dataDir, s.Venue, time.Now())
+	all = append(all, text("settings", errors.Join(wrong, err, errPrefs)))
 	inForce, err := settings.ReadAccounts(dataDir)
 	for _, path := range inForce.Missing {
 		err = errors.Join(err, fmt.Errorf("%s is missing; restore it, or detach with: starling detach", path))

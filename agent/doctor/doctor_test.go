@@ -55,7 +55,7 @@ func TestServers(t *testing.T) {
 		{fine.URL, fine.URL, "names its scheduler", "", Good, time.Now, ""},
 		{"http://project.example/", "http://project.example/", "The proxy " + down.Listener.Addr().String(), "HTTP_PROXY", Wrong, time.Now, down.URL},
 		{fine.URL, "clock", "by 1 h from", "NTP", Wrong, ahead, ""},
-		{good.URL, good.URL, "404", "new address", Wrong, time.Now, ""},
+		{good.URL, good.URL, "404", "its address", Wrong, time.Now, ""},
 		{untrusted.URL, untrusted.URL, "not trusted", "ca-certificates", Wrong, time.Now, ""},
 		{down.URL, down.URL, "refuses connections", "starling update", Wrong, time.Now, ""},
 		{portal.URL, portal.URL, "login page", "browser", Wrong, time.Now, ""},
@@ -147,15 +147,18 @@ func TestExamine(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, settings.File), []byte("gui_rpc_port = 0\nloglevel = \"info\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, settings.PrefsFile), []byte("max_cpus = \"2\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	all := Examine(t.Context(), dir, none)
-	if f := of(t, all, "settings"); f.Grade != Wrong || !strings.Contains(f.Text.String(), "starling.toml:2") {
+	if f := of(t, all, "settings"); f.Grade != Wrong || !strings.Contains(f.Text.String(), "starling.toml:2") || !strings.Contains(f.Text.String(), "prefs.toml:1") {
 		t.Errorf("%+v", f)
 	}
 	if f := of(t, all, "data directory"); f.Grade != Good {
 		t.Errorf("%+v", f)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
+	if err != nil || len(entries) != 2 {
 		t.Errorf("something was left behind: %v, %v", entries, err)
 	}
 	if f := of(t, Examine(t.Context(), filepath.Join(dir, settings.File), none), "data directory"); f.Grade != Wrong {
