@@ -1,10 +1,13 @@
 package agent_test
 
 import (
+	"os"
+	"regexp"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
@@ -51,7 +54,7 @@ func TestTroubleHasAStartAndAnEnd(t *testing.T) {
 }
 
 // A server that refuses the account acknowledges nothing. The refusal is the trouble, and the server's delay
-// holds.
+// holds until the account file has another key.
 func TestARefusalIsWhyNothingIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	const refusal = `<scheduler_reply><request_delay>36000</request_delay><message priority="notice">Invalid or missing account key.  To fix, remove and add this project.</message></scheduler_reply>`
@@ -75,6 +78,14 @@ func TestARefusalIsWhyNothingIsAcknowledged(t *testing.T) {
 		}
 		if w.after(t, 9*time.Hour); w.count(sched) != 1 {
 			t.Errorf("%d contacts in the delay of ten hours", w.count(sched))
+		}
+		path := settings.AccountPath(w.dir, demoURL)
+		text, err := os.ReadFile(path)
+		must(t, err)
+		must(t, os.WriteFile(path, []byte(regexp.MustCompile(`(?m)^authenticator = .*$`).ReplaceAllString(string(text), `authenticator = "00f1"`)), 0o600))
+		must(t, w.a.Reload(t.Context()))
+		if w.after(t, time.Minute); w.count(sched) != 2 {
+			t.Errorf("%d contacts after the key was corrected", w.count(sched))
 		}
 	})
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
@@ -43,7 +44,11 @@ func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) (attach
 		}
 		before := p.Ending
 		p.Ending = ru.presence(p.Ending, accounts.Missing[u], now)
-		if !known || p.Ending != before {
+		rekeyed := slices.Contains(accounts.Rekeyed, u)
+		if rekeyed { // the wait was for the old key
+			p.Contact.MinRPCTime, p.Contact.NextRPCTime = now, now
+		}
+		if !known || rekeyed || p.Ending != before {
 			ru.tellPresence(u, before, p.Ending)
 			ru.PutProject(p)
 		}

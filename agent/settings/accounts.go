@@ -25,6 +25,8 @@ type Accounts struct {
 	// Detached are the accounts that were removed on purpose and can be restored,
 	// by master URL. One that is also InForce was attached again.
 	Detached map[string]Account
+	// Rekeyed are the master URLs of the accounts whose key differs from the last good version.
+	Rekeyed []string
 
 	files []accountFile // the good ones
 }
@@ -45,7 +47,10 @@ func ReadAccounts(dataDir string) (Accounts, error) {
 	kept, _, _ := readAccountFiles(keptAccountsDir(dataDir))
 	for _, f := range kept {
 		u := f.account.MasterURL
-		if _, good := a.InForce[u]; good {
+		if now, good := a.InForce[u]; good {
+			if now.Authenticator != f.account.Authenticator {
+				a.Rekeyed = append(a.Rekeyed, u)
+			}
 			continue
 		}
 		if _, gone := a.Detached[u]; gone {
