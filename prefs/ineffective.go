@@ -44,6 +44,12 @@ func (p Prefs) Ineffective(c Conditions) []Ineffective {
 	case p.NiuMaxNCPUsPct == 0:
 		always("niu_max_ncpus_pct", zero)
 	}
+	if p.RAMMaxUsedBusyPct == 0 {
+		always("ram_max_used_busy_pct", zero)
+	}
+	if p.RAMMaxUsedIdlePct == 0 {
+		always("ram_max_used_idle_pct", zero)
+	}
 	equal := func(from, to string, hour float64, flag string) {
 		always(from, words.T("it equals {key} ({hour}), which stands for the whole day. You can: set {key} to another hour, or use: {command}",
 			"key", to, "hour", plainNumber(hour), "command", "starling mode never"+flag))

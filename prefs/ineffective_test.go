@@ -27,6 +27,7 @@ func TestPreferencesWithoutEffectAreSaid(t *testing.T) {
 		{"unmetered networks only", func(p *prefs.Prefs) { p.NetworkWifiOnly = true }, all, ""},
 		{"no CPU time at all", func(p *prefs.Prefs) { p.CPUUsageLimit, p.NiuCPUUsageLimit = 0, 0 }, all, "cpu_usage_limit"},
 		{"no CPU time while idle", func(p *prefs.Prefs) { p.NiuCPUUsageLimit = 0 }, all, "niu_cpu_usage_limit"},
+		{"no memory while idle", func(p *prefs.Prefs) { p.RAMMaxUsedIdlePct = 0 }, all, "ram_max_used_idle_pct"},
 		{"no CPUs", func(p *prefs.Prefs) { p.MaxNCPUsPct, p.NiuMaxNCPUsPct = 0, 0 }, all, "max_ncpus_pct"},
 		{"no CPUs while idle", func(p *prefs.Prefs) { p.NiuMaxNCPUsPct = 0 }, all, "niu_max_ncpus_pct"},
 		{"from eight to eight", func(p *prefs.Prefs) { p.StartHour, p.EndHour = 8, 8 }, all, "start_hour"},
