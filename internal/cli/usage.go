@@ -3,9 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/starling-grid/starling/internal/nearest"
 )
 
 // A usageError is a command line that cannot be understood.
@@ -28,6 +31,9 @@ func Status(err error) int {
 
 // flagError describes the values that a flag takes, in place of a parser's error.
 func flagError(cmd *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok && strings.ContainsAny(e.GetSpecifiedShortnames(), "0123456789") {
+		err = fmt.Errorf("-%s is read as a flag; to pass a negative number, put -- before it", e.GetSpecifiedShortnames())
+	}
 	e, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return seeHelp(cmd, err)
@@ -50,6 +56,35 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("--%s: %q is not %s", f.Name, e.GetValue(), want)
 }
 
+// exclusive returns an error that names two flags of the command line that exclude each other.
+func exclusive(cmd *cobra.Command) (err error) {
+	seen := make(map[string]string)
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] {
+			if other := seen[group]; other != "" {
+				err = usageError{seeHelp(cmd, fmt.Errorf("--%s and --%s cannot be used together", other, f.Name))}
+			}
+			seen[group] = f.Name
+		}
+	})
+	return err
+}
+
+// unknown is the error about a subcommand that does not exist, with the most similar one.
+func unknown(cmd *cobra.Command, word string) error {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	err := fmt.Errorf("unknown command %q for %q", word, cmd.CommandPath())
+	if best := nearest.Word(word, names); best != "" {
+		err = fmt.Errorf("%w, did you mean %s?", err, best)
+	}
+	return seeHelp(cmd, err)
+}
+
 // seeHelp adds a pointer to the command's help.
 func seeHelp(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; see: %s --help", err, cmd.CommandPath())
@@ -64,12 +99,12 @@ func Strict(cmd *cobra.Command) {
 		switch {
 		case args != nil:
 			if err := args(cmd, list); err != nil {
-				return usageError{seeHelp(cmd, err)}
+				return usageError{seeHelp(cmd, fmt.Errorf("%w; usage: %s", err, cmd.UseLine()))}
 			}
 		case cmd.HasSubCommands() && len(list) > 0:
-			return usageError{seeHelp(cmd, fmt.Errorf("unknown command %q for %q", list[0], cmd.CommandPath()))}
+			return usageError{unknown(cmd, list[0])}
 		}
-		return nil
+		return exclusive(cmd)
 	}
 	if cmd.HasSubCommands() && !cmd.Runnable() {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -20,6 +20,7 @@ func TestStatus(t *testing.T) {
 		"nonsense":              2,
 		"group good x":          2,
 		"group nonsense":        2,
+		"group god":             2,
 		"group good --nonsense": 2,
 	} {
 		group := &cobra.Command{Use: "group"}
@@ -36,6 +37,9 @@ func TestStatus(t *testing.T) {
 		if got := cli.Status(err); got != want {
 			t.Errorf("program %s: exit status %d, want %d: %v", line, got, want, err)
 		}
+		if line == "group god" && !strings.Contains(err.Error(), ", did you mean good?") {
+			t.Error(err)
+		}
 	}
 }
 
@@ -47,14 +51,19 @@ func TestFlagValues(t *testing.T) {
 		"--days=x":   `--days: "x" is not a number`,
 		"--yes=x":    `--yes: "x" is not true or false`,
 		"--other":    `unknown flag: --other; see: program --help`,
+		"-5":         `-5 is read as a flag; to pass a negative number, put -- before it; see: program --help`,
+		"--up --yes": `--up and --yes cannot be used together; see: program --help`,
+		"x":          `unknown command "x" for "program"; usage: program [flags]; see: program --help`,
 	} {
-		cmd := &cobra.Command{Use: "program", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
+		cmd := &cobra.Command{Use: "program", Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
 		cmd.Flags().Duration("for", 0, "")
 		cmd.Flags().IntP("lines", "n", 0, "")
 		cmd.Flags().Float64("days", 0, "")
 		cmd.Flags().Bool("yes", false, "")
+		cmd.Flags().Bool("up", false, "")
+		cmd.MarkFlagsMutuallyExclusive("yes", "up")
 		cli.Strict(cmd)
-		cmd.SetArgs([]string{line})
+		cmd.SetArgs(strings.Fields(line))
 		if err := cmd.Execute(); err == nil || err.Error() != want || cli.Status(err) != 2 {
 			t.Errorf("%s: got %v (exit status %d), want %s", line, err, cli.Status(err), want)
 		}

@@ -12,8 +12,8 @@ func Word(word string, known []string) string {
 	best, distance := "", max(2, len(word)/3)+1
 	for _, k := range slices.Sorted(slices.Values(known)) {
 		d := edits(strings.ToLower(word), k)
-		if len(word) >= 3 && strings.HasPrefix(k, strings.ToLower(word)) {
-			d = 1 // the rest was left out
+		if d > 1 && len(word) >= 3 && strings.HasPrefix(k, strings.ToLower(word)) {
+			d = 2 // the rest was left out
 		}
 		if d < distance {
 			best, distance = k, d
