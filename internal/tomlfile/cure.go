@@ -108,6 +108,15 @@ func instead(t reflect.Type, name, value string) string {
 	return ""
 }
 
+// Decimal returns "write 19.5" for 19,5 or 19:30, or "" if text is not a number with a decimal comma or
+// a time of day.
+func Decimal(text string) string {
+	if better := guess(reflect.TypeFor[float64](), text); better != "" && strings.ContainsAny(text, ",:") {
+		return "write " + better
+	}
+	return ""
+}
+
 // guess returns the value that a person may have meant, in TOML's syntax, or "" if it cannot be
 // guessed.
 func guess(t reflect.Type, value string) string {
@@ -127,7 +136,7 @@ func guess(t reflect.Type, value string) string {
 			return strconv.FormatFloat(float64(hours)+float64(minutes)/60, 'g', 4, 64)
 		}
 		m := quantity.FindStringSubmatch(bare)
-		if m == nil {
+		if m == nil || thousands.MatchString(m[1]) {
 			return ""
 		}
 		f, err := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64)
@@ -135,6 +144,10 @@ func guess(t reflect.Type, value string) string {
 			return ""
 		}
 		return strconv.FormatFloat(f, 'f', -1, 64)
+	case "a list":
+		if t.Elem().Kind() == reflect.String && bare != "" {
+			return fmt.Sprintf("[%q]", strings.Trim(value, `"'`))
+		}
 	case "a string in quotes":
 		if !strings.ContainsAny(value, `"'`) {
 			return strconv.Quote(value)
@@ -146,5 +159,7 @@ func guess(t reflect.Type, value string) string {
 var (
 	// quantity matches a number as people write it, with or without a unit.
 	quantity = regexp.MustCompile(`^([-+]?\d*[.,]?\d*)\s*(?:%|°c|[a-z]+(?:/s)?)?$`)
-	clock    = regexp.MustCompile(`^(\d{1,2}):(\d{2})$`)
+	// thousands matches a number in which a comma may separate thousands.
+	thousands = regexp.MustCompile(`,\d{3}$`)
+	clock     = regexp.MustCompile(`^(\d{1,2}):(\d{2})$`)
 )

@@ -248,8 +248,11 @@ func show(v any) string {
 	if t, ok := v.(time.Time); ok { // in TOML, 12:30 is a time of day
 		return t.Format("15:04")
 	}
-	if s, ok := v.(string); ok {
-		return fmt.Sprintf("%.60q", s)
+	switch v := v.(type) {
+	case string:
+		return fmt.Sprintf("%.60q", v)
+	case map[string]any:
+		return "a table"
 	}
 	return fmt.Sprint(v)
 }
