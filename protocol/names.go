@@ -38,8 +38,13 @@ func CanonicalMasterURL(s string) (string, error) {
 	if i := strings.IndexByte(host, '.'); i < 1 || i == len(host)-1 {
 		return "", fmt.Errorf("master URL %.100q: the host needs a dot for BOINC's clients (127.0.0.1 rather than localhost)", s)
 	}
-	for _, c := range []byte(rest) {
-		if c <= ' ' || c >= 0x7f || strings.IndexByte("<>\"'`\\", c) >= 0 {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		if n, err := strconv.ParseUint(host[i+1:], 10, 16); err != nil || n == 0 {
+			return "", fmt.Errorf("master URL %.100q: the port is not a number from 1 to 65535", s)
+		}
+	}
+	for _, c := range rest {
+		if c <= ' ' || c >= 0x7f || strings.ContainsRune("<>\"'`\\", c) {
 			return "", fmt.Errorf("master URL %.100q: character %q is not allowed", s, c)
 		}
 	}

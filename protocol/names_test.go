@@ -69,12 +69,17 @@ func TestCanonicalMasterURL(t *testing.T) {
 		"http://a.example/<b>":                 "",
 		"":                                     "",
 		"http://":                              "",
+		"http://a.example:65536/":              "",
+		"http://a.example:x/":                  "",
 		"http://a." + strings.Repeat("x", 300): "",
 	} {
 		got, err := protocol.CanonicalMasterURL(in)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: got %q, %v; want %q", in, got, err, want)
 		}
+	}
+	if _, err := protocol.CanonicalMasterURL("http://a.example/é/"); err == nil || !strings.HasSuffix(err.Error(), "character 'é' is not allowed") {
+		t.Error(err)
 	}
 	if got := protocol.EscapeURL("http://127.0.0.1:18080/demo/"); got != "127.0.0.1_18080_demo" {
 		t.Errorf("escaped to %q", got)
