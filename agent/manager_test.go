@@ -98,7 +98,7 @@ func TestManager(t *testing.T) {
 		}
 		// It is asked again after its hour, fails, and is left alone for a while.
 		s = w.after(t, time.Hour)
-		if w.count(manage) != 2 || s.Manager.Trouble != "The address leads nowhere (HTTP 404 Not Found): the account manager has moved or closed." || !s.Manager.NextContact.After(time.Now()) {
+		if w.count(manage) != 2 || s.Manager.Trouble != "The address leads nowhere (HTTP 404 Not Found): it is wrong, or the account manager has moved or closed." || !s.Manager.NextContact.After(time.Now()) {
 			t.Errorf("after an hour: asked %d times, %+v", w.count(manage), s.Manager)
 		}
 		if told := w.told[1]; !strings.Contains(told, "<opaque>\n<mark>7</mark>") || !strings.Contains(told, "<account_key>0abc</account_key>") || !strings.Contains(told, "<previous_host_cpid>"+strings.Repeat("c", 32)) {
