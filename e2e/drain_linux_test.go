@@ -83,7 +83,7 @@ func TestDrain(t *testing.T) {
 	if s.Projects[0].WorkCode != "draining" {
 		t.Errorf("work: %+v", s.Projects[0])
 	}
-	if text, err := a.Run(ctx, "drain", "--cancel"); err != nil || text != "The drain is canceled. Computing resumes.\n" {
+	if text, err := a.Run(ctx, "drain", "--cancel"); err != nil || text != "The drain is canceled.\n" {
 		t.Errorf("cancel: %s, %v", text, err)
 	}
 

@@ -1,6 +1,7 @@
 package prefs
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func Value(name, text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is not a number of %s, such as %v", name, text, k.Unit, k.Default)
+		return 0, fmt.Errorf("%s: %q is not a number of %s; %s", name, text, k.Unit, cmp.Or(tomlfile.Decimal(number), "write for example "+plainNumber(k.Default)))
 	}
 	return v, Check(name, &v)
 }
@@ -45,7 +46,7 @@ func Check(name string, value *float64) error {
 		return err
 	}
 	if value != nil && !(*value >= k.Least && *value <= k.Most) {
-		return fmt.Errorf("%s: %v is not between %v and %v", name, *value, k.Least, k.Most)
+		return fmt.Errorf("%s: %s is not between %s and %s", name, plainNumber(*value), plainNumber(k.Least), plainNumber(k.Most))
 	}
 	return nil
 }
@@ -53,6 +54,9 @@ func Check(name string, value *float64) error {
 func find(name string) (*Key, error) {
 	if k := byName(name); k != nil {
 		return k, nil
+	}
+	if strings.Contains(name, ".") {
+		return nil, fmt.Errorf("%s: a preference of a day or a venue can only be set in prefs.toml: starling prefs edit", name)
 	}
 	var names []string
 	for _, k := range keys {

@@ -170,6 +170,9 @@ func TestRefusals(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
+			if err != nil && strings.Contains(err.Error(), "_prev.xml") {
+				t.Errorf("missing backups are named, too: %v", err)
+			}
 			if accounts, _, err := settings.LoadAccounts(to); err != nil || len(accounts) != 0 {
 				t.Errorf("accounts %+v, %v", accounts, err)
 			}

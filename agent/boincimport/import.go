@@ -116,7 +116,9 @@ func ReadState(d *foreigndir.Door) (*protocol.ClientStateFile, error) {
 				return f, nil
 			}
 		}
-		errs = append(errs, err)
+		if len(errs) == 0 || !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
 		if errors.Is(err, fs.ErrPermission) {
 			break
 		}

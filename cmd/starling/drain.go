@@ -59,11 +59,18 @@ func drainCmd(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, ctx := o.client(), cmd.Context()
 			if cancel {
-				if err := o.reached(client.Drain(ctx, "")); err != nil {
-					return err
+				s, err := client.Status(ctx)
+				if err == nil {
+					err = client.Drain(ctx, "")
 				}
-				phraseln(cmd.OutOrStdout(), "The drain is canceled. Computing resumes.")
-				return nil
+				said := "The drain is canceled."
+				if s.Drain == nil {
+					said = "No drain is in progress."
+				}
+				if err == nil {
+					phraseln(cmd.OutOrStdout(), said)
+				}
+				return o.reached(err)
 			}
 			finally, err := o.finally(then, client)
 			if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -171,7 +173,7 @@ func shareCmd(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			share, err := strconv.ParseFloat(args[1], 64)
 			if err != nil {
-				return fmt.Errorf("%q is not a number; 100 is usual", args[1])
+				return fmt.Errorf("%q is not a number; %s", args[1], cmp.Or(tomlfile.Decimal(args[1]), "100 is usual"))
 			}
 			u, err := o.project(cmd.Context(), args[0])
 			if err != nil {
@@ -190,7 +192,9 @@ func shareCmd(o *options) *cobra.Command {
 			}
 			title, word := o.called(cmd.Context(), u)
 			was, _ := shareOf(before, u)
-			if is, part := shareOf(s, u); part > 0 {
+			if is, part := shareOf(s, u); is == 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of 0: it gets work only if no other project has any. To undo this: starling share %s %g\n", title, word, was)
+			} else {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of %g, %.0f %% of the computing time. To undo this: starling share %s %g\n", title, is, 100*part, word, was)
 			}
 			return nil

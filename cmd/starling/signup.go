@@ -212,7 +212,7 @@ func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (er
 			return err
 		}
 	} else if len(s.password) < least {
-		return fault("attach: the password has {n} characters; {project} requires at least {least}", "n", len(s.password), "project", c.Name, "least", least)
+		return fault("attach: the password is too short: {project} requires at least {least} characters", "project", c.Name, "least", least)
 	}
 	key, err := s.client.CreateAccount(ctx, s.url, schedulerop.NewAccount{
 		Email: s.email, PasswdHash: protocol.PasswordHash(s.password, s.email), Name: s.name, Consent: c.TermsOfUse != "",

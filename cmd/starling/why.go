@@ -119,7 +119,7 @@ func (o *options) subject(ctx context.Context, r decide.Record, word string) (st
 	}
 	u, err := o.project(ctx, word)
 	if err != nil {
-		return "", fmt.Errorf("no task here is called %q, and %w", word, err)
+		return "", fmt.Errorf("no task here is called %q, and %w; to see a task that has ended: starling history TASK", word, err)
 	}
 	return u, nil
 }
