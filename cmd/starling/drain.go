@@ -37,8 +37,8 @@ report the tasks that are running, and start no others. Tasks that are not
 running stay on the computer and can be resumed later.
 
 drain waits until everything is finished and reported, and prints what it is
-waiting for. If you interrupt it, the drain continues, but what --then asks for is not
-done. The drain ends with --cancel, or when the agent stops.
+waiting for. If you interrupt it, the drain continues, but --then has no
+effect. The drain ends with --cancel, or when the agent stops.
 
 --then suspend and --then poweroff run your system's own command with your
 rights (on Linux: systemctl).`

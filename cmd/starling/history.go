@@ -39,11 +39,11 @@ func historyCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [PROJECT|TASK]",
 		Short: "Show finished, failed and aborted tasks, or what the computer did when",
-		Long: fmt.Sprintf(`Show the tasks that have ended on this computer, the last first: how they ended and who aborted them, whether they were late, their times, and when they were reported. With the name of a task, show everything known about it, with the last lines that its application wrote.
+		Long: fmt.Sprintf(`Show the tasks that have ended on this computer, latest first: how they ended and who aborted them, whether they were late, their times, and when they were reported. With the name of a task, show everything known about it, with the last lines that its application wrote.
 
 With --timeline, show when the computer was computing, waiting for tasks, suspended and why, or off, to the minute.
 
-The history keeps the last %d tasks and a year of the timeline, as long as they fit into %d MB. It starts with the version of Starling that introduced it. It does not know what credit a task earned: BOINC's protocol reports credit per account and computer only; see starling status.
+The history keeps the last %d tasks and a year of the timeline, as long as they fit into %d MB. BOINC's protocol reports credit per account and computer, not per task; see starling status.
 
 Tables show the last %d tasks, or 7 days of the timeline; --since and --limit change that. --json and --csv print everything.
 

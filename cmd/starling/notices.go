@@ -20,7 +20,7 @@ func noticesCmd(o *options) *cobra.Command {
 		Short: "Show news and notices from projects",
 		Long: fmt.Sprintf(`Show what your projects announced in the last 30 days, the newest first: their news, and messages from their schedulers that need your attention.
 
-The agent reads a project's news as often as the project says, through the proxy and only while the network may be used. To read it now, run: starling update PROJECT
+The agent reads a project's news as often as the project asks, usually once a day, through the proxy and only while the network may be used. To read it now, run: starling update PROJECT
 
 With --json, print {"version": %d, "notices": [...]}. Times are RFC 3339; text is plain text.`, jsonVersion),
 		Example:           "  starling notices\n  starling notices Einstein\n  starling notices --json",

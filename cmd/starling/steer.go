@@ -103,7 +103,7 @@ func taskCmd(o *options) *cobra.Command {
 		{control.AbortTask, "Abort a task and report it as aborted; resume undoes this for 5 minutes"},
 	} {
 		sub := &cobra.Command{
-			Use:   string(c.what) + " RESULT",
+			Use:   string(c.what) + " TASK",
 			Short: c.short,
 			Args:  cobra.ExactArgs(1),
 
