@@ -143,7 +143,7 @@ func TestNewcomerWithoutTerminal(t *testing.T) {
 		want string
 	}{
 		{p.URL, []string{"--email", "bob@example.org", "--password", "another9", "--create"}, "already an account"},
-		{p.URL, []string{"--email", "cy@example.org", "--password", "short", "--create"}, "the password has 5 characters; e2e requires at least 6"},
+		{p.URL, []string{"--email", "cy@example.org", "--password", "short", "--create"}, "the password is too short: e2e requires at least 6 characters"},
 		{p.URL, []string{"--email", "cy@example.org", "--create"}, "--create needs --password or --password-stdin"},
 		{p.URL, []string{"--password", "secret9", "--create"}, "an account is required: give --key, or --email"},
 		{p.URL, []string{"--email", "cy@example.org", "--password-stdin"}, "--password-stdin: the first line is empty"},

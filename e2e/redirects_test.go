@@ -182,7 +182,7 @@ func TestRedirectedTransfers(t *testing.T) {
 			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 		}, reason.RedirectRefused, reason.RedirectRefused},
 		{"noaddress", nowhere(""), reason.HTTPError, reason.HTTPError},
-		{"badaddress", nowhere("http://[::1"), reason.TransferFails, reason.TransferFails},
+		{"badaddress", nowhere("http://[::1"), reason.RedirectRefused, reason.RedirectRefused},
 		{"down", leads(307, down.URL), reason.ServerDown, reason.ServerDown},
 		{"unknown", leads(307, "http://nosuch.invalid"), reason.NameUnknown, reason.NameUnknown},
 		{"untrusted", leads(307, secure.URL), reason.CertUntrusted, reason.CertUntrusted},
