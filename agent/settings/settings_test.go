@@ -54,7 +54,7 @@ device_name = "d"
 pass_environment = ["A"]
 max_processes = 4`, ""},
 		{"unknown keys", "ncpu = 3\n\n[log_level]\nx = 1\n", "DIR/starling.toml:1: ncpu: unknown key, did you mean ncpus?\n" +
-			"DIR/starling.toml:3: log_level: map[x:1] is not a string in quotes"},
+			"DIR/starling.toml:3: log_level: a table is not a string in quotes"},
 		{"wrong kinds", "ncpus = \"all\"\nallow_multiple_clients = 1", "DIR/starling.toml:1: ncpus: \"all\" is not a whole number\n" +
 			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false; write allow_multiple_clients = true"},
 		{"log flags", "[log_flags]\ncpu_sched = true\ncpu_schd = true", "DIR/starling.toml:3: log_flags.cpu_schd: unknown key, did you mean cpu_sched?"},
