@@ -60,7 +60,7 @@ func flagError(cmd *cobra.Command, err error) error {
 func exclusive(cmd *cobra.Command) (err error) {
 	seen := make(map[string]string)
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] {
+		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] { // without it, cobra refuses them in its own words
 			if other := seen[group]; other != "" {
 				err = usageError{seeHelp(cmd, fmt.Errorf("--%s and --%s cannot be used together", other, f.Name))}
 			}

@@ -272,7 +272,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 	}
 	g.Check = fits(token.ID)
 	defer func() {
-		if err != nil { // files without a workunit count for no token
+		if err != nil { // files that no workunit needs would stay for ever
 			err = errors.Join(err, g.Clear(context.WithoutCancel(ctx)))
 		}
 	}()

@@ -26,6 +26,8 @@ func TestParams(t *testing.T) {
 		{"many results raise the limits not said", workgen.Params{MinQuorum: 20}, ""},
 		{"a small total lowers the others", workgen.Params{MaxTotalResults: 1}, ""},
 		{"a bound alone", workgen.Params{RscFpopsBound: 1e9}, ""},
+		{"a million results", workgen.Params{TargetNResults: 1_000_000}, "target_nresults is 1e+06, want at most 1000"},
+		{"too much credit", workgen.Params{Credit: 1e9}, "credit is 1e+09, want at most 7.3e+07"},
 		{"target below quorum", workgen.Params{MinQuorum: 3, TargetNResults: 2}, "target_nresults (2) is below min_quorum (3)"},
 		{"bound below estimate", workgen.Params{RscFpopsEst: 2e9, RscFpopsBound: 1e9}, "rsc_fpops_bound (1e+09) is below rsc_fpops_est (2e+09)"},
 		{"total below target", workgen.Params{TargetNResults: 5, MaxTotalResults: 4}, "max_total_results (4) is below target_nresults (5)"},
