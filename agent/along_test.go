@@ -1,12 +1,9 @@
 package agent_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
@@ -24,7 +21,7 @@ func TestADeviceThatWaitsIsAskedForAlong(t *testing.T) {
 		p.SetStream(fake, state.Stream{Retry: state.Retry{Failures: 3, NextTry: until}})
 		db.Projects.Put(tx, demoURL, p)
 	})
-	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte("[[coproc]]\ntype = \"fake\"\ncount = 1\n"), 0o600))
+	w.configure(t, "[[coproc]]\ntype = \"fake\"\ncount = 1\n")
 	w.run(func(t *testing.T) {
 		w.after(t, time.Minute)
 		r := w.request(t, 0)

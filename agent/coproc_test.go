@@ -39,7 +39,7 @@ func TestATaskOnACoprocessor(t *testing.T) {
 	answers[upload] = []answer{rec("005-upload")}
 	w := newWorld(t, demoURL, answers, nil)
 	declared := "[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e11\ndevice_nums = [3, 5]\n"
-	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte(declared), 0o600))
+	w.configure(t, declared)
 	path := settings.AccountPath(w.dir, demoURL)
 	account, err := os.ReadFile(path)
 	if err == nil {
@@ -181,7 +181,7 @@ func TestSettingsOfCoprocessorsAreReadAgain(t *testing.T) {
 	w := newWorld(t, demoURL, withMaster(t, demoURL), nil)
 	write := func(text string) {
 		t.Helper()
-		must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte(text), 0o600))
+		w.configure(t, text)
 	}
 	card := gpus.OpenCLDevice{Kind: "ATI", Facts: protocol.OpenCL{Name: "gfx1032", GlobalMem: 8e9, DeviceVersion: "OpenCL 2.1"}}
 	w.detect = func(context.Context) gpus.Report {

@@ -2,12 +2,9 @@ package agent_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -39,8 +36,7 @@ func TestEnergyIsShared(t *testing.T) {
 				db.Units.Put(tx, state.Key(demoURL, "w"), state.Workunit{Project: demoURL, Workunit: protocol.Workunit{Name: "w", AppName: "app"}})
 				db.Projects.Put(tx, demoURL, state.Project{MasterURL: demoURL, Name: "Demo", SchedulerURLs: []string{demoURL + "cgi"}, TakesEnergy: tt.before})
 			})
-			file := fmt.Appendf(nil, "share_energy = %t\nwatts_per_cpu = 9\n", tt.share)
-			must(t, os.WriteFile(filepath.Join(w.dir, settings.File), file, 0o600))
+			w.configure(t, fmt.Sprintf("share_energy = %t\nwatts_per_cpu = 9\n", tt.share))
 			w.run(func(t *testing.T) {
 				w.after(t, 2*time.Hour)
 				all := w.reports()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/reason"
 )
 
@@ -111,10 +112,9 @@ func plainWorld(t *testing.T, program string) *world {
 func (w *world) failing(t *testing.T) *control.Failing {
 	t.Helper()
 	var p control.Project
-	for deadline := time.Now().Add(time.Minute); p.Failing == nil; p = w.project(t, 20*time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing failed: %+v", w.after(t, 0))
-		}
-	}
+	testwait.Until(t, "a task to fail", func() bool {
+		p = w.project(t, 0)
+		return p.Failing != nil
+	})
 	return p.Failing
 }

@@ -67,7 +67,7 @@ func TestTasksThatRanAreInTheHistory(t *testing.T) {
 			answers["in_1"] = []answer{rec("003-download-in_1")}
 			answers[upload] = []answer{rec("005-upload")}
 			w := newWorld(t, demoURL, answers, nil)
-			must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte("watts_per_cpu = 3600\n"), 0o600))
+			w.configure(t, "watts_per_cpu = 3600\n")
 			w.start(t)
 			look := func() (all []control.HistoryTask) {
 				testwait.Try(t, t.Context(), "the task to be reported", func() error {

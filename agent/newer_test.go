@@ -2,13 +2,10 @@ package agent_test
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -22,8 +19,7 @@ func TestNewerVersions(t *testing.T) {
 	answers := withMaster(t, demoURL)
 	answers["latest"] = []answer{{code: http.StatusNotFound}, describes("1.0.0"), describes("1.0.1")}
 	w := newWorld(t, demoURL, answers, nil)
-	text := `release_url = "http://e.example/download/latest"`
-	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte(text), 0o600))
+	w.configure(t, `release_url = "http://e.example/download/latest"`)
 	w.run(func(t *testing.T) {
 		for _, step := range []struct {
 			after time.Duration

@@ -208,6 +208,14 @@ func (w *world) fill(t testing.TB, fill func(*state.DB, *state.Tx)) {
 		err = settings.WriteAccount(w.dir, settings.Account{MasterURL: w.url, Authenticator: "00000000000000000000000000000001", ResourceShare: 100})
 	}
 	must(t, err)
+	w.configure(t, "")
+}
+
+// configure writes the settings. Programs run at the priority of the tests, otherwise they would
+// starve while other programs compute.
+func (w *world) configure(t testing.TB, text string) {
+	t.Helper()
+	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte("no_priority_change = true\n"+text), 0o600))
 }
 
 // file puts a file into the project's folder.

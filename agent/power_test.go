@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/reason"
 )
 
@@ -24,7 +23,7 @@ func TestPowerLimit(t *testing.T) {
 	}
 	put("412")
 	text := "[[power]]\nname = \"Grid\"\nfile = '" + source + "'\nunit = \"g/kWh\"\nlimit = 300\nhysteresis = 20\nevery = 60\n"
-	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte(text), 0o600))
+	w.configure(t, text)
 	w.run(func(t *testing.T) {
 		s := w.after(t, 5*time.Second)
 		if s.ComputeCode != reason.PowerLimit || s.Compute != "Grid is at 412 g/kWh, above the limit of 300 g/kWh ([[power]] in starling.toml)." || !strings.HasPrefix(s.ComputeCure, "Wait until it is at 280 g/kWh") {
@@ -55,9 +54,8 @@ func TestPowerForecast(t *testing.T) {
 	source := filepath.Join(w.dir, "grid")
 	text := "[[power]]\nname = \"Grid\"\nfile = '" + source + "'\nlimit = 300\nforecast = \"hours\"\nforecast_time = \"0\"\nforecast_value = \"1\"\n"
 	hours := `{"hours": [["2000-01-01T00:00Z", 412], ["2000-01-01T01:00Z", 290], ["2000-01-01T02:00Z", 301], ["2000-01-01T03:00Z", 300]]}`
-	for name, content := range map[string]string{settings.File: text, "grid": hours} {
-		must(t, os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o600))
-	}
+	w.configure(t, text)
+	must(t, os.WriteFile(source, []byte(hours), 0o600))
 	w.run(func(t *testing.T) {
 		s := w.after(t, 5*time.Second)
 		if s.ComputeCode != reason.PowerLimit || !strings.HasPrefix(s.ComputeCure, "Wait until it is at 300, by its forecast at 01:00") {

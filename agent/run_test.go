@@ -2,14 +2,15 @@ package agent_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
 	"testing"
-	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -84,12 +85,12 @@ func TestRecordedJobs(t *testing.T) {
 			w := newWorld(t, demoURL, answers, nil)
 			w.start(t)
 			defer w.stop()
-			deadline := time.Now().Add(time.Minute)
-			for len(w.after(t, 20*time.Millisecond).Tasks) > 0 || len(w.reports()) == 0 {
-				if time.Now().After(deadline) {
-					t.Fatalf("not done: %+v", w.after(t, 0))
+			testwait.Try(t, t.Context(), "the task to be reported", func() error {
+				if s := w.after(t, 0); len(s.Tasks) > 0 || len(w.reports()) == 0 {
+					return fmt.Errorf("not done: %+v", s)
 				}
-			}
+				return nil
+			})
 			theirs, err := protocol.ParseSchedulerRequest(body(t, "debian-7.20.5/"+tt.set+"/"+tt.report+"-scheduler.request.http"))
 			must(t, err)
 			ours := w.reports()[0] // it may have asked for work before

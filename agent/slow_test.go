@@ -129,7 +129,7 @@ func TestStalledTransfersKeepNobodyWaiting(t *testing.T) {
 	})
 	w.transport = stalled{w.peer}
 	must(t, settings.WriteAccount(w.dir, settings.Account{MasterURL: slowURL, Authenticator: "1", ResourceShare: 100}))
-	must(t, os.WriteFile(filepath.Join(w.dir, settings.File), []byte("max_file_xfers = 1\nmax_file_xfers_per_project = 1\n"), 0o600))
+	w.configure(t, "max_file_xfers = 1\nmax_file_xfers_per_project = 1\n")
 	w.run(func(t *testing.T) {
 		w.after(t, 10*time.Minute)
 		for _, n := range []string{"f1", "f2"} {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
@@ -139,7 +138,7 @@ func TestImportOfOwnProgram(t *testing.T) {
 		_, err := os.Stat(filepath.Join(dir, "slots/0/checkpoint"))
 		return err == nil
 	})
-	must(t, c.proc.Stop(2*time.Minute))
+	must(t, c.proc.Stop(testhost.Grace))
 	a := newAgent(t, "a")
 	out, err := a.Run(ctx, "import", dir)
 	if err != nil || !strings.Contains(out, "1 task (1 started, 0 finished)") {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testwait"
@@ -21,7 +20,7 @@ func TestDevProject(t *testing.T) {
 	server, err := testhost.Start(log, bin.Path("starling-server"), "dev", "--listen", addr, "--dir", dir, "--fault", "slow=20ms")
 	must(t, err)
 	t.Cleanup(func() {
-		if err := server.Stop(20 * time.Second); err != nil {
+		if err := server.Stop(testhost.Grace); err != nil {
 			t.Error(err)
 		}
 		showLog(t, log)

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
@@ -88,7 +87,7 @@ func moveWithCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project
 	c.until(ctx, "a task for a coprocessor", func(s string) bool {
 		return strings.Contains(s, "WU name: device_") && strings.Count(s, "state: downloaded") == strings.Count(s, "WU name: ")
 	})
-	must(t, c.proc.Stop(2*time.Minute))
+	must(t, c.proc.Stop(testhost.Grace))
 	a := configured(t, "a", "", "")
 	name := filepath.Join(a.Dir, "starling.toml")
 	usual, err := os.ReadFile(name)

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -85,7 +85,7 @@ func TestImportFromBOINC(t *testing.T) {
 	if out, err := a.Run(ctx, "import", c.dir); err == nil || !strings.Contains(err.Error(), "BOINC's client is running") {
 		t.Errorf("with the client running: %q, %v", out, err)
 	}
-	if err := c.proc.Stop(2 * time.Minute); err != nil { // it gives its application a minute to exit
+	if err := c.proc.Stop(testhost.Grace); err != nil { // it gives its application a minute to exit
 		t.Fatal(err)
 	}
 	before := contents(t, c.dir)

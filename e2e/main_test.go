@@ -41,9 +41,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience bounds a whole test. No test waits just for time to pass.
+// patience bounds a whole test, and only one that hangs lasts as long. No test waits just for time to
+// pass.
 func patience(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -259,7 +259,7 @@ func TestDebianPackage(t *testing.T) {
 	var agent *testhost.Process
 	stop := func() {
 		if agent != nil {
-			if err := agent.Stop(time.Minute); err != nil {
+			if err := agent.Stop(testhost.Grace); err != nil {
 				t.Error(err)
 			}
 			agent = nil

@@ -90,7 +90,7 @@ func (c *cluster) start(role string, shard int) {
 
 func (c *cluster) stop() {
 	for name, p := range c.procs {
-		if err := p.Stop(30 * time.Second); err != nil {
+		if err := p.Stop(testhost.Grace); err != nil {
 			c.t.Errorf("%s: %v", name, err)
 		}
 		showLog(c.t, c.p.Dir+"."+name+".log")

@@ -168,7 +168,7 @@ func seesTheDesktop(t *testing.T, ctx context.Context, d desktopSession) {
 	}
 	must(t, a.Start())
 	await(t, ctx, a, "the helper to connect again", reports)
-	if err := helper.Stop(time.Minute); err != nil && d.within == nil {
+	if err := helper.Stop(testhost.Grace); err != nil && d.within == nil {
 		t.Error(err)
 	}
 	await(t, ctx, a, "the helper to be forgotten", func(s control.Status) bool { return len(s.Helpers) == 0 && len(s.NoEffect) > 0 })

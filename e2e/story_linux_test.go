@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testdocs"
@@ -174,7 +173,7 @@ func (s *story) serve(command string) string {
 		s.t.Fatal(err)
 	}
 	stop := sync.OnceFunc(func() {
-		if err := p.Stop(20 * time.Second); err != nil {
+		if err := p.Stop(testhost.Grace); err != nil {
 			s.t.Errorf("%s: %v", command, err)
 		}
 		showLog(s.t, log)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/api"
 	apiclient "github.com/starling-grid/starling/server/api/client"
@@ -112,11 +113,12 @@ func TestAPI(t *testing.T) {
 	if now := <-waited; now.Unfinished == 2 {
 		t.Errorf("who waits is told %+v", now)
 	}
-	for deadline := time.Now().Add(time.Minute); !b.Done && time.Now().Before(deadline); {
+	testwait.Until(t, "the batch to be done", func() bool {
 		c.compute(c.rpc(1))
 		w.step()
 		p.ask("GET", fmt.Sprintf("batches/%d", b.ID), "", &b)
-	}
+		return b.Done
+	})
 	if !b.Done || b.Succeeded != 2 || b.Fetchable != 2 || b.Fraction != 1 {
 		t.Fatalf("at the end %+v", b)
 	}
@@ -169,9 +171,10 @@ func TestAPI(t *testing.T) {
 	}
 	// A batch that was purged is done, and is not made again.
 	w.ahead += 60 * 24 * time.Hour
-	for deadline := time.Now().Add(time.Minute); w.status().Workunits.Total > 0 && time.Now().Before(deadline); {
+	testwait.Until(t, "the batch to be purged", func() bool {
 		w.step()
-	}
+		return w.status().Workunits.Total == 0
+	})
 	if code, text := p.ask("POST", "batches", body, &b); code != 200 || !b.Done || !b.Expired || w.status().Workunits.Total != 0 {
 		t.Errorf("after it was purged: HTTP %d, %s, %d workunits", code, text, w.status().Workunits.Total)
 	}

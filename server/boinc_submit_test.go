@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/server/api"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -111,10 +112,11 @@ func TestBOINCSubmit(t *testing.T) {
 	}
 	s.wants(s.play("06_query_batch"), "<njobs>3</njobs>", "<state>1</state>", "<status>queued</status>")
 	w.step()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(s.play("06_query_batch"), "<state>2</state>") && time.Now().Before(deadline); {
+	testwait.Until(t, "the batch to be done", func() bool {
 		c.compute(c.rpc(1))
 		w.step()
-	}
+		return strings.Contains(s.play("06_query_batch"), "<state>2</state>")
+	})
 	text := s.play("06_query_batch")
 	s.wants(text, "<state>2</state>", "<fraction_done>1", "<name>staged</name>", "<canonical_instance_id>1</", "<status>done</status>")
 	if !regexp.MustCompile(`<total_cpu_time>[0-9.]*[1-9]`).MatchString(text) {
@@ -251,9 +253,10 @@ func TestBOINCSubmitExpires(t *testing.T) {
 	w.step()
 	s.wants(s.ask("query_batch", "<batch_id>1</batch_id>"), "<expire_time>1", "<state>1</state>")
 	w.ahead += 2 * time.Hour
-	for deadline := time.Now().Add(time.Minute); strings.Contains(s.ask("query_batches", ""), "<id>1</id>") && time.Now().Before(deadline); {
+	testwait.Until(t, "the batch to be purged", func() bool {
 		w.step()
-	}
+		return !strings.Contains(s.ask("query_batches", ""), "<id>1</id>")
+	})
 	if list := s.ask("query_batches", ""); strings.Contains(list, "<id>1</id>") || strings.Contains(list, "<id>2</id>") || !strings.Contains(list, "<name>kept</name>") {
 		t.Errorf("after they expired: %s", list)
 	}

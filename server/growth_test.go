@@ -115,7 +115,7 @@ func BenchmarkGrowth(b *testing.B) {
 		}))
 	}
 	x.check(w.Flush())
-	x.check(srv.Stop(time.Minute))
+	x.check(srv.Stop(testhost.Grace))
 }
 
 // repeatedly returns the duration of each call.

@@ -7,9 +7,9 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/internal/load"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/project"
@@ -55,7 +55,7 @@ func playLoad(t *testing.T, upload bool) {
 	mix, err := load.ParseMix("windows=1,linux=1,linux-arm64=1")
 	w.must(err)
 	r, err := load.Run(t.Context(), load.Config{
-		URL: url, Key: w.user("a@example.org"), Hosts: hosts, Connections: 4, Jobs: 3, Mix: mix, Duration: time.Minute, Timeout: time.Minute,
+		URL: url, Key: w.user("a@example.org"), Hosts: hosts, Connections: 4, Jobs: 3, Mix: mix, Duration: testwait.Patience, Timeout: testwait.Patience,
 		KeepAlive: true, Requests: 150, Upload: upload, UploadBytes: 200,
 	})
 	w.must(err)

@@ -184,7 +184,7 @@ func (x *bench) measure(bin string, pg *testpg.Server, t trial) run {
 	memory := 0.0
 	for _, srv := range servers {
 		memory += x.resident(srv.PID())
-		x.check(srv.Stop(time.Minute))
+		x.check(srv.Stop(testhost.Grace))
 	}
 	x.settle() // so that the next run starts even
 	r, tasks := parse(x.tb, out, pids[:len(servers)], pids[len(servers):], t.jobs)

@@ -3,20 +3,25 @@ package servertest
 import (
 	"context"
 	"log/slog"
+	"os"
+	"path/filepath"
 
 	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/protocol"
 )
 
 // Agent starts Starling's real agent in this process, with a separate data directory and account,
 // attached to the project, and ends it with the test. It runs programs (see Program), outside its
-// sandbox. log may be nil.
+// sandbox and at this process's priority. log may be nil.
 func (p *Project) Agent(name string, log *slog.Logger) *agent.Agent {
 	p.tb.Helper()
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	a, err := agent.New(agent.Config{DataDir: p.tb.TempDir(), Log: log, Version: "test"})
+	dir := p.tb.TempDir()
+	p.check(os.WriteFile(filepath.Join(dir, settings.File), []byte("no_priority_change = true\n"), 0o600))
+	a, err := agent.New(agent.Config{DataDir: dir, Log: log, Version: "test"})
 	p.check(err)
 	ended := make(chan error, 1)
 	ctx, stop := context.WithCancel(p.ctx)

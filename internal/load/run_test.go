@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -90,7 +91,7 @@ func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *project) config() Config {
 	mix, _ := ParseMix("linux")
 	return Config{
-		URL: p.URL, Key: "k", Hosts: 10, Connections: 4, Jobs: 1, Mix: mix, Duration: 20 * time.Second, Timeout: 20 * time.Second, KeepAlive: true,
+		URL: p.URL, Key: "k", Hosts: 10, Connections: 4, Jobs: 1, Mix: mix, Duration: testwait.Patience, Timeout: testwait.Patience, KeepAlive: true,
 	}
 }
 
@@ -239,7 +240,7 @@ func TestForeignAddressesAreRefused(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newProject(t).config()
-			c.URL, c.Hosts, c.Timeout = test.url, 1, 5*time.Second
+			c.URL, c.Hosts, c.Timeout = test.url, 1, testwait.Patience
 			_, err := Run(t.Context(), c)
 			if !errors.Is(err, ErrForeign) && (err == nil || !strings.Contains(err.Error(), "address refused")) {
 				t.Errorf("got %v, want that the address is refused", err)

@@ -62,7 +62,7 @@ func (a *Agent) Stop() error {
 	if a.running == nil {
 		return nil
 	}
-	return a.running.Stop(30 * time.Second)
+	return a.running.Stop(Grace)
 }
 
 // Reach waits until an agent that was started answers.

@@ -113,7 +113,7 @@ func (p *Project) Stop() error {
 	if p.serving == nil {
 		return nil
 	}
-	return p.serving.Stop(20 * time.Second)
+	return p.serving.Stop(Grace)
 }
 
 // Kill ends the server as a power cut would.

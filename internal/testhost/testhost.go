@@ -147,6 +147,10 @@ func (p *Process) Signal(s os.Signal) error {
 	return nil
 }
 
+// Grace is the time that a program has to end, and only one that hangs needs it all, however busy
+// the computer is.
+const Grace = 2 * time.Minute
+
 // Stop asks the process to end, and kills it when it has not within grace.
 func (p *Process) Stop(grace time.Duration) error {
 	asked := interrupt(p.cmd.Process)
