@@ -83,9 +83,9 @@ func TestARefusalIsWhyNothingIsAcknowledged(t *testing.T) {
 		text, err := os.ReadFile(path)
 		must(t, err)
 		must(t, os.WriteFile(path, []byte(regexp.MustCompile(`(?m)^authenticator = .*$`).ReplaceAllString(string(text), `authenticator = "00f1"`)), 0o600))
-		must(t, w.a.Reload(t.Context()))
-		if w.after(t, time.Minute); w.count(sched) != 2 {
-			t.Errorf("%d contacts after the key was corrected", w.count(sched))
+		must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject)) // sooner than the file is looked at
+		if w.after(t, time.Minute); w.count(sched) != 2 || w.request(t, 1).Authenticator != "00f1" {
+			t.Errorf("%d contacts after the key was corrected, the last with key %s", w.count(sched), w.request(t, 1).Authenticator)
 		}
 	})
 }

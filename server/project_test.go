@@ -86,7 +86,9 @@ func TestVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
-	elf := "\x7fELF" + strings.Repeat("\x00", 14) + "\x3e\x00" // a program for Linux on x86_64
+	elf := "\x7fELF" + strings.Repeat("\x00", 14) + "\x3e\x00"                     // a program for Linux on x86_64
+	pe := "MZ" + strings.Repeat("\x00", 58) + "\x40\x00\x00\x00PE\x00\x00\x64\xaa" // for Windows on ARM
+	macho := "\xcf\xfa\xed\xfe\x0c\x00\x00\x01" + strings.Repeat("\x00", 24)       // for macOS on ARM
 	good := operate.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.01", Main: w.file("x", "y")}
 	for _, tt := range []struct {
 		name   string
@@ -102,6 +104,8 @@ func TestVersions(t *testing.T) {
 		{"an empty program", func(v *operate.NewVersion) { v.Main = w.file("e", "") }, "is empty"},
 		{"a program for another system", func(v *operate.NewVersion) { v.Platform = "windows_x86_64"; v.Main = w.file("elf", elf) }, "is a program for linux, not for"},
 		{"a program for another processor", func(v *operate.NewVersion) { v.Platform = "aarch64-unknown-linux-gnu"; v.Main = w.file("elf", elf) }, "is a program for x86_64 processors"},
+		{"a program for another Windows", func(v *operate.NewVersion) { v.Platform = "windows_x86_64"; v.Main = w.file("pe", pe) }, "is a program for aarch64 processors"},
+		{"a program for another Mac", func(v *operate.NewVersion) { v.Platform = "x86_64-apple-darwin"; v.Main = w.file("macho", macho) }, "is a program for aarch64 processors"},
 		{"a wrapper for another system", func(v *operate.NewVersion) { v.Plain, v.Wrapper = true, w.file("exe", "MZ"+elf) }, "is a program for windows"},
 		{"a plan class of which nobody knows", func(v *operate.NewVersion) { v.PlanClass = "mt" }, "add [plan_class.mt]"},
 		{"clients that do not exist", func(v *operate.NewVersion) { v.MinCore, v.MaxCore = "8.0", "7.9" }, "no client is between"},

@@ -44,6 +44,7 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 		a.core.Log.Info("user request", "project", masterURL, "action", what)
 		switch what {
 		case control.UpdateProject:
+			_ = a.rules.ReadFiles() // changes of a moment ago are meant, too. It reports all that is wrong
 			a.talk.Ask(masterURL)
 			a.rules.ReadOwn(masterURL)
 			p, _ = a.core.DB.Projects.Get(masterURL)

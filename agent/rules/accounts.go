@@ -17,18 +17,20 @@ func (ru *Rules) ReadFiles() error {
 	if err := accounts.Keep(ru.Dir); err != nil {
 		ru.Log.Warn("account files cannot be backed up; a file missing at the next start would not be restored", "err", err)
 	}
+	before := ru.Accounts
 	ru.Accounts = accounts.InForce
 	errPrefs := ru.readPrefs()
 	ru.MergePrefs()
-	attached := ru.syncProjects(accounts, time.Now())
+	attached := ru.syncProjects(before, accounts, time.Now())
 	ru.faults = errors.Join(errAccounts, errPrefs)
 	ru.ReadOwn(attached...)
 	return errors.Join(ru.SettingsFaults, ru.faults)
 }
 
-// syncProjects makes the projects in the state those that have an account. Nothing
-// is given up at once: see GiveUp. It returns those that are new.
-func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) (attached []string) {
+// syncProjects makes the projects in the state those that have an account. before has the accounts
+// until now, and is empty when the agent starts. Nothing is given up at once: see GiveUp. It returns
+// those that are new.
+func (ru *Rules) syncProjects(before map[string]settings.Account, accounts settings.Accounts, now time.Time) (attached []string) {
 	for u, acc := range accounts.InForce {
 		p, known := ru.DB.Projects.Get(u)
 		if !known {
@@ -42,14 +44,15 @@ func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) (attach
 			ru.PutProject(p)
 			continue
 		}
-		before := p.Ending
+		ending := p.Ending
 		p.Ending = ru.presence(p.Ending, accounts.Missing[u], now)
-		rekeyed := slices.Contains(accounts.Rekeyed, u)
+		old, read := before[u]
+		rekeyed := read && old.Authenticator != acc.Authenticator || !read && slices.Contains(accounts.Rekeyed, u)
 		if rekeyed { // the wait was for the old key
 			p.Contact.MinRPCTime, p.Contact.NextRPCTime = now, now
 		}
-		if !known || rekeyed || p.Ending != before {
-			ru.tellPresence(u, before, p.Ending)
+		if !known || rekeyed || p.Ending != ending {
+			ru.tellPresence(u, ending, p.Ending)
 			ru.PutProject(p)
 		}
 		if wasDetached {
@@ -60,7 +63,7 @@ func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) (attach
 		if _, ok := accounts.InForce[u]; ok || p.Ending.Kind == state.Detaching {
 			continue
 		}
-		before := p.Ending
+		ending := p.Ending
 		if _, asked := accounts.Detached[u]; asked {
 			since := settings.DetachedAt(ru.Dir, u)
 			if since.After(now) {
@@ -70,9 +73,9 @@ func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) (attach
 			ru.Log.Info("project is being detached", "project", u, "at", p.Ending.At)
 		} else {
 			p.Ending = ru.presence(p.Ending, settings.AccountPath(ru.Dir, u), now)
-			ru.tellPresence(u, before, p.Ending)
+			ru.tellPresence(u, ending, p.Ending)
 		}
-		if p.Ending != before {
+		if p.Ending != ending {
 			ru.PutProject(p)
 		}
 	}

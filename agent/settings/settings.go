@@ -201,6 +201,12 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 	if s.MaxProcesses < 4 {
 		errs = append(errs, lines.Errorf("max_processes", "%d is too few, because wrappers need some themselves; use 4 or more", s.MaxProcesses))
 	}
+	if slices.Contains(s.ExclusiveApps, "") {
+		errs = append(errs, lines.Errorf("exclusive_apps", "a name is empty; for no programs use []"))
+	}
+	if slices.Contains(s.ExclusiveGPUApps, "") {
+		errs = append(errs, lines.Errorf("exclusive_gpu_apps", "a name is empty; for no programs use []"))
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.LogFlags)) {
 		if !slices.Contains(logflag.Names, name) {
 			errs = append(errs, lines.Unknown("log_flags."+name, logflag.Names))

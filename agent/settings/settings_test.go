@@ -64,6 +64,8 @@ max_processes = 4`, ""},
 			"DIR/starling.toml:3: ncpus: -1 is negative; use 0 for the actual number\n" +
 			"DIR/starling.toml:2: max_file_xfers: 101 is not between 1 and 100\n" +
 			"DIR/starling.toml:1: max_file_xfers_per_project: 0 is not between 1 and 100"},
+		{"empty names", "exclusive_apps = [\"\"]\nexclusive_gpu_apps = [\"doom\", \"\"]", "DIR/starling.toml:1: exclusive_apps: a name is empty; for no programs use []\n" +
+			"DIR/starling.toml:2: exclusive_gpu_apps: a name is empty; for no programs use []"},
 		{"no TOML", "log_level = \"info\"\nncpus 3\n", "DIR/starling.toml:2: ncpus: there is no = between key and value; write ncpus = VALUE"},
 		{"twice", "ncpus = 1\nncpus = 2\n", "DIR/starling.toml:2: ncpus: set twice; delete one of the lines"},
 	} {

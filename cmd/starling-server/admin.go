@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,7 @@ func adminCmd() *cobra.Command {
 			"The pages are at admin_listen of a running server. From another computer, reach it through SSH:\n" +
 			"ssh -L 8081:127.0.0.1:8081 server.",
 		Args: cobra.ExactArgs(1),
-		RunE: inProject(func(_ context.Context, p *project.Project, _ []string) error {
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
 			at := cmp.Or(listen, p.Config.AdminListen)
 			if at == "" {
 				return errors.New("the operator's pages have no address: set admin_listen in server.toml, for example to \"127.0.0.1:8081\", and restart serve; or, if serve was started with --admin-listen, add the same flag here")
@@ -38,7 +39,14 @@ func adminCmd() *cobra.Command {
 				host = "127.0.0.1"
 			}
 			fmt.Printf("http://%s/%s\n", net.JoinHostPort(host, port), console.Enter(p, actor(), time.Now()))
-			return nil
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			c, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "Nothing answers there yet: start the server with starling-server serve %s\n", args[0])
+				return nil
+			}
+			return c.Close()
 		}),
 	}
 	cmd.Flags().StringVar(&listen, "admin-listen", "", "address of the running server, if it was started with this flag (default: admin_listen in server.toml)")

@@ -257,7 +257,15 @@ func versionCmd() *cobra.Command {
 				}
 			}
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				return operate.AddVersion(ctx, p, v, time.Now())
+				err := operate.AddVersion(ctx, p, v, time.Now())
+				if usual, meant := operate.UsualPlatform(v.Platform); err == nil && !usual {
+					fmt.Printf("Few clients ask for the platform %s.", v.Platform)
+					if meant != "" {
+						fmt.Printf(" If you mean %s, publish it for that platform.", meant)
+					}
+					fmt.Println()
+				}
+				return err
 			})
 		},
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -165,6 +166,9 @@ func modeCmd(o *options) *cobra.Command {
 			kind, err := control.ParseMode(args[0])
 			if err != nil {
 				return err
+			}
+			if kind == prefs.Auto && cmd.Flags().Changed("for") {
+				return errors.New("auto lasts until you change it: leave out --for, or give it with always or never")
 			}
 			what := control.Computing
 			switch {

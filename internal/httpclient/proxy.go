@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	_ "golang.org/x/crypto/x509roots/fallback" // for systems without certificates
@@ -22,11 +23,17 @@ func CheckProxy(proxy string) error {
 		return nil
 	}
 	u, err := url.Parse(proxy)
-	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+	if err != nil || !validPort(u.Port()) || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 		return fmt.Errorf("%s is not a proxy URL; use http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT (with USER:PASSWORD@ before HOST if it requires a login), %s for no proxy, or nothing to use the environment's",
 			redacted(u, proxy), Direct)
 	}
 	return nil
+}
+
+// validPort accepts ports of TCP, and none.
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 func redacted(u *url.URL, text string) string {

@@ -56,7 +56,7 @@ func TestProxy(t *testing.T) {
 			t.Errorf("%s by %q except %v, environment %q: got %q, want %q", tt.url, tt.proxy, tt.except, tt.env, got, tt.want)
 		}
 	}
-	for _, bad := range []string{"own:2", "ftp://own", "http://", "http://own/path", "http://a b", "socks4://own", "http://u:secret@own/path"} {
+	for _, bad := range []string{"own:2", "ftp://own", "http://", "http://own/path", "http://a b", "socks4://own", "http://u:secret@own/path", "http://own:99999", "socks5://own:0"} {
 		_, err := httpclient.Transport(bad, nil)
 		if err == nil || !strings.Contains(err.Error(), "use http://HOST:PORT") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", bad, err)

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -96,7 +97,7 @@ type call struct {
 
 // Routes returns the routes for the paths below /api/v1/ of the project's URL.
 func (a *API) Routes() map[string]limit.Route {
-	return map[string]limit.Route{
+	routes := map[string]limit.Route{
 		"GET api/v1/openapi.json":                                  {Handle: a.openapi, Bound: limit.Small},
 		"POST api/v1/batches":                                      a.large(limit.Shared, maxBody, a.submit),
 		"GET api/v1/batches":                                       a.bearer(a.batches),
@@ -112,6 +113,31 @@ func (a *API) Routes() map[string]limit.Route {
 		"GET api/v1/batches/{id}/workunits":                        a.ofBatch(a.workunits),
 		"GET api/v1/batches/{id}/workunits/{name}/files/{file...}": a.ofBatch(a.file),
 	}
+	known := http.NewServeMux()
+	for pattern := range routes {
+		known.HandleFunc(strings.Replace(pattern, "api/v1", "", 1), http.NotFound)
+	}
+	routes["api/v1/{rest...}"] = limit.Route{Bound: limit.Bound{Kept: limit.Nowhere}, Handle: func(w http.ResponseWriter, r *http.Request) {
+		a.unknown(w, known, r.PathValue("rest"))
+	}}
+	return routes
+}
+
+// unknown answers a request that none of the known routes takes.
+func (a *API) unknown(w http.ResponseWriter, known *http.ServeMux, path string) {
+	const cure = "see docs/api.md, or openapi.json below api/v1/ for programs"
+	var methods []string
+	for _, m := range []string{http.MethodDelete, http.MethodGet, http.MethodPost, http.MethodPut} {
+		if _, pattern := known.Handler(&http.Request{Method: m, URL: &url.URL{Path: "/" + path}}); pattern != "" {
+			methods = append(methods, m)
+		}
+	}
+	if len(methods) == 0 {
+		a.refuse(w, faultf(http.StatusNotFound, cure, "the project has no such address below api/v1/"))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(methods, ", "))
+	a.refuse(w, faultf(http.StatusMethodNotAllowed, cure, "this address takes %s only", strings.Join(methods, " and ")))
 }
 
 func (a *API) openapi(w http.ResponseWriter, _ *http.Request) {

@@ -2,46 +2,72 @@ package operate
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 )
 
+// A program is the system and the processor of a program file, as in its header ("": any).
+type program struct{ system, machine string }
+
+// Processors. Programs for others are 32-bit ones, which run on most 64-bit computers, or rare.
+const amd64, arm64, riscv64 = "x86_64", "aarch64", "riscv64"
+
+// programOf reads the header of a program file. Scripts and unknown formats may run anywhere.
+func programOf(head []byte) program {
+	number := func(at, size uint32) uint32 {
+		var b [4]byte
+		if uint64(at)+uint64(size) <= uint64(len(head)) {
+			copy(b[:], head[at:at+size])
+		}
+		return binary.LittleEndian.Uint32(b[:])
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("\x7fELF")): // source: e_machine in the System V ABI
+		return program{"linux", map[uint32]string{62: amd64, 183: arm64, 243: riscv64}[number(18, 2)]}
+	case bytes.HasPrefix(head, []byte("MZ")): // source: Microsoft's PE format, "Machine Types"
+		return program{"windows", map[uint32]string{0x8664: amd64, 0xaa64: arm64}[number(number(0x3c, 4)+4, 2)]}
+	case bytes.HasPrefix(head, []byte("\xcf\xfa\xed\xfe")): // source: mach/machine.h
+		return program{"apple", map[uint32]string{0x01000007: amd64, 0x0100000c: arm64}[number(4, 4)]}
+	}
+	return program{}
+}
+
 // fits returns an error if the file at path is a program for another system or processor than the
-// platform's. Scripts and unknown formats may run anywhere.
+// platform's.
 func fits(path, platform string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	head := make([]byte, 20)
-	if _, err := io.ReadFull(f, head); err != nil {
-		return nil //nolint:nilerr // it is too short for a program of any of these formats
+	head, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	if err != nil {
+		return err
 	}
-	system, machine := "", ""
-	switch {
-	case bytes.HasPrefix(head, []byte("\x7fELF")):
-		system = "linux"
-		// Source: e_machine in the System V ABI. 32-bit programs run on most 64-bit computers.
-		machine = map[byte]string{62: "x86_64", 183: "aarch64", 243: "riscv64"}[head[18]]
-	case bytes.HasPrefix(head, []byte("MZ")):
-		system = "windows"
-	case bytes.HasPrefix(head, []byte("\xcf\xfa\xed\xfe")):
-		system = "apple"
-	default:
-		return nil
-	}
-	for _, other := range []string{"linux", "windows", "apple"} {
-		if other != system && strings.Contains(platform, other) {
-			return fmt.Errorf("%s is a program for %s, not for the platform %s", path, system, platform)
+	p := programOf(head)
+	for _, system := range []string{"linux", "windows", "apple"} {
+		if p.system != "" && p.system != system && strings.Contains(platform, system) {
+			return fmt.Errorf("%s is a program for %s, not for the platform %s", path, p.system, platform)
 		}
 	}
-	for _, other := range []string{"x86_64", "aarch64", "riscv64", "i686"} {
-		if machine != "" && other != machine && strings.HasPrefix(platform, other) {
-			return fmt.Errorf("%s is a program for %s processors, not for the platform %s", path, machine, platform)
+	if other := processor(platform); p.machine != "" && other != "" && p.machine != other {
+		emulated := p.system != "linux" && p.machine == amd64 && other == arm64
+		if !emulated {
+			return fmt.Errorf("%s is a program for %s processors, not for the platform %s", path, p.machine, platform)
 		}
 	}
 	return nil
+}
+
+// processor returns the processor that is part of a platform's name, or "".
+func processor(platform string) string {
+	for part, name := range map[string]string{"x86_64": amd64, "aarch64": arm64, "arm64": arm64, "riscv64": riscv64, "i686": "i686"} {
+		if strings.Contains(platform, part) {
+			return name
+		}
+	}
+	return ""
 }

@@ -61,10 +61,12 @@ func CheckApps(ctx context.Context, p *project.Project, now time.Time) (wrong []
 	}
 	for _, a := range apps {
 		_, err := workgen.New(p.Store, p.Download, p.Dir, a, now)
-		// The user who runs the check may lack a permission that the server has.
-		if err = errors.Join(checkApp(p, settingsOf(a)), err); err != nil && !errors.Is(err, fs.ErrPermission) {
-			v.Count++
-			v.Rows = append(v.Rows, a.Name+": "+sysfault.Plain(err))
+		for _, err := range []error{checkApp(p, settingsOf(a)), err} {
+			// The user who runs the check may lack a permission that the server has.
+			if err != nil && !errors.Is(err, fs.ErrPermission) {
+				v.Count++
+				v.Rows = append(v.Rows, a.Name+": "+sysfault.Plain(err))
+			}
 		}
 	}
 	if v.Count > 0 {

@@ -53,12 +53,8 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 	if _, err := project.ParseConfig("settings", []byte(c.Text())); err != nil {
 		return err
 	}
-	switch entries, err := os.ReadDir(dir); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	if err := project.Vacant(dir); err != nil {
 		return err
-	case len(entries) > 0:
-		return fmt.Errorf("%s is not empty: a project needs its own directory", dir)
 	}
 	if err := unused(ctx, c.Database); err != nil {
 		return err
@@ -135,8 +131,8 @@ func AddUser(ctx context.Context, p *project.Project, email, name, password stri
 	}
 	hash := ""
 	if password != "" {
-		if len(password) < p.Config.MinPasswdLength {
-			return "", fmt.Errorf("the password has %d characters; it needs at least %d", len(password), p.Config.MinPasswdLength)
+		if err := checkPassword(p, password); err != nil {
+			return "", err
 		}
 		hash = protocol.PasswordHash(password, email)
 	}

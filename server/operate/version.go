@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/nearest"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/operate/image"
@@ -63,9 +66,21 @@ var platforms = map[string]string{
 	"windows_arm64":               "Microsoft Windows running on an ARM 64-bit CPU",
 	"x86_64-apple-darwin":         "Mac OS on an Intel 64-bit CPU",
 	"arm64-apple-darwin":          "Mac OS on an ARM 64-bit CPU",
+	"i686-apple-darwin":           "Mac OS on an Intel 32-bit CPU",
+	"arm-android-linux-gnu":       "Android running on an ARM CPU",
+	"aarch64-android-linux-gnu":   "Android running on an aarch64 CPU",
 	"x86_64-linux-image":          "container images for Linux running on an AMD x86_64 or Intel EM64T CPU",
 	"aarch64-linux-image":         "container images for Linux running on an aarch64 CPU",
 	"x86_64-pc-freebsd__FreeBSD":  "FreeBSD running on an AMD x86_64 or Intel EM64T CPU",
+}
+
+// UsualPlatform returns whether clients are known to have the platform, and if not, the one that was
+// probably meant, or "".
+func UsualPlatform(name string) (usual bool, meant string) {
+	if platforms[name] != "" {
+		return true, ""
+	}
+	return false, nearest.Word(name, slices.Collect(maps.Keys(platforms)))
 }
 
 // AddVersion signs the files of an app version, unless they were signed elsewhere, puts them

@@ -300,6 +300,9 @@ func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prep
 	if err := spec.target(params); err != nil {
 		return prepared{}, err
 	}
+	if spec.Sticky && len(files) == 0 {
+		return prepared{}, errors.New("--sticky keeps input files on the computer, but the workunit has none: add --input, or leave out --sticky")
+	}
 	p := prepared{after: spec.Predecessor, outputs: outputs, host: spec.Host, user: spec.User, awaitHosts: spec.AwaitHosts, team: spec.Team, row: store.Workunit{
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
 		TokenID: spec.TokenID, OwnPriority: spec.OwnPriority,
@@ -453,6 +456,8 @@ func (g *Generator) find(ctx context.Context, from Given, await bool) (protocol.
 	switch {
 	case await && errors.Is(err, fs.ErrNotExist):
 		return protocol.FileInfo{Name: from.Path}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return protocol.FileInfo{}, fmt.Errorf("input file %s is not in download/: put it there with starling-server file stage, or let the workunit wait for it with --await-inputs: %w", from.Path, err)
 	case err != nil:
 		return protocol.FileInfo{}, fmt.Errorf("input file %s: %w", from.Path, err)
 	}

@@ -49,13 +49,11 @@ func OutputText(files []OutputFile) string {
 // CheckOutput returns an error if an output template is invalid. It refuses tags that have no
 // effect, too. name is the file's name, for messages.
 func CheckOutput(name, text string) error {
-	if _, err := ParseOutput(name, text); err != nil {
-		return err
-	}
 	if err := checkTags(text, outputTags); err != nil {
 		return fmt.Errorf("output template %s: %w", name, err)
 	}
-	return nil
+	_, err := ParseOutput(name, text)
+	return err
 }
 
 // ParseOutput reads an output template. It returns an error if no results can be made with it.

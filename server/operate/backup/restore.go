@@ -46,12 +46,8 @@ func Check(ctx context.Context, from string) (Report, error) {
 // served on the same computer. Its database must be empty, and so must its bucket, unless Where
 // names it. The settings are written last: after an error dir is not a project, and may be removed.
 func Restore(ctx context.Context, from, dir string, w Where, log *slog.Logger) (rep Report, err error) {
-	switch entries, err := os.ReadDir(dir); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	if err := project.Vacant(dir); err != nil {
 		return rep, err
-	case len(entries) > 0:
-		return rep, fmt.Errorf("%s is not empty: a project needs its own directory", dir)
 	}
 	var settings string
 	var c project.Config

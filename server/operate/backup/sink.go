@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -48,11 +49,17 @@ func isZipped(name string) bool {
 
 // newSink begins a backup at to, which does not exist, or is an empty folder.
 func newSink(to string) (sink, error) {
-	if isArchive(to) {
+	switch {
+	case isArchive(to):
 		return newArchive(to)
+	case otherArchive.MatchString(to):
+		return nil, fmt.Errorf("%s: backups are folders, or files whose names end with .tar, .tar.gz or .tgz", to)
 	}
 	return newFolder(to)
 }
+
+// otherArchive matches names with which people mean another kind of file.
+var otherArchive = regexp.MustCompile(`(?i)\.(zip|7z|rar|tar\.[a-z0-9]+|tb2|tbz2?|txz|tzst|gz|bz2|xz|zst)$`)
 
 // A folder is a backup in a folder.
 type folder struct {
