@@ -50,8 +50,10 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 	if c.MasterURL, err = project.MasterURL(n.MasterURL); err != nil {
 		return err
 	}
-	if _, err := project.ParseConfig("settings", []byte(c.Text())); err != nil {
-		return err
+	for _, f := range []struct{ flag, key string }{{"--name", "long_name"}, {"--db", "database"}, {"--files", "files"}} {
+		if err := c.Check(f.key); err != nil {
+			return fmt.Errorf("%s: %w", f.flag, err)
+		}
 	}
 	if err := project.Vacant(dir); err != nil {
 		return err

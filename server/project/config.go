@@ -186,6 +186,19 @@ func ParseConfig(name string, text []byte) (Config, error) {
 	return c, errors.Join(errs...)
 }
 
+// Check returns an error if the value of a setting is wrong.
+func (c *Config) Check(key string) error {
+	var errs []error
+	for _, k := range c.keys() {
+		if k.Name == key {
+			for _, check := range k.Checks {
+				errs = append(errs, check())
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // check looks at the values.
 func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 	bad := func(key, format string, args ...any) { errs = append(errs, lines.Errorf(key, format, args...)) }
