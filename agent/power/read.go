@@ -20,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/procgroup"
 	"github.com/starling-grid/starling/internal/sysfault"
 )
 
@@ -100,9 +101,9 @@ func (r *Reader) run(ctx context.Context, command []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8"}
 	cmd.Stdout, cmd.WaitDelay = &out, time.Second
-	ownGroup(cmd)
+	procgroup.Own(cmd)
 	err := cmd.Run()
-	endGroup(cmd)
+	procgroup.Kill(cmd)
 	switch {
 	case ctx.Err() != nil:
 		return nil, sentence("Its program %s did not end within %v.", command[0], patience)

@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/internal/procgroup"
 )
 
 // Prefix begins the name of a validator, assimilator or trickle handler that is
@@ -31,10 +33,12 @@ const (
 	maxOutput = 1 << 20
 	// maxStderr is the maximum size of a program's error output in the log.
 	maxStderr = 2 << 10
-	// linger is the time for which a program's children may keep its output open after it was
-	// killed.
+	// linger is the time for which a program's children may keep its output open after its end.
 	linger = 2 * time.Second
 )
+
+// ErrTimeout means that a program hangs, or is too slow.
+var ErrTimeout = errors.New("it ran for more than")
 
 // A Command is a program of the project.
 type Command struct {
@@ -78,8 +82,9 @@ func Parse(text, dir string) (Command, error) {
 
 // Run starts the program, gives it in as JSON and, if out is not nil, reads its answer into out. It
 // is an error if the program cannot be started, does not exit with status 0 in time, or answers
-// with anything but one object with known keys. The error quotes the end of the program's standard
-// error. A long-running program gets one line, and answers with one.
+// with anything but one object with known keys, which out accepts if it is an Answer. The error
+// quotes the end of the program's standard error, and the programs that it has started are killed.
+// A long-running program gets one line, and answers with one.
 func (c Command) Run(ctx context.Context, in, out any) error {
 	text, err := json.Marshal(in)
 	if err != nil {
@@ -89,17 +94,20 @@ func (c Command) Run(ctx context.Context, in, out any) error {
 	if limit <= 0 {
 		limit = Timeout
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it ran for more than %v", limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w %v", ErrTimeout, limit))
 	defer cancel()
 	if c.Pool != nil {
 		return c.Pool.ask(ctx, c, append(text, '\n'), out)
 	}
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Dir, cmd.WaitDelay = c.Dir, linger
+	procgroup.Own(cmd)
 	cmd.Stdin = bytes.NewReader(append(text, '\n'))
 	answer, complaint := &head{limit: maxOutput}, &tail{limit: maxStderr}
 	cmd.Stdout, cmd.Stderr = answer, complaint
-	if err := cmd.Run(); err != nil {
+	// A program that leaves others behind with its output open has ended all the same.
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		procgroup.Kill(cmd) // before the next run
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
@@ -117,6 +125,11 @@ func (c Command) Run(ctx context.Context, in, out any) error {
 	return nil
 }
 
+// An Answer returns an error if it does not fit the question.
+type Answer interface{ Accept() error }
+
+var errMore = errors.New("its answer is followed by more data")
+
 // decode reads an answer, which is one object with known keys.
 func decode(text []byte, out any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -125,7 +138,10 @@ func decode(text []byte, out any) error {
 		return fmt.Errorf("its answer: %w", err)
 	}
 	if d.More() {
-		return errors.New("its answer is followed by more data")
+		return errMore
+	}
+	if a, ok := out.(Answer); ok {
+		return a.Accept()
 	}
 	return nil
 }

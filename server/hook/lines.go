@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/starling-grid/starling/internal/procgroup"
 )
 
 // LinesPrefix begins the name of a validator that is a program which keeps running: it reads one
@@ -37,7 +39,7 @@ type running struct {
 }
 
 // ask sends one line to a program and reads its answer into out. A program that does not answer in
-// time, or not with one object, is killed. One that has ended since the last question is started
+// time, or not with one object that out accepts, is killed. One that has ended since the last question is started
 // again.
 func (p *Pool) ask(ctx context.Context, c Command, line []byte, out any) error {
 	for {
@@ -116,7 +118,8 @@ func (p *Pool) Close() {
 }
 
 func start(c Command) (*running, error) {
-	r := &running{cmd: exec.Command(c.Args[0], c.Args[1:]...), complaint: &tail{limit: maxStderr}}
+	r := &running{cmd: exec.CommandContext(context.Background(), c.Args[0], c.Args[1:]...), complaint: &tail{limit: maxStderr}}
+	procgroup.Own(r.cmd)
 	r.cmd.Dir, r.cmd.WaitDelay, r.cmd.Stderr = c.Dir, linger, r.complaint
 	out, err := r.cmd.StdoutPipe()
 	if err != nil {
@@ -132,7 +135,7 @@ func start(c Command) (*running, error) {
 	return r, nil
 }
 
-// ask writes a line and reads one.
+// ask writes a line and reads one. After an error, the program must be killed.
 func (r *running) ask(ctx context.Context, line []byte) ([]byte, error) {
 	type reply struct {
 		line []byte
@@ -153,6 +156,8 @@ func (r *running) ask(ctx context.Context, line []byte) ([]byte, error) {
 			err = errors.New("its answer is not a whole line")
 		case err != nil:
 			err = fmt.Errorf("it ended without an answer: %w", io.EOF)
+		case r.out.Buffered() > 0: // it would be the next question's answer
+			err = errMore
 		}
 		done <- reply{answer, err}
 	}()
@@ -160,15 +165,13 @@ func (r *running) ask(ctx context.Context, line []byte) ([]byte, error) {
 	case got := <-done:
 		return got.line, got.err
 	case <-ctx.Done():
-		_ = r.cmd.Process.Kill()
-		<-done
 		return nil, context.Cause(ctx)
 	}
 }
 
-// kill ends a program at once.
+// kill ends a program at once, with those that it has started.
 func (r *running) kill() {
-	_ = r.cmd.Process.Kill()
+	procgroup.Kill(r.cmd)
 	_ = r.in.Close()
 	_ = r.cmd.Wait()
 }
@@ -176,7 +179,7 @@ func (r *running) kill() {
 // end ends a program's input, and kills it if it stays.
 func (r *running) end() {
 	_ = r.in.Close()
-	t := time.AfterFunc(linger, func() { _ = r.cmd.Process.Kill() })
+	t := time.AfterFunc(linger, func() { procgroup.Kill(r.cmd) })
 	_ = r.cmd.Wait()
 	t.Stop()
 }

@@ -41,6 +41,8 @@ func lines() {
 			fmt.Println("yes")
 		case "two":
 			fmt.Println("{} {}")
+		case "two lines":
+			fmt.Println("{}\n{}")
 		case "bye":
 			fmt.Printf("{\"n\": %d, \"pid\": %d}\n", n, os.Getpid())
 			os.Exit(0)
@@ -87,6 +89,7 @@ func TestLinesThatGoWrong(t *testing.T) {
 		{"part", "not a whole line"},
 		{"nonsense", "its answer: invalid character"},
 		{"two", "its answer is followed by more data"},
+		{"two lines", "its answer is followed by more data"},
 	} {
 		before, err := ask("")
 		if err != nil {

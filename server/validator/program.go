@@ -56,14 +56,28 @@ func (p program) Check(ctx context.Context, c Case) (Findings, error) {
 	if len(q.Results) == 0 || c.Canonical == nil && len(q.Results) < c.Workunit.MinQuorum {
 		return f, nil // nothing to ask
 	}
-	var a answer
-	if err := p.cmd.Run(ctx, q, &a); err != nil {
-		return f, err
+	a := fitting{f: &f, c: c}
+	err := p.cmd.Run(ctx, q, &a)
+	if err == nil && a.Error != "" {
+		err = fmt.Errorf("%s: %q", p.cmd.Args[0], a.Error)
 	}
+	return f, err
+}
+
+// fitting is an answer to the question about a case. Another question's answer is refused, so that a
+// long-running program that is out of step with its questions is replaced.
+type fitting struct {
+	answer
+	f *Findings
+	c Case
+}
+
+// Accept implements hook.Answer.
+func (a *fitting) Accept() error {
 	if a.Error != "" {
-		return f, fmt.Errorf("%s: %q", p.cmd.Args[0], a.Error)
+		return nil
 	}
-	return f, a.apply(&f, c)
+	return a.apply(a.f, a.c)
 }
 
 func (p program) Usable(ctx context.Context, r store.Result) error {
