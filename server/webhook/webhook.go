@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
@@ -80,16 +81,18 @@ func (h *Herald) Pass(ctx context.Context, now time.Time) (told int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	for _, w := range due {
-		ok, err := h.look(ctx, w, now)
-		if err != nil {
-			return told, err
-		}
+	sent, errs := make([]bool, len(due)), make([]error, len(due))
+	var wg sync.WaitGroup
+	for i, w := range due { // receivers that do not answer delay no others
+		wg.Go(func() { sent[i], errs[i] = h.look(ctx, w, now) })
+	}
+	wg.Wait()
+	for _, ok := range sent {
 		if ok {
 			told++
 		}
 	}
-	return told, nil
+	return told, errors.Join(errs...)
 }
 
 // look sends a batch's webhook if the batch is done.

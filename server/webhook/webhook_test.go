@@ -6,10 +6,13 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -125,5 +128,40 @@ func TestHerald(t *testing.T) {
 	pass(24*time.Hour, 0, 3)
 	if !bytes.Contains(log.Bytes(), []byte("webhook delivered")) || !bytes.Contains(log.Bytes(), []byte("503 Service Unavailable")) {
 		t.Errorf("the log: %s", log.Bytes())
+	}
+}
+
+// Several receivers are notified at the same time, so that one that does not answer delays no other.
+func TestReceiversAtOnce(t *testing.T) {
+	st, err := store.OpenMemory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	const n = 3
+	var here sync.WaitGroup
+	here.Add(n)
+	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		here.Done()
+		here.Wait() // for the others
+	}))
+	defer srv.Close()
+	now := time.Unix(1_800_000_000, 0)
+	err = st.Update(t.Context(), func(tx *store.Tx) error {
+		id, err := tx.InsertToken(store.Token{CreateTime: now, Name: "lab", Hash: "00"})
+		for i := range n {
+			b, err2 := tx.InsertAPIBatch(store.APIBatch{Name: fmt.Sprint(i), Webhook: srv.URL, CreateTime: now, TokenID: id, Expected: 1})
+			err = errors.Join(err, err2, tx.APIBatchMade(b))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := New(st, slog.New(slog.DiscardHandler), []string{srv.URL}, func(_ *store.View, b store.APIBatch) (wire.Batch, error) {
+		return wire.Batch{ID: b.ID, Done: true}, nil
+	})
+	if told, err := h.Pass(t.Context(), now.Add(time.Hour)); told != n || err != nil {
+		t.Errorf("told %d, %v", told, err)
 	}
 }
