@@ -60,6 +60,9 @@ type Assimilator struct {
 	Settings
 
 	off pass.Off // workunits whose handler failed
+
+	mu   sync.Mutex
+	hung pass.Off // applications whose handler hangs
 }
 
 // Settings are the settings for the outcomes of workunits.
@@ -91,12 +94,13 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 	// The workunits that batched handlers took are recorded while they take the next.
 	none := func() error { return nil }
 	recorded := none
+	clock := pass.Clock(now)
 	load := func(tx *store.View, after int64) ([]store.Job, int64, error) {
-		return pass.Jobs(tx, (*store.View).ToAssimilate, after, &a.off, now)
+		return pass.Jobs(tx, (*store.View).ToAssimilate, after, &a.off, clock())
 	}
 	handled, err := pass.Each(ctx, a.Store, load, func(jobs []store.Job) (int, error) {
 		list := outgoings(jobs)
-		batched := a.hand(ctx, list)
+		batched := a.hand(ctx, list, clock)
 		err := recorded() // the batch before
 		var done []*outgoing
 		for _, o := range list {
@@ -106,8 +110,8 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 				done = append(done, o)
 			case pass.OfDatabase(o.err):
 				err = cmp.Or(err, o.err)
-			case ctx.Err() == nil:
-				delay := a.off.Failed(o.wu.ID, now, again, maxAgain)
+			case ctx.Err() == nil && !errors.Is(o.err, errHung):
+				delay := a.off.Failed(o.wu.ID, clock(), again, maxAgain)
 				a.Log.Error("can't assimilate", "workunit_id", o.wu.ID, "err", o.err, "retry_in", delay)
 			}
 		}
@@ -150,9 +154,12 @@ func outgoings(jobs []store.Job) (out []*outgoing) {
 	return out
 }
 
+// errHung means that a workunit waits because the program of its application hangs.
+var errHung = errors.New("the program hangs")
+
 // hand gives workunits to their handlers, several at a time, and reports whether all these are
 // Batched.
-func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool) {
+func (a *Assimilator) hand(ctx context.Context, list []*outgoing, clock func() time.Time) (batched bool) {
 	batched = true
 	var wg sync.WaitGroup
 	many, few := make(chan struct{}, batchedAtOnce), make(chan struct{}, max(1, a.AtOnce))
@@ -169,15 +176,27 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool)
 			handlers[o.wu.AppID] = h
 		}
 		take := func() {
-			if err := h.Assimilate(ctx, o.wu, o.results, o.canonical); err != nil {
+			err := h.Assimilate(ctx, o.wu, o.results, o.canonical)
+			if err != nil {
 				o.err = fmt.Errorf("workunit %s: %w", o.wu.Name, err)
 			}
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.hung.Hung(o.wu.AppID, err, clock())
 		}
 		slots := many
 		if _, ok := h.(Batched); !ok {
 			slots, batched = few, false
 		}
 		slots <- struct{}{}
+		a.mu.Lock()
+		due := a.hung.Due(o.wu.AppID, clock())
+		a.mu.Unlock()
+		if !due {
+			o.err = errHung
+			<-slots
+			continue
+		}
 		wg.Go(func() {
 			defer func() { <-slots }()
 			take()

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/server/assimilator"
+	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 )
@@ -65,6 +68,52 @@ func TestNoWorkunitIsBlamedForTheDatabase(t *testing.T) {
 	a.Handler = func(context.Context, int64) (assimilator.Handler, error) { return &meeting{}, nil }
 	if n, err := a.Pass(t.Context(), storetest.T0); n != 1 || err != nil {
 		t.Errorf("once it can be reached: handled %d, %v", n, err)
+	}
+}
+
+// hanging hangs with the workunits of one application that are called hang.
+type hanging struct{ taken []string }
+
+func (h *hanging) Assimilate(_ context.Context, wu store.Workunit, _ []store.Result, _ *store.Result) error {
+	h.taken = append(h.taken, wu.Name)
+	if wu.Name == "hang" {
+		return fmt.Errorf("x: %w 5m", hook.ErrTimeout)
+	}
+	return nil
+}
+
+// After an application's program has hung, the application's other outcomes wait for a minute, in which
+// other applications have their turn.
+func TestAHandlerThatHangs(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+	must(t, err)
+	defer st.Close()
+	w := storetest.Fill(t, st)
+	must(t, st.Update(t.Context(), func(tx *store.Tx) error {
+		other, err := tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
+		for _, name := range []string{"hang", "next", "other"} {
+			wu := w.Workunit(name)
+			if name == "other" {
+				wu.AppID = other
+			}
+			id, err2 := tx.InsertWorkunit(wu, nil)
+			old, err3 := tx.Workunit(id)
+			after := old
+			after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
+			err = errors.Join(err, err2, err3, tx.SaveWorkunit(old, after))
+		}
+		return err
+	}))
+	h := new(hanging)
+	a := &assimilator.Assimilator{
+		Store: st, Log: slog.New(slog.DiscardHandler),
+		Handler: func(context.Context, int64) (assimilator.Handler, error) { return h, nil },
+	}
+	for minute, want := range [][]string{{"hang", "other"}, {"hang"}, {"next"}, {"hang"}} {
+		h.taken = nil
+		if _, err := a.Pass(t.Context(), storetest.T0.Add(time.Duration(minute)*time.Minute)); err != nil || !slices.Equal(h.taken, want) {
+			t.Errorf("minute %d: taken %v, %v, want %v", minute, h.taken, err, want)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -98,6 +99,12 @@ func OfDatabase(err error) bool {
 	})
 }
 
+// Clock returns a clock for a pass that begins at now and whose programs may take minutes. It moves by whole minutes.
+func Clock(now time.Time) func() time.Time {
+	begin := time.Now()
+	return func() time.Time { return now.Add(time.Since(begin).Truncate(time.Minute)) }
+}
+
 // Off has the items that are put off because they failed, by ID. It is kept in memory: a restart
 // forgets it. Its zero value is ready. It is for one goroutine.
 type Off struct{ waits map[int64]wait }
@@ -119,6 +126,14 @@ func (o *Off) Failed(id int64, now time.Time, first, most time.Duration) time.Du
 	delay := min(max(first, 2*o.waits[id].delay), most)
 	o.waits[id] = wait{now.Add(delay), delay}
 	return delay
+}
+
+// Hung puts the ID of an application off for a minute if an error of its program is a time-out. The program may hang
+// for each of its rows, and in that minute other applications have their turn.
+func (o *Off) Hung(app int64, err error, now time.Time) {
+	if errors.Is(err, hook.ErrTimeout) {
+		o.Failed(app, now, time.Minute, time.Minute)
+	}
 }
 
 // Done forgets an id.

@@ -37,12 +37,14 @@ type Trickler struct {
 	// Handler returns the handler of an application.
 	Handler func(ctx context.Context, appID int64) (Handler, error)
 
-	off pass.Off // messages whose handler failed
+	off  pass.Off // messages whose handler failed
+	hung pass.Off // applications whose handler hangs
 }
 
 // Pass handles messages that wait, and returns how many. It is for one
 // goroutine.
 func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
+	clock := pass.Clock(now)
 	load := func(tx *store.View, after int64) (list []store.MsgFromHost, last int64, err error) {
 		if list, err = tx.MsgsToHandle(after, pass.Batch); err == nil && len(list) > 0 {
 			last = list[len(list)-1].ID
@@ -51,14 +53,15 @@ func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
 	}
 	return pass.Each(ctx, t.Store, load, func(list []store.MsgFromHost) (handled int, err error) {
 		for _, m := range list {
-			if !t.off.Due(m.ID, now) {
+			if !t.off.Due(m.ID, clock()) || !t.hung.Due(m.AppID, clock()) {
 				continue
 			}
 			if err := t.hand(ctx, m); err != nil {
 				if ctx.Err() != nil || pass.OfDatabase(err) {
 					return handled, err
 				}
-				delay := t.off.Failed(m.ID, now, again, maxAgain)
+				t.hung.Hung(m.AppID, err, clock())
+				delay := t.off.Failed(m.ID, clock(), again, maxAgain)
 				t.Log.Error("can't handle trickle-up message", "msg_from_host_id", m.ID, "result", m.ResultName, "err", err, "retry_in", delay)
 				continue
 			}

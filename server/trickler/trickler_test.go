@@ -3,12 +3,14 @@ package trickler_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/trickler"
@@ -16,20 +18,28 @@ import (
 
 type handler struct {
 	bad  string // the variety that it cannot handle
+	err  error
 	seen []string
 }
 
 func (h *handler) Handle(_ context.Context, m store.MsgFromHost) error {
 	h.seen = append(h.seen, m.Variety)
 	if m.Variety == h.bad {
-		return errors.New("no")
+		return h.err
 	}
 	return nil
 }
 
-// A message that cannot be handled waits longer and longer, and delays no other. Messages of an
-// application without a handler wait for one.
+// A message that cannot be handled waits longer and longer, and delays no other, except that the
+// messages of its application wait for a minute if the handler hangs. Messages of an application
+// without a handler wait for one.
 func TestPass(t *testing.T) {
+	testPass(t, errors.New("no"), []string{"a", "b", "c"}, []string{})
+	testPass(t, fmt.Errorf("x: %w 5m", hook.ErrTimeout), []string{"a", "c"}, []string{"b"})
+}
+
+func testPass(t *testing.T, failure error, first, fourth []string) {
+	t.Helper()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -38,10 +48,15 @@ func TestPass(t *testing.T) {
 	storetest.Fill(t, st) // its application lacks a handler
 	err = st.Update(t.Context(), func(tx *store.Tx) error {
 		id, err := tx.InsertApp(store.App{Name: "talks", Validator: "trivial", Assimilator: "copy", Trickle: "exec:x"})
-		for i, variety := range []string{"a", "b", "silent"} {
+		other, err3 := tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy", Trickle: "exec:x"})
+		err = errors.Join(err, err3)
+		for i, variety := range []string{"a", "b", "c", "silent"} {
 			m := store.MsgFromHost{HostID: 1, ResultID: int64(i), AppID: id, Variety: variety, XML: "x"}
-			if variety == "silent" {
+			switch variety {
+			case "silent":
 				m.AppID = 1
+			case "c":
+				m.AppID = other
 			}
 			_, err2 := tx.AddMsgFromHost(m)
 			err = errors.Join(err, err2)
@@ -51,7 +66,7 @@ func TestPass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &handler{bad: "a"}
+	h := &handler{bad: "a", err: failure}
 	tr := &trickler.Trickler{
 		Store: st, Log: slog.New(slog.DiscardHandler),
 		Handler: func(context.Context, int64) (trickler.Handler, error) { return h, nil },
@@ -64,10 +79,10 @@ func TestPass(t *testing.T) {
 			t.Errorf("saw %v, %v; want %v", h.seen, err, want)
 		}
 	}
-	pass(0, "a", "b")
+	pass(0, first...)
 	pass(59*time.Second, []string{}...)
 	pass(time.Second, "a")
-	pass(time.Minute, []string{}...)
+	pass(time.Minute, fourth...)
 	h.bad = ""
 	pass(time.Minute, "a")
 	pass(24*time.Hour, []string{}...)

@@ -51,6 +51,7 @@ type Validator struct {
 
 	unstored  pass.Off // workunits that could not be stored
 	unchecked pass.Off // workunits that could not be checked (their transition time is when they are due)
+	hung      pass.Off // applications whose program hangs
 
 	speeds   *hostversion.Speeds
 	speedsAt time.Time
@@ -129,12 +130,16 @@ type look struct {
 // patience. It returns the number stored. Workunits that programs still check stay in the pool.
 func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now time.Time) (handled int, err error) {
 	var found []*look
-	begin := v.clock()
+	begin, clock := v.clock(), pass.Clock(now)
 	save := func() error {
 		n, err := v.keep(ctx, found, now)
 		handled += n
 		found, begin = nil, v.clock()
 		return err
+	}
+	take := func(l *look) {
+		found = append(found, l)
+		v.hung.Hung(l.wu.AppID, l.err, clock())
 	}
 	for _, j := range jobs {
 		l := &look{wu: j.Workunit, results: j.Results}
@@ -145,9 +150,9 @@ func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now t
 		case nil:
 			found = append(found, l)
 		case program:
-			for !p.start(ctx, l) {
+			for v.hung.Due(l.wu.AppID, clock()) && !p.start(ctx, l) {
 				if done := p.next(patience); done != nil {
-					found = append(found, done)
+					take(done)
 				} else if err := save(); err != nil {
 					return handled, err
 				}
@@ -167,7 +172,7 @@ func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now t
 		if done == nil {
 			return handled, save()
 		}
-		found = append(found, done)
+		take(done)
 	}
 }
 
