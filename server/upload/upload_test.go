@@ -6,10 +6,12 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http/httptest"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/starling-grid/starling/protocol"
@@ -124,7 +126,7 @@ func TestUpload(t *testing.T) {
 		{"whole", nil, data, 0, data, 10},
 		{"without a checksum", func(r *protocol.UploadRequest) { r.MD5 = "" }, data, 0, data, 10},
 		{"empty", func(r *protocol.UploadRequest) { r.NBytes, r.MD5 = 0, "" }, "", 0, "", 0},
-		{"cut off", nil, data[:4], 1, "(none)", 4},
+		{"cut off", nil, data[:4], 1, "(none)", 3},
 		{"more than announced", nil, data + "more", 0, data, 10},
 		{"damaged", nil, "0123456780", 1, "(none)", 0},
 		{"no certificate", func(r *protocol.UploadRequest) { r.XMLSignature = "" }, data, -1, "(none)", 0},
@@ -170,18 +172,35 @@ func TestNamesStayInside(t *testing.T) {
 	}
 }
 
+// full cannot put a file into its place: the disk is full.
+type full struct{ upload.Files }
+
+func (full) CommitPart(context.Context, string) error {
+	return &fs.PathError{Op: "mkdir", Err: syscall.ENOSPC}
+}
+
+// A client continues with the size that the server gives, also after all data have arrived but could not be stored. It
+// would not send a file of which the server has everything.
 func TestResume(t *testing.T) {
-	w := newWorld(t)
-	r := w.request("out_1", "0123456789")
-	if got := w.upload(r, "0123"); got.Status != 1 {
-		t.Fatalf("first piece: %+v", got)
-	}
-	r.Offset = w.size("out_1")
-	if got := w.upload(r, "456789"); got.Status != 0 {
-		t.Fatalf("rest: %+v", got)
-	}
-	if got := w.content("out_1"); got != "0123456789" {
-		t.Errorf("content %q", got)
+	const data = "0123456789"
+	for _, piece := range []int{4, 10} {
+		w := newWorld(t)
+		r := w.request("out_1", data)
+		files := w.h.Files
+		w.h.Files = full{files}
+		if got := w.upload(r, data[:piece]); got.Status != 1 {
+			t.Fatalf("first piece: %+v", got)
+		}
+		w.h.Files = files
+		if r.Offset = w.size("out_1"); r.Offset == 0 || r.Offset == r.NBytes {
+			t.Fatalf("size %d after %d bytes", r.Offset, piece)
+		}
+		if got := w.upload(r, data[r.Offset:]); got.Status != 0 {
+			t.Fatalf("rest: %+v", got)
+		}
+		if got := w.content("out_1"); got != data {
+			t.Errorf("content %q", got)
+		}
 	}
 }
 
