@@ -49,8 +49,8 @@ func meeting(folder string) error {
 }
 
 // meet makes workunits that a program validates, AtOnce of them at a time. Of each workunit there
-// is one result. A program has so much time (0: hook.Timeout).
-func meet(t *testing.T, atOnce int, limit time.Duration) (v *Validator, add func(names ...string), valid func() []string) {
+// is one result.
+func meet(t *testing.T, atOnce int) (v *Validator, add func(names ...string), valid func() []string) {
 	t.Helper()
 	w := newWorld(t, 1, "text")
 	t.Setenv("VALIDATOR_MEETS", t.TempDir())
@@ -60,7 +60,7 @@ func meet(t *testing.T, atOnce int, limit time.Duration) (v *Validator, add func
 	}
 	w.v.AtOnce = atOnce
 	w.v.Checker = func(context.Context, int64) (Checker, error) {
-		return program{hook.Command{Args: []string{exe}, Timeout: limit}, Env{Files: w.files, App: "upper"}}, nil
+		return program{hook.Command{Args: []string{exe}}, Env{Files: w.files, App: "upper"}}, nil
 	}
 	var ids []int64
 	add = func(names ...string) {
@@ -94,7 +94,7 @@ func meet(t *testing.T, atOnce int, limit time.Duration) (v *Validator, add func
 
 // As many programs run at a time as may.
 func TestProgramsAtOnce(t *testing.T) {
-	v, add, valid := meet(t, 3, 0)
+	v, add, valid := meet(t, 3)
 	add("a-b-c", "b-a-c", "c-a-b", "d", "e")
 	if n, err := v.Pass(t.Context(), storetest.T0); n != 6 || err != nil { // with the one of newWorld
 		t.Errorf("handled %d, %v", n, err)
@@ -107,7 +107,7 @@ func TestProgramsAtOnce(t *testing.T) {
 // A program that is slow or fails delays no other workunit, not even one that needs validation
 // later.
 func TestAProgramHoldsUpItsOwnWorkunitOnly(t *testing.T) {
-	v, add, valid := meet(t, 2, 0)
+	v, add, valid := meet(t, 2)
 	stored := make(chan struct{}, 100)
 	v.Stored = func() { stored <- struct{}{} }
 	add("slow-later", "x-crash", "a", "b")
@@ -130,8 +130,15 @@ func TestAProgramHoldsUpItsOwnWorkunitOnly(t *testing.T) {
 // After a program has hung, the other workunits of its application wait for a minute. Otherwise it
 // could keep all places for programs.
 func TestAProgramThatHangs(t *testing.T) {
-	v, add, valid := meet(t, 1, 2*time.Second)
+	v, add, valid := meet(t, 1)
 	add("slow-never", "a")
+	patient := v.Checker
+	v.Checker = func(ctx context.Context, app int64) (Checker, error) {
+		c, err := patient(ctx, app)
+		p := c.(program)
+		p.cmd.Timeout = 5 * time.Second
+		return p, err
+	}
 	for minute, want := range [][]string{nil, {"a"}} {
 		if _, err := v.Pass(t.Context(), storetest.T0.Add(time.Duration(minute)*time.Minute)); err != nil {
 			t.Fatal(err)
@@ -139,12 +146,13 @@ func TestAProgramThatHangs(t *testing.T) {
 		if got := valid(); !slices.Equal(got, want) {
 			t.Errorf("minute %d: valid %v, want %v", minute, got, want)
 		}
+		v.Checker = patient
 	}
 }
 
 // Programs end with the pass that started them.
 func TestProgramsEndWithThePass(t *testing.T) {
-	v, add, valid := meet(t, 2, 0)
+	v, add, valid := meet(t, 2)
 	add("slow-never", "a")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	v.Stored = func() { cancel(errStopped) }
