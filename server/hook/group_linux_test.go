@@ -25,16 +25,16 @@ func TestProgramsOfAProgram(t *testing.T) {
 		{"accepts", child, nil, ""},
 		{"answers", child + `echo '{"n": 1}'`, nil, ""},
 		{"fails", strings.Replace(child, "&", ">/dev/null 2>&1 &", 1) + "exit 3", nil, "exit status 3"},
-		{"hangs", child + "wait", nil, "it ran for more than 5s"},
-		{"lines, ends", child + "read l; exit 3", new(hook.Pool), "it ran for more than 5s (stderr: the last word)"},
-		{"lines, hangs", child + "read l; wait", new(hook.Pool), "it ran for more than 5s"},
-		{"lines, does not read", child + "wait", new(hook.Pool), "it ran for more than 5s"},
+		{"hangs", child + "wait", nil, "it ran for more than 10s"},
+		{"lines, ends", child + "read l; exit 3", new(hook.Pool), "it ran for more than 10s (stderr: the last word)"},
+		{"lines, hangs", child + "read l; wait", new(hook.Pool), "it ran for more than 10s"},
+		{"lines, does not read", child + "wait", new(hook.Pool), "it ran for more than 10s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c := hook.Command{Args: []string{"sh", "-c", "echo the last word >&2; " + tt.script}, Dir: t.TempDir(), Timeout: time.Minute, Pool: tt.pool}
-			if strings.Contains(tt.want, "5s") {
-				c.Timeout = 5 * time.Second
+			c := hook.Command{Args: []string{"sh", "-c", "echo the last word >&2; " + tt.script}, Dir: t.TempDir(), Timeout: testwait.Patience, Pool: tt.pool}
+			if strings.Contains(tt.want, "10s") {
+				c.Timeout = 10 * time.Second
 			}
 			var out any = new(counted)
 			if tt.name == "accepts" {

@@ -136,7 +136,7 @@ func TestAProgramThatHangs(t *testing.T) {
 	v.Checker = func(ctx context.Context, app int64) (Checker, error) {
 		c, err := patient(ctx, app)
 		p := c.(program)
-		p.cmd.Timeout = 5 * time.Second
+		p.cmd.Timeout = 10 * time.Second
 		return p, err
 	}
 	for minute, want := range [][]string{nil, {"a"}} {
