@@ -46,6 +46,12 @@ type Info struct {
 	MD5    string // lower-case hex
 }
 
+// Made reports whether there is a tree at path. A folder whose disk is not mounted is empty.
+func Made(path string) bool {
+	_, err := os.Stat(filepath.Join(path, partDir))
+	return err == nil
+}
+
 // Open opens the tree at path and creates it if it does not exist.
 func Open(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o750); err != nil {

@@ -8,6 +8,7 @@ package project
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -99,13 +100,34 @@ func open(ctx context.Context, dir string, log *slog.Logger, may liberty) (*Proj
 }
 
 func (p *Project) open(ctx context.Context, may liberty) (err error) {
+	if err := p.openDatabase(ctx, may); err != nil {
+		return err
+	}
+	if err := p.mounted(ctx); err != nil {
+		return err
+	}
 	if p.Download, err = OpenTree(ctx, p.Dir, p.Config, DownloadDir); err != nil {
 		return err
 	}
-	if p.Upload, err = OpenTree(ctx, p.Dir, p.Config, UploadDir); err != nil {
-		return err
+	p.Upload, err = OpenTree(ctx, p.Dir, p.Config, UploadDir)
+	return err
+}
+
+// mounted returns an error if a folder of files is missing or empty although the project has work. With
+// a new one in its place, all results whose files it holds would fail.
+func (p *Project) mounted(ctx context.Context) error {
+	for _, name := range []string{DownloadDir, UploadDir} {
+		dir := filepath.Join(p.Dir, name)
+		if p.Config.Files != "" || blob.Made(dir) {
+			continue
+		}
+		st, err := store.Read(ctx, p.Store, func(tx *store.View) (store.Status, error) { return tx.Status(0) })
+		if err != nil || st.Workunits.Total == 0 {
+			return err
+		}
+		return fmt.Errorf("%s is missing or empty: mount its disk. If its files are lost, make the folder %s; results whose files are missing will fail", dir, filepath.Join(dir, ".part"))
 	}
-	return p.openDatabase(ctx, may)
+	return nil
 }
 
 // OpenTree opens the files of one kind, DownloadDir or UploadDir, of the project in dir

@@ -161,11 +161,18 @@ func newIntake(ctx context.Context, dir string, c project.Config) (*intake, erro
 	if err := os.MkdirAll(filepath.Join(dir, project.KeysDir), 0o700); err != nil {
 		return nil, err
 	}
-	if c.Files == "" {
-		return in, nil
-	}
 	in.trees = make(map[string]*blob.Bucket)
 	for _, name := range []string{project.DownloadDir, project.UploadDir} {
+		if c.Files == "" {
+			d, err := blob.Open(filepath.Join(dir, name))
+			if err == nil {
+				err = d.Close()
+			}
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
 		b, err := blob.OpenBucket(ctx, c.Files, name, filepath.Join(dir, name))
 		if err != nil {
 			in.close()
