@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/internal/testcatalog"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/prefs"
 )
 
 const literal = `('(?:[^'\\\n]|\\.)*')`
@@ -72,6 +74,10 @@ func texts(t *testing.T) map[string]bool {
 				all[text] = true
 			}
 		}
+	}
+	all["default"], all["as {name}"] = true, true // origins of preferences
+	for _, k := range prefs.Keys() {
+		all[k.About], all[cmp.Or(k.Unit, k.About)] = true, true
 	}
 	index, err := fs.ReadFile(embedded, "assets/index.html")
 	must(t, err)
@@ -135,7 +141,7 @@ func TestGermanCatalog(t *testing.T) {
 // The pages that are sent whole, and the catalog, are in the language that the browser asks for.
 func TestLanguageOfAnswers(t *testing.T) {
 	t.Parallel()
-	_, login := serve(t, new(agent))
+	_, login := serve(t, &agent{own: prefs.Layer{Values: map[string]float64{"max_ncpus_pct": 50}}})
 	base := "http://127.0.0.1:" + login.Port()
 	token := cookie(login.Port()) + "=" + login.Query().Get("token")
 	for _, tt := range []struct{ path, language, want string }{
@@ -148,6 +154,10 @@ func TestLanguageOfAnswers(t *testing.T) {
 		{"/tasks", "fr", `aria-label="Close details"`},
 		{"/catalog.json", "de", `"Tasks": "Aufgaben"`},
 		{"/catalog.json", "en", `{}`},
+		{"/api/prefs", "de", `"about":"rechnen, während der Computer im Akkubetrieb läuft"`},
+		{"/api/prefs", "de", `"unit":"Minuten"`},
+		{"/api/prefs", "de", `"origin":"Vorgabe"`},
+		{"/api/prefs", "de", `"origin":"wie max_ncpus_pct"`},
 	} {
 		r, page := ask(t, http.MethodGet, base+tt.path, "", "Cookie", token, "Accept-Language", tt.language)
 		if !strings.Contains(page, tt.want) || r.Header.Get("Vary") != "Accept-Language" {

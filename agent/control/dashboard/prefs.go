@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -41,13 +42,18 @@ func (s *Server) prefs(w http.ResponseWriter, r *http.Request) {
 	for w, d := range own.Days {
 		form.Days[weekday(w)] = d
 	}
+	l := words.LanguageOf(r.Context())
 	for _, k := range prefs.Keys() {
 		f := preference{
-			Name: k.Name, About: k.About, Unit: k.Unit, Bool: k.Bool(), Least: k.Least, Most: k.Most,
+			Name: k.Name, About: words.T(k.About).In(l), Unit: words.T(k.Unit).In(l), Bool: k.Bool(), Least: k.Least, Most: k.Most,
 			Value: k.Get(&p.Prefs), Origin: p.Origin[k.Name],
 		}
-		if filepath.IsAbs(f.Origin) {
+		if other, ok := strings.CutPrefix(f.Origin, "as "); ok {
+			f.Origin = words.T("as {name}", "name", other).In(l)
+		} else if filepath.IsAbs(f.Origin) {
 			f.Origin = filepath.Base(f.Origin)
+		} else {
+			f.Origin = words.T(f.Origin).In(l)
 		}
 		if v, ok := own.Values[k.Name]; ok {
 			f.Own = &v

@@ -2,7 +2,7 @@
 
 import { $, make, text, facts } from './dom.js';
 import { tr, rich, locale } from './language.js';
-import { moment } from './words.js';
+import { moment, whole } from './words.js';
 import { say, call } from './ask.js';
 
 let written = {}; // what is set here, by name, as it stands in the file
@@ -64,7 +64,7 @@ async function preview() {
 function line(k) {
   const id = `pref-${k.name}`;
   const about = make('span', {}, k.about[0].toUpperCase() + k.about.slice(1));
-  const shown = k.bool ? (k.value ? tr('yes') : tr('no')) : `${k.value} ${k.unit ?? ''}`.trim();
+  const shown = k.bool ? (k.value ? tr('yes') : tr('no')) : `${whole(k.value)} ${k.unit ?? ''}`.trim();
   let field;
   if (k.bool) {
     field = make('select', { id, name: k.name, 'aria-describedby': `${id}-now` },
