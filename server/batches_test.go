@@ -24,6 +24,10 @@ func TestSubmittersPages(t *testing.T) {
 	form.Set("quorum", "x")
 	v.wants(422, "The quorum is not a number")(v.do("POST", "batches", form))
 	form.Set("quorum", "1")
+	lines := form["lines"]
+	form.Set("lines", "\r\n")
+	v.wants(422, "The batch has no jobs")(v.do("POST", "batches", form))
+	form["lines"] = lines
 	v.wants(200, "<h1>Batch run-1</h1>", "Estimate: ", "Cancel the unfinished jobs")(v.do("POST", "batches", form))
 	w.step()
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
@@ -49,7 +53,9 @@ func TestSubmittersPages(t *testing.T) {
 	other := newVisitor(t, v.base)
 	stranger := w.token("other", nil, 0)
 	other.wants(200, "This token has no batches yet.")(other.do("POST", "batches", url.Values{"action": {"login"}, "token": {stranger.secret}}))
-	other.wants(422, "This token has no batch 1")(other.do("GET", "batches/1", nil))
+	for _, method := range []string{"GET", "POST"} {
+		other.wants(404, "This token has no batch of this number.")(other.do(method, "batches/1", nil))
+	}
 	v.wants(200, "gives you a token")(v.do("POST", "batches", url.Values{"action": {"logout"}}))
 	v.wants(200, "gives you a token")(v.do("GET", "batches/1/outputs.zip", nil))
 }

@@ -146,7 +146,7 @@ func TestSiteSettings(t *testing.T) {
 	at, err := url.Parse(link)
 	w.must(err)
 	final := url.Values{"token": {at.Query().Get("token")}, "email": {"lovelace@example.org"}, "old": {"wrong one"}}
-	v.wants(200, "password is wrong")(v.do("POST", "email", final))
+	v.wants(200, "The password is wrong")(v.do("POST", "email", final))
 	final.Set("old", "long enough")
 	v.wants(200, "lovelace@example.org")(v.do("POST", "email", final))
 	w.userByEmail("lovelace@example.org")

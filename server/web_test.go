@@ -90,9 +90,9 @@ func TestAccountPages(t *testing.T) {
 	v.wants(200, "Sign up", "starling attach "+base)(v.do("GET", "join", nil))
 	v.wants(200, "Log in")(v.do("GET", "account", nil)) // sent to the log-in page
 	form := url.Values{"email": {"Eve@Example.org"}, "password": {"short"}, "name": {`"><script>alert(1)</script>`}}
-	v.wants(422, "The password is too short", "&lt;script&gt;")(v.do("POST", "signup", form))
+	v.wants(422, "The password is too short: at least 6 characters are required", "&lt;script&gt;")(v.do("POST", "signup", form))
 	form.Set("password", "long enough")
-	v.wants(422, "Not a valid user name")(v.do("POST", "signup", form))
+	v.wants(422, "Not a valid user name: enter one line without &lt; and &gt;")(v.do("POST", "signup", form))
 	form.Set("name", "Eve & co")
 	v.wants(200, "Eve &amp; co", "eve@example.org", "--key")(v.do("POST", "signup", form))
 	v.wants(200, "No computer has contacted the project yet")(v.do("GET", "computers", nil))
@@ -129,7 +129,10 @@ func TestAccountPages(t *testing.T) {
 	// A new password ends other visits.
 	other := newVisitor(t, base)
 	other.wants(200, "Eve &amp; co")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
-	v.wants(200, "e-mail address or password is wrong")(v.do("POST", "settings", url.Values{"what": {"password"}, "old": {"wrong"}, "password": {"another one"}}))
+	v.wants(200, "The password is wrong")(v.do("POST", "settings", url.Values{"what": {"password"}, "old": {"wrong"}, "password": {"another one"}}))
+	if _, page := v.do("POST", "settings", url.Values{"what": {"password"}, "old": {"long enough"}, "password": {"short"}}); strings.Contains(page, "Password changed") {
+		t.Error("a refused password is said to be changed")
+	}
 	v.wants(200, "Password changed")(v.do("POST", "settings", url.Values{"what": {"password"}, "old": {"long enough"}, "password": {"another one"}}))
 	other.wants(200, "Forgot your password?")(other.do("GET", "account", nil))
 	other.wants(422, "e-mail address or password is wrong")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))

@@ -77,9 +77,6 @@ var ErrGuesses = Refuse(protocol.ErrNumProjectDown, words.T("too many wrong pass
 // ErrWrong is the answer to a wrong password, and on pages to an unknown address too.
 var ErrWrong = Refuse(protocol.ErrNumBadPassword, words.T("Invalid password"))
 
-// ErrShort is the answer to a password that is shorter than the project allows.
-var ErrShort = Refuse(protocol.ErrNumNotUnique, words.T("the password is too short"))
-
 // noPassword is a hash that matches no password. It is compared if there is no account, so that the
 // answer takes as long.
 var noPassword = sync.OnceValue(func() []byte {
@@ -242,10 +239,18 @@ func (g *Gate) invited(code string) bool {
 	return ok
 }
 
+// CheckPassword returns an error if a password is shorter than the project allows.
+func (g *Gate) CheckPassword(password string) error {
+	if len(password) < g.MinPasswdLength {
+		return Refuse(protocol.ErrNumNotUnique, words.T("the password is too short: at least {n} characters are required", "n", g.MinPasswdLength))
+	}
+	return nil
+}
+
 // SetPassword changes a password, and ends all visits but this one, which begins anew.
 func (g *Gate) SetPassword(w http.ResponseWriter, r *http.Request, p Proof, password string) error {
-	if len(password) < g.MinPasswdLength {
-		return ErrShort
+	if err := g.CheckPassword(password); err != nil {
+		return err
 	}
 	hash, err := g.Hash(r, p.EmailAddr, password)
 	if err != nil {

@@ -54,7 +54,7 @@ func blank(email, name string, now time.Time) (store.User, error) {
 // CheckEmail returns an error if no account can have an address, which is in canonical form.
 func CheckEmail(email string) error {
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxName || !plain(email) {
-		return Refuse(protocol.ErrNumBadEmail, words.T("not a valid e-mail address"))
+		return Refuse(protocol.ErrNumBadEmail, words.T("not a valid e-mail address: enter one such as ann@example.org"))
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func CheckEmail(email string) error {
 func Name(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > maxName || !plain(name) || strings.ContainsAny(name, "<>") {
-		return "", Refuse(protocol.ErrNumBadUserName, words.T("not a valid user name"))
+		return "", Refuse(protocol.ErrNumBadUserName, words.T("not a valid user name: enter one line without < and >, of at most {n} bytes", "n", maxName))
 	}
 	return name, nil
 }

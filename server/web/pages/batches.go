@@ -99,14 +99,14 @@ func (p *Pages) batch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodPost {
-		if _, err := c.Cancel(r.Context(), id); err != nil {
-			p.showBatches(w, r, "batches.html", map[string]any{"Form": url.Values{}}, err)
+		if _, err = c.Cancel(r.Context(), id); err != nil {
+			p.withoutBatch(w, r, c, err)
 			return
 		}
 		http.Redirect(w, r, fmt.Sprint(p.Gate.MasterURL, "batches/", id), http.StatusSeeOther)
 		return
 	}
-	data := map[string]any{"Here": "batches", "Form": url.Values{}}
+	data := map[string]any{"Here": "batches"}
 	b, err := c.Batch(r.Context(), id)
 	if err == nil {
 		data["Title"], data["Batch"], data["Percent"] = words.T("Batch {name}", "name", b.Name), b, fmt.Sprintf("%.0f", 100*b.Fraction)
@@ -121,10 +121,21 @@ func (p *Pages) batch(w http.ResponseWriter, r *http.Request) {
 		data["Failed"], err = failed(r, c, id)
 	}
 	if err != nil {
-		p.showBatches(w, r, "batches.html", data, err)
+		p.withoutBatch(w, r, c, err)
 		return
 	}
 	p.show(w, r, http.StatusOK, "batch.html", data)
+}
+
+// withoutBatch shows why a batch is not shown: it is unknown, or else the token is.
+func (p *Pages) withoutBatch(w http.ResponseWriter, r *http.Request, c *client.Client, err error) {
+	if _, limits := c.Limits(r.Context()); limits == nil {
+		if _, ok := errors.AsType[*wire.Fault](err); ok {
+			p.missing(w, r, words.T("This token has no batch of this number."))
+			return
+		}
+	}
+	p.showBatches(w, r, "batches.html", map[string]any{"Form": url.Values{}}, err)
 }
 
 // failed returns the first workunits of a batch that failed.
@@ -174,6 +185,9 @@ func submit(r *http.Request, c *client.Client) (b wire.Batch, err error) {
 		s.Workunits = append(s.Workunits, wire.Workunit{
 			CommandLine: r.PostFormValue("args"), Inputs: []wire.Input{{Name: r.PostFormValue("input"), Text: &line}},
 		})
+	}
+	if len(s.Workunits) == 0 {
+		return b, refusal("the batch has no jobs: write one line of input for each")
 	}
 	return c.Submit(r.Context(), s)
 }

@@ -130,7 +130,7 @@ func describe(tx *store.View, data map[string]any, visitor store.User, id, befor
 	}
 	h.ExpavgCredit = credit.Decayed(h.ExpavgCredit, h.ExpavgTime, time.Now())
 	data["Host"], data["Own"], data["Title"] = &h, own, words.T("Computer {id}", "id", h.ID)
-	data["Venues"], data["Before"] = venues(words.T("none")), before
+	data["Venues"], data["Before"] = venues(words.T("no venue")), before
 	if own {
 		data["Title"], data["Here"] = called(h), "account"
 		if data["Twins"], err = twins(tx, h); err != nil {

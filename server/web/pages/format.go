@@ -105,8 +105,8 @@ func decimalPoint(l words.Language) string {
 // labels are the names of states, outcomes and venues for people.
 var labels = map[string]words.Text{
 	"inactive": words.T("inactive"), "unsent": words.T("unsent"), "in_progress": words.T("in progress"), "over": words.T("over"),
-	"init": words.T("init"), "success": words.T("success"), "couldnt_send": words.T("couldnt send"), "client_error": words.T("client error"),
-	"no_reply": words.T("no reply"), "didnt_need": words.T("didnt need"), "validate_error": words.T("validate error"), "client_detached": words.T("client detached"),
+	"init": words.T("init"), "success": words.T("success"), "couldnt_send": words.T("could not be sent"), "client_error": words.T("client error"),
+	"no_reply": words.T("no reply"), "didnt_need": words.T("not needed"), "validate_error": words.T("validate error"), "client_detached": words.T("client detached"),
 	"home": words.T("home"), "work": words.T("work"), "school": words.T("school"),
 }
 

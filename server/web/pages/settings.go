@@ -39,10 +39,7 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request, visit *account.Pr
 	if what == "profile" {
 		return p.setProfile(r, visit)
 	}
-	password, err := p.Gate.Prove(r, visit.EmailAddr, protocol.PasswordHash(r.PostFormValue("old"), visit.EmailAddr))
-	if refused, ok := errors.AsType[*account.Refusal](err); ok && refused.Num == protocol.ErrNumNotFound {
-		err = account.ErrSession // the address was changed or the account deleted just now, and the visit ended
-	}
+	password, err := p.again(r, visit)
 	if err != nil {
 		return words.Text{}, err
 	}
@@ -60,6 +57,20 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request, visit *account.Pr
 		return words.Text{}, p.delete(w, r, visit, proof)
 	}
 	return words.Text{}, refusal("nothing was asked for")
+}
+
+// again returns the proof of the password that a visitor entered once more.
+func (p *Pages) again(r *http.Request, visit *account.Proof) (account.Proof, error) {
+	proof, err := p.Gate.Prove(r, visit.EmailAddr, protocol.PasswordHash(r.PostFormValue("old"), visit.EmailAddr))
+	if refused, ok := errors.AsType[*account.Refusal](err); ok {
+		switch refused.Num {
+		case protocol.ErrNumNotFound:
+			err = account.ErrSession // the address was changed or the account deleted just now, and the visit ended
+		case protocol.ErrNumBadPassword:
+			err = refusal("the password is wrong")
+		}
+	}
+	return proof, err
 }
 
 func (p *Pages) delete(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof) error {
@@ -125,10 +136,9 @@ func (p *Pages) email(w http.ResponseWriter, r *http.Request, visit account.Proo
 	}
 	data := map[string]any{"Token": token, "Email": email}
 	if err == nil && r.Method == http.MethodPost {
-		password := r.PostFormValue("old")
 		var owner account.Proof
-		if owner, err = p.Gate.Prove(r, visit.EmailAddr, protocol.PasswordHash(password, visit.EmailAddr)); err == nil {
-			err = p.setEmail(w, r, &visit, visit.And(bearer).And(owner), email, password, time.Now())
+		if owner, err = p.again(r, &visit); err == nil {
+			err = p.setEmail(w, r, &visit, visit.And(bearer).And(owner), email, r.PostFormValue("old"), time.Now())
 		}
 		if err == nil {
 			http.Redirect(w, r, p.Gate.MasterURL+"account", http.StatusSeeOther)

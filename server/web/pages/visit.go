@@ -48,8 +48,8 @@ func (p *Pages) signup(w http.ResponseWriter, r *http.Request) {
 // enrol makes the account that a form asks for.
 func (p *Pages) enrol(w http.ResponseWriter, r *http.Request) error {
 	email, password := r.PostFormValue("email"), r.PostFormValue("password")
-	if len(password) < p.Gate.MinPasswdLength {
-		return account.ErrShort
+	if err := p.Gate.CheckPassword(password); err != nil {
+		return err
 	}
 	if p.terms() && r.PostFormValue("terms") == "" {
 		return refusal("please agree to the terms of use")
