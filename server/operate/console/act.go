@@ -152,10 +152,16 @@ func limitToken(ctx context.Context, c *Console, f form) (string, error) {
 			continue
 		}
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n > math.MaxInt32 && name == "quota" {
+		switch {
+		case err != nil:
 			return "", fmt.Errorf("%q is not a number", text)
+		case name == "quota" && (n > math.MaxInt32 || n != math.Trunc(n)):
+			return "", fmt.Errorf("%q is not a number of workunits: give one from 0 to %d", text, math.MaxInt32)
 		}
 		given[name] = n
+	}
+	if len(given) == 0 {
+		return "", errors.New("nothing was changed: fill in the limits to change")
 	}
 	return "The limits are changed.", operate.SetToken(ctx, c.project, f.id, func(l *operate.TokenLimits) {
 		for name, n := range given {

@@ -238,6 +238,8 @@ func TestActing(t *testing.T) {
 	}
 	d.see(200, "do/tokens-set", url.Values{"id": {"lab"}, "max-gb": {"1.5"}, "max-cpu-hours": {"20"}, "weight": {"3"}}, "The limits are changed", "0 of 7", "0 bytes of 1.5 GB", "0 of 20")
 	d.see(422, "do/tokens-set", url.Values{"id": {"lab"}, "quota": {"-1"}}, "--quota is -1")
+	d.see(422, "do/tokens-set", url.Values{"id": {"lab"}, "quota": {"1.5"}}, "is not a number of workunits")
+	d.see(422, "do/tokens-set", url.Values{"id": {"lab"}, "weight": {" "}}, "Nothing was changed: fill in the limits to change")
 	d.see(200, "do/batch-cancel", url.Values{"id": {"7"}}, "0 workunits would be cancelled. 1 already had an outcome. Nothing has changed.")
 	d.see(200, "do/work-cancel", url.Values{"id": {"2"}, "reason": {"a slip"}}, "1 workunit cancelled.")
 	d.see(200, "do/work-undo", url.Values{"id": {"2"}}, "1 workunit revived.", "work cancel: a slip", "work cancel --undo")
@@ -249,7 +251,7 @@ func TestActing(t *testing.T) {
 		t.Errorf("the audit log tells too much: %s", text)
 	}
 	entries, err := store.Read(t.Context(), d.project.Store, func(tx *store.View) ([]store.AuditEntry, error) { return tx.ListAudit(store.AuditFilter{Limit: 100}) })
-	if err != nil || len(entries) != 26 || entries[0].Via != "page" || entries[0].Actor != "grace" {
+	if err != nil || len(entries) != 28 || entries[0].Via != "page" || entries[0].Actor != "grace" {
 		t.Errorf("%d entries, %v: %+v", len(entries), err, entries)
 	}
 }
