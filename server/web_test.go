@@ -124,7 +124,7 @@ func TestAccountPages(t *testing.T) {
 	}
 
 	// Another site's page cannot act for a visitor.
-	v.wants(403)(v.do("POST", "settings", url.Values{"what": {"password"}}, "Sec-Fetch-Site", "cross-site"))
+	v.wants(403, "from another site, so nothing was changed")(v.do("POST", "settings", url.Values{"what": {"password"}}, "Sec-Fetch-Site", "cross-site"))
 
 	// A new password ends other visits.
 	other := newVisitor(t, base)

@@ -89,6 +89,7 @@ func (s *Site) Handler() (http.Handler, error) {
 	m := newMetrics(s)
 	s.metrics = m.page()
 	foreign := http.NewCrossOriginProtection() // other sites' pages cannot act for a visitor
+	foreign.SetDenyHandler(negotiate.Language(http.HandlerFunc(pages.Foreign)))
 	s.routes = make(map[string]limit.Bound)
 	handle := func(role, pattern string, t limit.Route) {
 		s.routes[pattern] = t.Bound

@@ -200,6 +200,11 @@ func unavailable(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, Unavailable.In(words.LanguageOf(r.Context())), http.StatusServiceUnavailable)
 }
 
+// Foreign refuses a request that another site's page seems to have made.
+func Foreign(w http.ResponseWriter, r *http.Request) {
+	http.Error(w, words.T("This form was sent from another site, so nothing was changed. Open the project's own page and try again. If you were there, the project's proxy changes the Host header: ask its operator to pass it on.").In(words.LanguageOf(r.Context())), http.StatusForbidden)
+}
+
 // missing answers that the requested name or number does not exist.
 func (p *Pages) missing(w http.ResponseWriter, r *http.Request, what words.Text) {
 	p.show(w, r, http.StatusNotFound, "read.html", map[string]any{"Title": words.T("Not found"), "Error": what, "Article": articles.Article{}})
