@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -104,7 +105,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 		err = s.Agent.Attach(r.Context(), u, key)
 	}
 	if err != nil {
-		refuseAccount(w, err)
+		refuseAccount(w, r, err)
 		return
 	}
 	answer(w, map[string]string{"project": u}, nil)
@@ -129,31 +130,33 @@ func (s *Server) manager(w http.ResponseWriter, r *http.Request) {
 // account asks the project for the key of an account, or for a new account.
 func (s *Server) account(ctx context.Context, u string, q attachment) (protocol.Authenticator, error) {
 	if q.Email == "" || q.Password == "" {
-		return "", errors.New("enter the e-mail address and password of your account, or its account key")
+		return "", errors.New(words.T("enter the e-mail address and password of your account, or its account key").In(words.LanguageOf(ctx)))
 	}
 	hash := protocol.PasswordHash(q.Password, q.Email)
 	if !q.Create {
 		return s.Agent.LookupAccount(ctx, u, q.Email, hash)
 	}
 	if q.Name == "" {
-		return "", errors.New("enter the public name of the new account")
+		return "", errors.New(words.T("enter the public name of the new account").In(words.LanguageOf(ctx)))
 	}
 	return s.Agent.CreateAccount(ctx, u, q.Email, hash, q.Name, q.Accept)
 }
 
 // refuseAccount answers with the reason, in words that do not require knowledge of BOINC, and with
 // a code that determines what the page can offer then.
-func refuseAccount(w http.ResponseWriter, err error) {
-	code, text := "", sysfault.Plain(err)
+func refuseAccount(w http.ResponseWriter, r *http.Request, err error) {
+	code, text := "", words.Plain(sysfault.Plain(err))
 	if a, ok := errors.AsType[*protocol.AccountError](err); ok {
 		switch a.Num {
 		case protocol.ErrNumNotFound, protocol.ErrNumFileMissing:
-			code, text = "no_account", "No account with this address."
+			code, text = "no_account", words.T("No account with this address.")
 		case protocol.ErrNumBadPassword:
-			code, text = "bad_password", "Wrong password."
+			code, text = "bad_password", words.T("Wrong password.")
 		case protocol.ErrNumNotUnique:
-			code, text = "account_exists", "An account with this address exists already, with another password."
+			code, text = "account_exists", words.T("An account with this address exists already, with another password.")
+		default:
+			text = words.T("The project refuses: {answer}.", "answer", a.Text())
 		}
 	}
-	refuseAs(w, code, text)
+	refuseAs(w, code, text.In(words.LanguageOf(r.Context())))
 }

@@ -204,7 +204,7 @@ func (s *Server) computersAttach(w http.ResponseWriter, r *http.Request) {
 		key, err = s.account(r.Context(), u, q.attachment)
 	}
 	if err != nil {
-		refuseAccount(w, err)
+		refuseAccount(w, r, err)
 		return
 	}
 	s.onEach(w, r, q.Addresses, func(ctx context.Context, a elsewhere) error { return a.Attach(ctx, u, key) })

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/internal/testcatalog"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
 )
 
 const literal = `('(?:[^'\\\n]|\\.)*')`
@@ -162,6 +164,25 @@ func TestLanguageOfAnswers(t *testing.T) {
 		r, page := ask(t, http.MethodGet, base+tt.path, "", "Cookie", token, "Accept-Language", tt.language)
 		if !strings.Contains(page, tt.want) || r.Header.Get("Vary") != "Accept-Language" {
 			t.Errorf("%s in %q: Vary is %q, no %q in %s", tt.path, tt.language, r.Header.Get("Vary"), tt.want, page)
+		}
+	}
+}
+
+// A project's refusal of an account is in the language of the page, without BOINC's number.
+func TestRefusedAccounts(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequestWithContext(words.With(t.Context(), "de"), http.MethodPost, "/api/attach", nil)
+	for num, want := range map[int]string{
+		protocol.ErrNumNotFound:    "Es gibt kein Konto mit dieser Adresse.",
+		protocol.ErrNumBadPassword: "Das Passwort ist falsch.",
+		protocol.ErrNumNotUnique:   "Es gibt schon ein Konto mit dieser Adresse, aber mit einem anderen Passwort.",
+		protocol.ErrNumBadUserName: "Das Projekt lehnt ab: no <b>.",
+	} {
+		w := httptest.NewRecorder()
+		refuseAccount(w, r, fmt.Errorf("p.example: %w", &protocol.AccountError{Num: num, Msg: "no <b>."}))
+		var got struct{ Error string }
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Error != want {
+			t.Errorf("%d: got %q, %v", num, got.Error, err)
 		}
 	}
 }
