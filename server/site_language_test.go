@@ -56,7 +56,7 @@ func TestSiteInGerman(t *testing.T) {
 		w.must(errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o600)))
 	}
 	english, german := []string{"Accept-Language", "fr-CH, fr;q=0.9"}, []string{"Accept-Language", "de-AT, en;q=0.5"}
-	v.wants(422, "<h1>Registrieren</h1>", "Das Passwort ist zu kurz.")(v.do("POST", "signup", url.Values{"email": {"a@example.org"}, "password": {"x"}, "terms": {"on"}}, german...))
+	v.wants(422, "<h1>Registrieren</h1>", "Das Passwort ist zu kurz: es braucht mindestens 6 Zeichen.")(v.do("POST", "signup", url.Values{"email": {"a@example.org"}, "password": {"x"}, "terms": {"on"}}, german...))
 	v.wants(200, "<h1>Ihr Konto</h1>")(v.do("POST", "signup", url.Values{"email": {"ada@example.org"}, "password": {"long enough"}, "name": {"Ada"}, "terms": {"on"}}, german...))
 	v.wants(200, "The Starlings")(v.do("POST", "teams", url.Values{"name": {"The Starlings"}}))
 	w.create(workgen.Params{Name: "wu", MinQuorum: 1, RscFpopsEst: 4.32e13}, "hello")
