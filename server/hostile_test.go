@@ -428,7 +428,7 @@ func TestWhatIsEndedStaysEnded(t *testing.T) {
 	thief.wants(200, "eve@example.org")(thief.do("GET", "account", nil))
 
 	old := b.userByEmail("eve@example.org").Authenticator
-	v.wants(200, "e-mail address or password is wrong")(v.do("POST", "settings", url.Values{"what": {"key"}, "old": {"wrong"}}))
+	v.wants(200, "The password is wrong")(v.do("POST", "settings", url.Values{"what": {"key"}, "old": {"wrong"}}))
 	v.wants(200, "account key was replaced")(v.do("POST", "settings", url.Values{"what": {"key"}, "old": {"long enough"}}))
 	renewed := b.userByEmail("eve@example.org").Authenticator
 	if _, reply := b.post("cgi", bytes.NewReader(request(old, "box"))); !strings.Contains(reply, "Invalid or missing account key") {

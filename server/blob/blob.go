@@ -48,8 +48,8 @@ type Info struct {
 
 // Made reports whether there is a tree at path. A folder whose disk is not mounted is empty.
 func Made(path string) bool {
-	_, err := os.Stat(filepath.Join(path, partDir))
-	return err == nil
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) > 0
 }
 
 // Open opens the tree at path and creates it if it does not exist.

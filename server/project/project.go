@@ -125,7 +125,7 @@ func (p *Project) mounted(ctx context.Context) error {
 		if err != nil || st.Workunits.Total == 0 {
 			return err
 		}
-		return fmt.Errorf("%s is missing or empty: mount its disk. If its files are lost, make the folder %s; results whose files are missing will fail", dir, filepath.Join(dir, ".part"))
+		return fmt.Errorf("%s is missing or empty: mount its disk. If it has no files, or they are lost, make the folder %s; results whose files are missing will fail", dir, filepath.Join(dir, ".part"))
 	}
 	return nil
 }
