@@ -39,8 +39,8 @@ type running struct {
 }
 
 // ask sends one line to a program and reads its answer into out. A program that does not answer in
-// time, or not with one object that out accepts, is killed. One that has ended since the last question is started
-// again.
+// time, or not with one object that out accepts, is killed. One that has ended since the last
+// question is started again.
 func (p *Pool) ask(ctx context.Context, c Command, line []byte, out any) error {
 	for {
 		r, used := p.take(c)

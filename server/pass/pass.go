@@ -99,7 +99,8 @@ func OfDatabase(err error) bool {
 	})
 }
 
-// Clock returns a clock for a pass that begins at now and whose programs may take minutes. It moves by whole minutes.
+// Clock returns a clock for a pass that begins at now and whose programs may take minutes. It moves
+// by whole minutes.
 func Clock(now time.Time) func() time.Time {
 	begin := time.Now()
 	return func() time.Time { return now.Add(time.Since(begin).Truncate(time.Minute)) }
@@ -128,8 +129,8 @@ func (o *Off) Failed(id int64, now time.Time, first, most time.Duration) time.Du
 	return delay
 }
 
-// Hung puts the ID of an application off for a minute if an error of its program is a time-out. The program may hang
-// for each of its rows, and in that minute other applications have their turn.
+// Hung puts the ID of an application off for a minute if an error of its program is a time-out. The
+// program may hang for each of its rows, and in that minute other applications have their turn.
 func (o *Off) Hung(app int64, err error, now time.Time) {
 	if errors.Is(err, hook.ErrTimeout) {
 		o.Failed(app, now, time.Minute, time.Minute)

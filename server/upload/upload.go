@@ -96,9 +96,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(reply.Encode())
 }
 
-// size answers how much of a file is here. The last byte of a part does not count: the client would not send a file
-// that has arrived whole, and it is stored in its place only after a request with its data. A crash or a full disk may
-// have prevented that.
+// size answers how much of a file is here. The last byte of a part does not count: the client would
+// not send a file that has arrived whole, and it is stored in its place only after a request with
+// its data. A crash or a full disk may have prevented that.
 func (h *Handler) size(ctx context.Context, name string) protocol.UploadReply {
 	if err := protocol.ValidFileName(name); err != nil {
 		return refuse("%v", err)
