@@ -250,7 +250,8 @@ func TestActing(t *testing.T) {
 	d.see(200, "do/work-undo", url.Values{"id": {"2"}}, "1 workunit revived.", "work cancel: a slip", "work cancel --undo")
 	d.see(200, "do/batch-undo", url.Values{"id": {"7"}, "yes": {"yes"}}, "0 workunits revived. 1 refused: it was not cancelled.")
 	d.see(404, "do/batch-cancel", url.Values{"id": {"3"}}, "Batch 3: not found")
-	d.see(404, "do/everything", url.Values{})
+	d.see(404, "do/everything", url.Values{}, "There is no such action.")
+	d.see(404, "everything", nil, "There is no such page.", "Overview")
 	text := d.see(200, "audit", nil, "grace", "work retry", "2 --again", "2 --priority=7", "user ban", "version deprecate", "1 --resend", "lab --max-gb=1.5 --max-cpu-hours=20 --weight=3", "app nope: not found", "(address) says so", "--batch=3")
 	if strings.Contains(text, "example.org") || strings.Contains(text, "new password") {
 		t.Errorf("the audit log tells too much: %s", text)

@@ -34,9 +34,7 @@ func (c *Console) sheet(w http.ResponseWriter, r *http.Request, kind view.Kind) 
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		c.show(w, http.StatusNotFound, "closed.html", map[string]any{
-			"Title": "Not found", "Error": "There is no " + nouns[kind] + " " + id + ". If there was one, it was purged.", "In": true,
-		})
+		c.missing(w, "There is no "+nouns[kind]+" "+id+". If there was one, it was purged.")
 		return
 	case err != nil:
 		c.fail(w, err)
