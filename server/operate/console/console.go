@@ -102,7 +102,7 @@ func (c *Console) Handler() http.Handler {
 	return http.MaxBytesHandler(http.NewCrossOriginProtection().Handler(mux), limit.Small.Most)
 }
 
-// missing answers that there is nothing of the requested name.
+// missing answers that the requested row or page does not exist.
 func (c *Console) missing(w http.ResponseWriter, what string) {
 	c.show(w, http.StatusNotFound, "closed.html", map[string]any{"Title": "Not found", "Error": what, "In": true})
 }
