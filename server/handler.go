@@ -103,6 +103,12 @@ func (s *Server) ready(ctx context.Context) error {
 		if err := blob.Reach(ctx, s.Config.Files); err != nil {
 			return fmt.Errorf("files: %w", err)
 		}
+		return nil
+	}
+	for _, name := range []string{project.DownloadDir, project.UploadDir} {
+		if dir := filepath.Join(s.Dir, name); !blob.Made(dir) {
+			return fmt.Errorf("%s is missing or empty: mount its disk and restart the server", dir)
+		}
 	}
 	return nil
 }

@@ -532,13 +532,22 @@ func TestMetricsAreNotPublic(t *testing.T) {
 			t.Errorf("%s: HTTP %d, want %d", tt.name, res.StatusCode, tt.want)
 		}
 	}
-	w.must(w.p.Store.Close())
-	res, err := http.Get("http://" + admin.Addr().String() + "/readyz") //nolint:noctx // on loopback
-	w.must(err)
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("ready without a database: HTTP %d", res.StatusCode)
+	ready := func(what string, want int) {
+		t.Helper()
+		res, err := http.Get("http://" + admin.Addr().String() + "/readyz") //nolint:noctx // on loopback
+		w.must(err)
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: HTTP %d, want %d", what, res.StatusCode, want)
+		}
 	}
+	upload := w.dir + "/upload"
+	w.must(os.Rename(upload, upload+".away"))
+	ready("without upload/", 503)
+	w.must(os.Rename(upload+".away", upload))
+	ready("with it", 200)
+	w.must(w.p.Store.Close())
+	ready("without a database", 503)
 }
 
 // Clients are sent to mirrors first, and to the project at last.
