@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/decide/acctmgr"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
@@ -142,7 +143,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	followed, joined := t.DB.Managers.Get(state.Self)
 	if err != nil {
 		if !joined || m.Login != followed.Login || m.PasswordHash != followed.PasswordHash {
-			return schedulerop.Told(err, ofManager.Replace(schedulerop.Plain(err, now))) // someone tried, and gets the error
+			return words.Explain(err, words.Plain(ofManager.Replace(schedulerop.Text(err, now).String()))) // someone tried, and gets the error
 		}
 		refused, ok := errors.AsType[*protocol.AccountError](err)
 		f := followed
@@ -150,7 +151,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 		f.NextTry, f.Trouble, f.WrongPassword = acctmgr.Failed(now, f.Failures, t.Rand), managerTrouble(err, m.URL, now), ok && refused.Num == protocol.ErrNumBadPassword
 		t.Log.Warn("no usable reply from the account manager; trying again, and computing continues", "manager", m.URL, "at", f.NextTry, "err", err)
 		t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, f) })
-		return schedulerop.Told(err, ofManager.Replace(schedulerop.Plain(err, now)))
+		return words.Explain(err, words.Plain(ofManager.Replace(schedulerop.Text(err, now).String())))
 	}
 	plan := acctmgr.Decide(m.SigningKey, t.toPolicy(reply), t.managedProjects())
 	if plan.Refused != "" && !joined {
