@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,9 +99,15 @@ func (t *Troubles) Save(ctx context.Context, st *store.Store, daemon string, now
 	return nil
 }
 
-// Advise returns the troubles that daemons have at now.
-func Advise(tx *store.View, now time.Time) (out []store.Violation, err error) {
+// Current returns the troubles that daemons have at now.
+func Current(tx *store.View, now time.Time) ([]store.Trouble, error) {
 	list, err := tx.Troubles()
+	return slices.DeleteFunc(list, func(x store.Trouble) bool { return now.Sub(x.Retry) > past }), err
+}
+
+// Advise returns a sentence and a cure for each of the Current troubles.
+func Advise(tx *store.View, now time.Time) (out []store.Violation, err error) {
+	list, err := Current(tx, now)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -110,9 +117,6 @@ func Advise(tx *store.View, now time.Time) (out []store.Violation, err error) {
 		names[a.ID] = a.Name
 	}
 	for _, x := range list {
-		if now.Sub(x.Retry) > past {
-			continue
-		}
 		daemon, _, _ := strings.Cut(x.Daemon, " ")
 		item := "workunit"
 		if daemon == "trickler" {
