@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -26,19 +25,15 @@ func backupCmd() *cobra.Command {
 			"account keys: keep it as safe as those.",
 		Example: "  starling-server backup myproject /backups/myproject-$(date +%F).tar.gz",
 		Args:    cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				rep, err := backup.Write(ctx, p, args[1], o)
-				if err != nil {
-					return err
-				}
-				cmd.Printf("Backup of %s written to %s: %s.\n", rep.Project, args[1], contents(rep))
-				return nil
-			})
-		},
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
+			rep, err := backup.Write(ctx, p, args[1], o)
+			if err == nil {
+				fmt.Printf("Backup of %s written to %s: %s.\n", rep.Project, args[1], contents(rep))
+			}
+			return err
+		}),
 	}
 	cmd.Flags().BoolVar(&o.WithoutFiles, "without-files", false, "leave out the input, output and program files, for example of a bucket that has its own backup")
-	cmd.SetOut(os.Stdout)
 	return cmd
 }
 
@@ -71,7 +66,7 @@ func restoreCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				cmd.Printf("The backup of %s of %s is complete: %s.\n", rep.Project, rep.Created.Format("2006-01-02 15:04 MST"), contents(rep))
+				fmt.Printf("The backup of %s of %s is complete: %s.\n", rep.Project, rep.Created.Format("2006-01-02 15:04 MST"), contents(rep))
 				return nil
 			}
 			log, err := newLog(cmd)
@@ -82,19 +77,19 @@ func restoreCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cmd.Printf("%s restored in %s as of %s: %s.\n", rep.Project, args[1], rep.Created.Format("2006-01-02 15:04 MST"), contents(rep))
+			fmt.Printf("%s restored in %s as of %s: %s.\n", rep.Project, args[1], rep.Created.Format("2006-01-02 15:04 MST"), contents(rep))
 			return withProject(cmd, args[1], func(ctx context.Context, p *project.Project) error {
 				wrong, err := operate.Doctor(p).Examine(ctx)
 				if err != nil {
 					return err
 				}
 				for _, v := range wrong {
-					cmd.Printf("%v\n  Repair: %s\n", v, v.Mend)
+					fmt.Printf("%v\n  Repair: %s\n", v, v.Mend)
 				}
 				if len(wrong) > 0 {
 					return fmt.Errorf("the project is restored; faults found: %d", len(wrong))
 				}
-				cmd.Printf("No faults found. Start it with: starling-server serve %s\n", args[1])
+				fmt.Printf("No faults found. Start it with: starling-server serve %s\n", args[1])
 				return nil
 			})
 		},
@@ -106,6 +101,5 @@ func restoreCmd() *cobra.Command {
 	f.StringVar(&w.Listen, "listen", "", "address to listen on (default: as in the backup, or the port of --url)")
 	f.StringVar(&w.AdminListen, "admin-listen", "", "address for metrics, health checks and profiles (default: as in the backup; none with --url)")
 	f.BoolVar(&check, "check", false, "only read the backup and compare its checksums")
-	cmd.SetOut(os.Stdout)
 	return cmd
 }

@@ -31,11 +31,8 @@ func batchCmd() *cobra.Command {
 				s, err := store.Read(ctx, p.Store, func(tx *store.View) (view.Batch, error) {
 					return view.BatchBy(tx, id, p.Config.PlanClasses, time.Now())
 				})
-				switch {
-				case err != nil:
-					return err
-				case asJSON:
-					return printJSON(s)
+				if err != nil || asJSON {
+					return printJSON(s, err)
 				}
 				fmt.Printf("batch %d  %s: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
 					s.Batch, words.Count(int(s.Total), "workunit"), s.Unfinished, s.Canonical, s.Error, s.Assimilate)

@@ -60,7 +60,7 @@ func doctorCmd() *cobra.Command {
 					return err
 				}
 				if asJSON {
-					if err := printJSON(append(wrong, advice...)); err != nil {
+					if err := printJSON(append(wrong, advice...), nil); err != nil {
 						return err
 					}
 				} else {

@@ -110,13 +110,10 @@ func filesCmd() *cobra.Command {
 					}
 				}
 			})
-			if err != nil {
-				return err
+			if err != nil || asJSON {
+				return printJSON(all, err)
 			}
-			switch {
-			case asJSON:
-				return printJSON(all)
-			case len(all.Files) == 0 && len(all.Orders) == 0:
+			if len(all.Files) == 0 && len(all.Orders) == 0 {
 				fmt.Println("No computer has files of the project, and there are no orders.")
 			}
 			return printSheet(view.Lay(all))

@@ -22,22 +22,19 @@ func keyCmd() *cobra.Command {
 			"The old private keys stay in keys/ as old_key_private_N. Keep copies in a safe place: the next rotation\n" +
 			"needs them. If a key was stolen, computers trust what it signs until their next contact.",
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				if err := operate.RotateKey(ctx, p); err != nil {
-					return err
-				}
-				cmd.Println("The code signing key was replaced and all programs are signed with the new one. Start the server again.")
-				return nil
-			})
-		},
+		RunE: inProject(func(ctx context.Context, p *project.Project, _ []string) error {
+			err := operate.RotateKey(ctx, p)
+			if err == nil {
+				fmt.Println("The code signing key was replaced and all programs are signed with the new one. Start the server again.")
+			}
+			return err
+		}),
 	}
-	rotate.SetOut(os.Stdout)
 	return group("key", "Manage the project's keys", createKeyCmd(), rotate)
 }
 
 func createKeyCmd() *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "create PATH",
 		Short: "Create a code signing key, on a computer that keeps it",
 		Long: "Create a pair of keys, PATH_private and PATH_public, on a computer other than the server, so that the\n" +
@@ -54,16 +51,14 @@ func createKeyCmd() *cobra.Command {
 			if err := project.MakeKeys(args[0]); err != nil {
 				return err
 			}
-			cmd.Printf("%[1]s_private signs programs: keep it here. %[1]s_public is for the server.\n", args[0])
+			fmt.Printf("%[1]s_private signs programs: keep it here. %[1]s_public is for the server.\n", args[0])
 			return nil
 		},
 	}
-	cmd.SetOut(os.Stdout)
-	return cmd
 }
 
 func signCmd() *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "sign KEY FILE...",
 		Short: "Sign files on the computer that has the private key",
 		Long: "Sign files with the private key in KEY, each into FILE.sig, on a computer that need not have the project.\n" +
@@ -75,11 +70,9 @@ func signCmd() *cobra.Command {
 				return err
 			}
 			for _, path := range args[1:] {
-				cmd.Println(path + operate.SignatureSuffix)
+				fmt.Println(path + operate.SignatureSuffix)
 			}
 			return nil
 		},
 	}
-	cmd.SetOut(os.Stdout)
-	return cmd
 }

@@ -39,12 +39,9 @@ func listCmd(l *view.Listing) *cobra.Command {
 			if bad, ok := errors.AsType[*view.FilterError](err); ok {
 				return fmt.Errorf("--%w", bad)
 			}
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				err = printJSON(list.Of)
-			default:
+			if err != nil || asJSON {
+				err = printJSON(list.Of, err)
+			} else {
 				err = printTable(l, list)
 			}
 			if n, _ := flags.GetInt64("limit"); list.Older > 0 && int64(len(list.Rows)) < n {

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"os"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +11,7 @@ import (
 )
 
 func migrateCmd() *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "migrate DIR",
 		Short: "Bring the project's database up to date with this version of the program",
 		Long: "Bring the project's database up to date with this version of the program.\n\n" +
@@ -28,13 +28,11 @@ func migrateCmd() *cobra.Command {
 			case err != nil:
 				return err
 			case from == to:
-				cmd.Printf("The database is up to date (version %d).\n", to)
+				fmt.Printf("The database is up to date (version %d).\n", to)
 			default:
-				cmd.Printf("The database was brought from version %d to version %d.\n", from, to)
+				fmt.Printf("The database was brought from version %d to version %d.\n", from, to)
 			}
 			return withProject(cmd, args[0], func(context.Context, *project.Project) error { return nil }) // recorded
 		},
 	}
-	cmd.SetOut(os.Stdout)
-	return cmd
 }

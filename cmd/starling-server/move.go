@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -38,16 +38,16 @@ func moveCmd() *cobra.Command {
 				return err
 			}
 			if m.OldFiles != "" {
-				cmd.Printf("%s copied. The originals are still in %s.\n", words.Count(m.Files, "file"), m.OldFiles)
+				fmt.Printf("%s copied. The originals are still in %s.\n", words.Count(m.Files, "file"), m.OldFiles)
 			}
 			if m.OldDatabase != "" {
-				cmd.Printf("Database copied, %d rows. The original is still in %s.\n", m.Rows, m.OldDatabase)
+				fmt.Printf("Database copied, %d rows. The original is still in %s.\n", m.Rows, m.OldDatabase)
 			}
 			if m.OldMasterURL != "" {
-				cmd.Printf("The address is changed. The former one, %s, is answered as well.\n", m.OldMasterURL)
+				fmt.Printf("The address is changed. The former one, %s, is answered as well.\n", m.OldMasterURL)
 			}
 			if m == (backup.Moved{}) {
-				cmd.Println("Nothing to move: nothing would change.")
+				fmt.Println("Nothing to move: nothing would change.")
 				return nil
 			}
 			return withProject(cmd, args[0], func(context.Context, *project.Project) error { return nil }) // recorded
@@ -57,6 +57,5 @@ func moveCmd() *cobra.Command {
 	f.StringVar(&w.Database, "db", "", "an empty PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, or \"local\" for SQLite in DIR")
 	f.StringVar(&w.Files, "files", "", "a bucket, s3://BUCKET/PREFIX?endpoint=HOST:PORT, or \"local\" for folders in DIR")
 	f.StringVar(&w.MasterURL, "url", "", "the address that volunteers attach to")
-	cmd.SetOut(os.Stdout)
 	return cmd
 }

@@ -142,11 +142,8 @@ func estimateCmd() *cobra.Command {
 			return err
 		}
 		e, err := c.Estimate(ctx, id)
-		switch {
-		case err != nil:
-			return err
-		case asJSON:
-			return printJSON(e)
+		if err != nil || asJSON {
+			return printJSON(e, err)
 		}
 		fmt.Printf("%s left, %s\n", words.Count(int(e.Workunits), "workunit"), e.Text)
 		return nil
@@ -159,11 +156,8 @@ func batchesCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return remote(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
 		list, err := c.Batches(ctx)
-		switch {
-		case err != nil:
-			return err
-		case asJSON:
-			return printJSON(list)
+		if err != nil || asJSON {
+			return printJSON(list, err)
 		}
 		var rows view.List
 		for _, b := range list {
@@ -184,11 +178,8 @@ func limitsCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return remote(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
 		t, err := c.Limits(ctx)
-		switch {
-		case err != nil:
-			return err
-		case asJSON:
-			return printJSON(t)
+		if err != nil || asJSON {
+			return printJSON(t, err)
 		}
 		if t.Held != "" {
 			fmt.Println(t.Held)
@@ -225,10 +216,7 @@ func fetchCmd() *cobra.Command {
 				list = append(list, o)
 				return nil
 			})
-			if err != nil {
-				return err
-			}
-			return printJSON(list)
+			return printJSON(list, err)
 		case wait:
 			return follow(ctx, c, id, out)
 		}

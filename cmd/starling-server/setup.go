@@ -34,7 +34,7 @@ func initCmd() *cobra.Command {
 			if err := operate.Init(cmd.Context(), args[0], n); err != nil {
 				return err
 			}
-			cmd.Printf("project %s created in %s; its settings are in %s\n", n.Name, args[0], filepath.Join(args[0], "server.toml"))
+			fmt.Printf("project %s created in %s; its settings are in %s\n", n.Name, args[0], filepath.Join(args[0], "server.toml"))
 			return nil
 		},
 	}
@@ -43,7 +43,6 @@ func initCmd() *cobra.Command {
 	cmd.Flags().StringVar(&n.Database, "db", "", "an empty PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME (default: SQLite, a file in DIR)")
 	cmd.Flags().StringVar(&n.Files, "files", "", "a bucket of an S3 service, s3://BUCKET/PREFIX?endpoint=HOST:PORT (default: folders in DIR)")
 	require(cmd, "name", "url")
-	cmd.SetOut(os.Stdout)
 	return cmd
 }
 
@@ -134,7 +133,7 @@ func appCmd() *cobra.Command {
 	}
 	appFlags(add.Flags(), &a)
 	add.Flags().StringArrayVar(&outputs, "output", nil, "an output file, LOGICAL[:MAXBYTES]; may be repeated (default: out:10000000)")
-	return group("app", "Applications", add, setCmd(), listCmd(view.Apps), stopCmd(), startCmd())
+	return group("app", "Applications", add, setCmd(), listCmd(view.Apps), stopCmd(true), stopCmd(false))
 }
 
 // appFlags defines the flags for an application's settings.

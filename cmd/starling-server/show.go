@@ -19,7 +19,7 @@ import (
 )
 
 func resultCmd() *cobra.Command {
-	return group("result", "Results", listCmd(view.Results), showCmd("result", showResult))
+	return group("result", "Results", listCmd(view.Results), showCmd("result", func(_ project.Config, tx *store.View, id string) (any, error) { return view.ResultBy(tx, id) }))
 }
 
 func hostCmd() *cobra.Command {
@@ -38,11 +38,8 @@ func showCmd(what string, show func(project.Config, *store.View, string) (any, e
 			if errors.Is(err, store.ErrNotFound) {
 				return fmt.Errorf("no %s %s", what, args[1])
 			}
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				return printJSON(v)
+			if err != nil || asJSON {
+				return printJSON(v, err)
 			}
 			return printSheet(view.Lay(v))
 		}),
@@ -86,7 +83,11 @@ func printSheet(s *view.Sheet) error {
 	return nil
 }
 
-func printJSON(v any) error {
+// printJSON prints a value as JSON, unless it comes with an error, which it returns.
+func printJSON(v any, err error) error {
+	if err != nil {
+		return err
+	}
 	e := json.NewEncoder(os.Stdout)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
@@ -96,14 +97,6 @@ func printJSON(v any) error {
 func number(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil
-}
-
-func showWorkunit(_ project.Config, tx *store.View, id string) (any, error) {
-	return view.WorkunitBy(tx, id)
-}
-
-func showResult(_ project.Config, tx *store.View, id string) (any, error) {
-	return view.ResultBy(tx, id)
 }
 
 func showHost(c project.Config, tx *store.View, id string) (any, error) {

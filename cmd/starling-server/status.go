@@ -48,7 +48,7 @@ has changed, until it is interrupted or, with --wait as well, all work is done.`
 		RunE: inProject(func(ctx context.Context, p *project.Project, _ []string) error {
 			show := func(st projectStatus) error {
 				if asJSON {
-					return printJSON(st)
+					return printJSON(st, nil)
 				}
 				printStatus(st)
 				return nil

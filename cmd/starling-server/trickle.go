@@ -52,7 +52,7 @@ func trickleListCmd() *cobra.Command {
 				}
 			}
 			if asJSON {
-				return printJSON(list)
+				return printJSON(list, nil)
 			}
 			for _, m := range list {
 				fmt.Printf("%s  %s  host %d  %q  %s\n", m.CreateTime.Format(time.DateTime), m.Result, m.HostID, m.Variety,

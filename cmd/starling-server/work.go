@@ -17,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -24,7 +25,7 @@ import (
 const bulk = 1000
 
 func workCmd() *cobra.Command {
-	return group("work", "Workunits", createCmd(), cancelCmd(), retryCmd(), setWorkCmd(), listCmd(view.Workunits), showCmd("workunit", showWorkunit))
+	return group("work", "Workunits", createCmd(), cancelCmd(), retryCmd(), setWorkCmd(), listCmd(view.Workunits), showCmd("workunit", func(_ project.Config, tx *store.View, id string) (any, error) { return view.WorkunitBy(tx, id) }))
 }
 
 // workFlags are the properties of a workunit from a command or a line of --stdin.
