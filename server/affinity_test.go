@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -257,13 +258,9 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 			t.Errorf("a host without the file got %v", got)
 		}
 		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error { // as if it made a request now
-			h, err := tx.Host(a.host)
-			if err != nil {
-				return err
-			}
-			after := h
-			after.RPCTime = w.now()
-			return tx.UpdateHost(h, after)
+			return storetest.Change(tx.Host, a.host, tx.UpdateHost, func(after *store.Host) {
+				after.RPCTime = w.now()
+			})
 		}))
 		if got := mask(8); got != 0 {
 			t.Fatalf("3 days after the host was heard of: given up (%d)", got)

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -145,13 +146,9 @@ func TestCopiesOfWhatTasksMake(t *testing.T) {
 		a.upload(ordered[0], "made")
 		w.step()
 		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error { // it never connects again
-			x, err := tx.ResultByName("two_0")
-			if err != nil {
-				return err
-			}
-			after := x
-			after.ReportDeadline = w.now()
-			return tx.SaveResult(x, after)
+			return storetest.Change(tx.ResultByName, "two_0", tx.SaveResult, func(after *store.Result) {
+				after.ReportDeadline = w.now()
+			})
 		}))
 		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error {
 			x, err := tx.ResultByName("two_0")

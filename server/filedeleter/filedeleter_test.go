@@ -81,16 +81,9 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 	wu, _ := storetest.Add(t, st, w.Workunit("wu"), 0)
 	save := func(change func(*store.Result)) {
 		t.Helper()
-		err := st.Update(t.Context(), func(tx *store.Tx) error {
-			old, err := tx.ResultByName("wu_0")
-			if err != nil {
-				return err
-			}
-			r := old
-			change(&r)
-			return tx.SaveResult(old, r)
-		})
-		must(t, err)
+		must(t, st.Update(t.Context(), func(tx *store.Tx) error {
+			return storetest.Change(tx.ResultByName, "wu_0", tx.SaveResult, change)
+		}))
 	}
 	err = st.Update(t.Context(), func(tx *store.Tx) (err error) {
 		r := store.Result{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // Two results that a host may have are queued behind results that it may not have, and these are
@@ -108,13 +109,9 @@ func TestOneHostThroughALongQueue(t *testing.T) {
 		total += len(got.Results)
 		w.update(func(tx *store.Tx) error { // it is computed
 			for _, x := range got.Results {
-				old, err := tx.ResultByName(x.Name)
-				if err != nil {
-					return err
-				}
-				r := old
-				r.ServerState, r.Outcome, r.ValidateState = store.Over, store.Success, store.ValidateInit
-				if err := tx.SaveResult(old, r); err != nil {
+				if err := storetest.Change(tx.ResultByName, x.Name, tx.SaveResult, func(r *store.Result) {
+					r.ServerState, r.Outcome, r.ValidateState = store.Over, store.Success, store.ValidateInit
+				}); err != nil {
 					return err
 				}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // A lobby is a place where hosts wait for work.
@@ -93,13 +94,9 @@ func TestWhoMayWaitForWork(t *testing.T) {
 		}
 	}
 	w.update(func(tx *store.Tx) error {
-		before, err := tx.Host(host)
-		if err != nil {
-			return err
-		}
-		h := before
-		h.MaxResultsDay = -1
-		return tx.UpdateHost(before, h)
+		return storetest.Change(tx.Host, host, tx.UpdateHost, func(h *store.Host) {
+			h.MaxResultsDay = -1
+		})
 	})
 	if got, err := w.s.Admit(t.Context(), key, host); err != nil || got {
 		t.Errorf("an excluded host: %t, %v", got, err)

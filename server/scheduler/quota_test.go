@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // A quota is of an app version, and ends with the day.
@@ -71,13 +72,9 @@ func TestABadRecordGetsNoLastChance(t *testing.T) {
 	first := w.result("first_0")
 	w.addWork("last", 1)
 	w.update(func(tx *store.Tx) error { // as the transitioner does
-		old, err := tx.WorkunitByName("last")
-		if err != nil {
-			return err
-		}
-		now := old
-		now.LastChance = true
-		return tx.SaveWorkunit(old, now)
+		return storetest.Change(tx.WorkunitByName, "last", tx.SaveWorkunit, func(now *store.Workunit) {
+			now.LastChance = true
+		})
 	})
 	record := func(rate float64) {
 		w.update(func(tx *store.Tx) error {

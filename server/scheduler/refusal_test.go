@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 func TestWhyNoWork(t *testing.T) {
@@ -42,13 +43,9 @@ func TestWhyNoWork(t *testing.T) {
 					return err
 				})
 				w.update(func(tx *store.Tx) error {
-					old, err := tx.ResultByName("a_0")
-					if err != nil {
-						return err
-					}
-					r := old
-					r.ServerState, r.Outcome = store.Over, store.DidntNeed
-					return tx.SaveResult(old, r)
+					return storetest.Change(tx.ResultByName, "a_0", tx.SaveResult, func(r *store.Result) {
+						r.ServerState, r.Outcome = store.Over, store.DidntNeed
+					})
 				})
 			}, nil, "low: No tasks sent\nlow: The only tasks left are of applications without a version for this computer", 0, 0,
 		},

@@ -190,13 +190,9 @@ func (w *world) as(host int64, seqno int, name string, changes ...string) *proto
 
 func (w *world) cancel(name string) {
 	w.update(func(tx *store.Tx) error {
-		old, err := tx.WorkunitByName(name)
-		if err != nil {
-			return err
-		}
-		wu := old
-		wu.ErrorMask = store.ErrorCancelled
-		return tx.SaveWorkunit(old, wu)
+		return storetest.Change(tx.WorkunitByName, name, tx.SaveWorkunit, func(wu *store.Workunit) {
+			wu.ErrorMask = store.ErrorCancelled
+		})
 	})
 }
 

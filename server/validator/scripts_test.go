@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // scripts puts scripts into the bin/ of a project, and returns the validator that runs them by
@@ -92,13 +93,9 @@ func TestScriptsOfBOINCSeeLateResults(t *testing.T) {
 		if err := tx.SaveResult(results[0], after); err != nil {
 			return err
 		}
-		wu, err := tx.Workunit(w.wu.ID)
-		if err != nil {
-			return err
-		}
-		done := wu
-		done.CanonicalResultID, done.CanonicalCredit = after.ID, 5
-		return tx.SaveWorkunit(wu, done)
+		return storetest.Change(tx.Workunit, w.wu.ID, tx.SaveWorkunit, func(done *store.Workunit) {
+			done.CanonicalResultID, done.CanonicalCredit = after.ID, 5
+		})
 	})
 	w.v.Checker = func(context.Context, int64) (Checker, error) {
 		return New(validator, Env{Dir: dir, App: "upper", Files: w.files})

@@ -150,13 +150,9 @@ func (w *world) use(name string) {
 func (w *world) ask() {
 	w.t.Helper()
 	w.update(func(tx *store.Tx) error {
-		old, err := tx.Workunit(w.wu.ID)
-		if err != nil {
-			return err
-		}
-		wu := old
-		wu.NeedValidate, wu.TransitionTime = true, store.Never
-		return tx.SaveWorkunit(old, wu)
+		return storetest.Change(tx.Workunit, w.wu.ID, tx.SaveWorkunit, func(wu *store.Workunit) {
+			wu.NeedValidate, wu.TransitionTime = true, store.Never
+		})
 	})
 }
 
@@ -416,13 +412,9 @@ func TestLateResults(t *testing.T) {
 		if err := tx.SaveResult(old, x); err != nil {
 			return err
 		}
-		wu, err := tx.Workunit(w.wu.ID)
-		if err != nil {
-			return err
-		}
-		after := wu
-		after.CanonicalResultID, after.CanonicalCredit = x.ID, 5
-		return tx.SaveWorkunit(wu, after)
+		return storetest.Change(tx.Workunit, w.wu.ID, tx.SaveWorkunit, func(after *store.Workunit) {
+			after.CanonicalResultID, after.CanonicalCredit = x.ID, 5
+		})
 	})
 	w.use("exec")
 	t.Setenv("VALIDATOR_SAYS", `{"results": {"wu_1": "inconclusive", "wu_2": "invalid", "wu_3": "valid"}}`)

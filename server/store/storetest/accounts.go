@@ -18,13 +18,9 @@ func accounts(t *testing.T, s *store.Store) {
 		if other.ID, err = tx.InsertUser(other); err != nil {
 			return err
 		}
-		old, err := tx.Host(w.Host.ID)
-		if err != nil {
-			return err
-		}
-		h := old
-		h.RPCTime, h.DomainName, h.LastIPAddr, h.ExternalIPAddr, h.HostCPID = T0, "box", "192.0.2.1", "192.0.2.2", "x"
-		if err := tx.UpdateHost(old, h); err != nil {
+		if err := Change(tx.Host, w.Host.ID, tx.UpdateHost, func(h *store.Host) {
+			h.RPCTime, h.DomainName, h.LastIPAddr, h.ExternalIPAddr, h.HostCPID = T0, "box", "192.0.2.1", "192.0.2.2", "x"
+		}); err != nil {
 			return err
 		}
 		if err := tx.AddSession("hash", w.User.ID, T0, T0.Add(time.Hour)); err != nil {

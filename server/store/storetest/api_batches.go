@@ -73,9 +73,7 @@ func apiBatches(t *testing.T, s *store.Store) {
 		}
 		return tx.FillAPIBatch(batches[0].ID, 2)
 	})
-	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.FillAPIBatch(batches[0].ID, 3) }); !errors.Is(err, store.ErrLost) {
-		t.Errorf("filled twice: %v", err)
-	}
+	lost(t, s, func(tx *store.Tx) error { return tx.FillAPIBatch(batches[0].ID, 3) }, store.ErrLost)
 	named := func(b store.APIBatch, name string) string { return fmt.Sprintf("api%d_%s", b.ID, name) }
 	add := func(name string, b store.APIBatch) (store.Workunit, []store.Result) {
 		wu := w.Workunit(named(b, name))
@@ -90,13 +88,9 @@ func apiBatches(t *testing.T, s *store.Store) {
 		if err := tx.Send(w.sent(results[:1])...); err != nil {
 			return err
 		}
-		sent, err := tx.Result(results[0].ID)
-		if err != nil {
-			return err
-		}
-		over := sent
-		over.ServerState, over.Outcome, over.CPUTime, over.ReceivedTime = store.Over, store.Success, 7.5, T0.Add(time.Minute)
-		return tx.SaveResult(sent, over)
+		return Change(tx.Result, results[0].ID, tx.SaveResult, func(over *store.Result) {
+			over.ServerState, over.Outcome, over.CPUTime, over.ReceivedTime = store.Over, store.Success, 7.5, T0.Add(time.Minute)
+		})
 	})
 	update(t, s, func(tx *store.Tx) error {
 		for i, at := range []time.Time{T0.Add(time.Hour), T0.Add(time.Minute), T0.Add(time.Hour)} {

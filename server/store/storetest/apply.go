@@ -31,13 +31,7 @@ func apply(t *testing.T, s *store.Store) {
 	// Each host is sent a result, twice, by two processes. Some workunits are canceled.
 	update(t, s, func(tx *store.Tx) error {
 		for i := 0; i < n; i += 10 {
-			old, err := tx.Workunit(results[i].WorkunitID)
-			if err != nil {
-				return err
-			}
-			now := old
-			now.ErrorMask |= store.ErrorCancelled
-			if err := tx.SaveWorkunit(old, now); err != nil {
+			if err := Change(tx.Workunit, results[i].WorkunitID, tx.SaveWorkunit, func(wu *store.Workunit) { wu.ErrorMask |= store.ErrorCancelled }); err != nil {
 				return err
 			}
 		}
@@ -101,26 +95,20 @@ func work(t *testing.T, s *store.Store) {
 		return h
 	}
 	first := record(func(*store.HostAppVersion) {})
-	change := func(want error, fn func(tx *store.Tx) error) {
-		t.Helper()
-		if err := s.Update(t.Context(), fn); !errors.Is(err, want) {
-			t.Errorf("got %v, want %v", err, want)
-		}
-	}
-	change(nil, func(tx *store.Tx) error { return tx.AddWork(first) })
-	change(store.ErrLost, func(tx *store.Tx) error { return tx.AddWork(first) })
-	change(nil, func(tx *store.Tx) error {
+	update(t, s, func(tx *store.Tx) error { return tx.AddWork(first) })
+	lost(t, s, func(tx *store.Tx) error { return tx.AddWork(first) }, store.ErrLost)
+	update(t, s, func(tx *store.Tx) error {
 		return tx.SaveHostAppVersion(record(func(h *store.HostAppVersion) { h.Turnaround = 60 }))
 	})
-	change(nil, func(tx *store.Tx) error {
+	update(t, s, func(tx *store.Tx) error {
 		return tx.SaveWork(first, record(func(h *store.HostAppVersion) { h.NJobsToday, h.BenchmarkFlops = 3, 2e9 }))
 	})
-	change(store.ErrLost, func(tx *store.Tx) error {
+	lost(t, s, func(tx *store.Tx) error {
 		return tx.SaveWork(first, record(func(h *store.HostAppVersion) { h.NJobsToday = 3 }))
-	})
+	}, store.ErrLost)
 	failed := func(h *store.HostAppVersion) { h.MaxJobsPerDay, h.ConsecutiveValid, h.ErrorRate = 4, 0, 0.5 }
-	change(nil, func(tx *store.Tx) error { return tx.SaveWork(first, record(failed)) })
-	change(store.ErrLost, func(tx *store.Tx) error { return tx.SaveWork(first, record(failed)) })
+	update(t, s, func(tx *store.Tx) error { return tx.SaveWork(first, record(failed)) })
+	lost(t, s, func(tx *store.Tx) error { return tx.SaveWork(first, record(failed)) }, store.ErrLost)
 	view(t, s, func(tx *store.View) error {
 		got, err := tx.HostAppVersion(w.Host.ID, -7)
 		if want := record(func(h *store.HostAppVersion) {

@@ -21,13 +21,7 @@ func history(t *testing.T, s *store.Store) {
 	})
 	update(t, s, func(tx *store.Tx) error {
 		tx.SetCause(T0.Add(time.Minute), "scheduler", "reported")
-		old, err := tx.Result(id)
-		if err != nil {
-			return err
-		}
-		r := old
-		r.ServerState, r.Outcome = store.Over, store.Success
-		if err := tx.SaveResult(old, r); err != nil {
+		if err := Change(tx.Result, id, tx.SaveResult, func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.Success }); err != nil {
 			return err
 		}
 		same := wu
@@ -90,13 +84,9 @@ func ages(t *testing.T, s *store.Store) {
 				return err
 			}
 		}
-		old, err := tx.WorkunitByName("a")
-		if err != nil {
-			return err
-		}
-		wu := old
-		wu.AssimilateState, wu.NeedValidate, wu.TransitionTime = store.AssimilateReady, true, store.Never
-		return tx.SaveWorkunit(old, wu)
+		return Change(tx.WorkunitByName, "a", tx.SaveWorkunit, func(wu *store.Workunit) {
+			wu.AssimilateState, wu.NeedValidate, wu.TransitionTime = store.AssimilateReady, true, store.Never
+		})
 	})
 	check(map[string]int64{"unsent": 0, "transition_due": 0, "need_validate": 50, "waiting_assimilation": 50})
 }

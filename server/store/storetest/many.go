@@ -140,13 +140,9 @@ func manyLost(t *testing.T, s *store.Store) {
 	sent := w.sent(list)
 	update(t, s, func(tx *store.Tx) error { return tx.Send(sent[3:4]...) })
 	update(t, s, func(tx *store.Tx) error {
-		old, err := tx.Workunit(list[4].WorkunitID)
-		if err != nil {
-			return err
-		}
-		wu := old
-		wu.ErrorMask = store.ErrorCancelled
-		return tx.SaveWorkunit(old, wu)
+		return Change(tx.Workunit, list[4].WorkunitID, tx.SaveWorkunit, func(wu *store.Workunit) {
+			wu.ErrorMask = store.ErrorCancelled
+		})
 	})
 	unsentNow := func(ids ...int) {
 		t.Helper()

@@ -285,13 +285,9 @@ func sorted(t *testing.T, s *store.Store) {
 		t.Errorf("kinds %v, want %d", got, wu.Kind())
 	}
 	update(t, s, func(tx *store.Tx) error {
-		old, err := tx.Workunit(wu.ID)
-		if err != nil {
-			return err
-		}
-		committed := old
-		committed.HRClass = 7
-		return tx.SaveWorkunit(old, committed)
+		return Change(tx.Workunit, wu.ID, tx.SaveWorkunit, func(committed *store.Workunit) {
+			committed.HRClass = 7
+		})
 	})
 	wu.HRClass = 7
 	if got := kinds(); len(got) != 1 || got[0] != wu.Kind() {

@@ -197,9 +197,7 @@ func sendOnce(t *testing.T, s *store.Store) {
 	r := rs[0]
 	r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, T0, T0.Add(time.Hour)
 	update(t, s, func(tx *store.Tx) error { return tx.Send(r) })
-	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.Send(r) }); !errors.Is(err, store.ErrLost) {
-		t.Errorf("got %v, want ErrLost", err)
-	}
+	lost(t, s, func(tx *store.Tx) error { return tx.Send(r) }, store.ErrLost)
 	view(t, s, func(tx *store.View) error {
 		got, err := tx.InProgressOf(w.Host.ID)
 		if len(got) != 1 || got[0].ServerState != store.InProgress || !got[0].ReportDeadline.Equal(r.ReportDeadline) {
@@ -215,15 +213,11 @@ func stale(t *testing.T, s *store.Store) {
 	changed := wu
 	changed.NeedValidate = true
 	update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, changed) })
-	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.SaveWorkunit(wu, changed) }); !errors.Is(err, store.ErrLost) {
-		t.Errorf("workunit: got %v, want ErrLost", err)
-	}
+	lost(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, changed) }, store.ErrLost)
 	over := rs[0]
 	over.ServerState, over.Outcome = store.Over, store.DidntNeed
 	update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
-	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) }); !errors.Is(err, store.ErrLost) {
-		t.Errorf("result: got %v, want ErrLost", err)
-	}
+	lost(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) }, store.ErrLost)
 }
 
 // lost demands that an update fails with an error.
@@ -356,9 +350,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 	h.Client = "8.2.4"
 	h.SetCoprocessors([]store.Coproc{{Kind: "NVIDIA", Name: "Card", Count: 2, Memory: 8 << 30, Driver: "55090", PeakFlops: 1e13}, {Kind: "fake", Count: 1}})
 	update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) })
-	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.UpdateHost(old, h) }); !errors.Is(err, store.ErrLost) {
-		t.Errorf("storing what another request has changed: %v, want ErrLost", err)
-	}
+	lost(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) }, store.ErrLost)
 	view(t, s, func(tx *store.View) error {
 		if got, err := tx.Workunit(want.ID); err != nil || got != want {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
@@ -404,7 +396,5 @@ func closed(t *testing.T, s *store.Store) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Update(t.Context(), func(*store.Tx) error { return nil }); !errors.Is(err, store.ErrClosed) {
-		t.Errorf("got %v, want ErrClosed", err)
-	}
+	lost(t, s, func(*store.Tx) error { return nil }, store.ErrClosed)
 }

@@ -119,13 +119,9 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 	end(results[1], 1e12, 1e30, 2, T0) // more than a computer can have
 	end(results[2], 1e8, 0, 0, T0)
 	update(t, s, func(tx *store.Tx) error { // it is reported late, while its files are deleted
-		old, err := tx.Result(results[2].ID)
-		if err != nil {
-			return err
-		}
-		late := old
-		late.CPUTime, late.ElapsedTime, late.ReceivedTime = 5, 5, T0.Add(48*time.Hour)
-		return tx.SaveResult(old, late)
+		return Change(tx.Result, results[2].ID, tx.SaveResult, func(late *store.Result) {
+			late.CPUTime, late.ElapsedTime, late.ReceivedTime = 5, 5, T0.Add(48*time.Hour)
+		})
 	})
 	end(more[0], 1e8, 5, 5, T0)
 	today := store.DayOf(T0)
