@@ -240,16 +240,11 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 		a.held = []protocol.FileInfo{{Name: "made", NBytes: 5, Status: 1}}
 		a.compute(first)
 		w.step()
-		mask := func(day time.Duration) (is store.ErrorMask) {
+		mask := func(day time.Duration) store.ErrorMask {
 			t.Helper()
 			w.ahead = day * 24 * time.Hour
 			w.step()
-			w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-				wu, err := tx.WorkunitByName("two")
-				is = wu.ErrorMask
-				return err
-			}))
-			return is
+			return storetest.Get(t, w.p.Store, (*store.View).WorkunitByName, "two").ErrorMask
 		}
 		if got := mask(5); got != 0 {
 			t.Fatalf("after 5 days: given up (%d)", got)
@@ -346,13 +341,9 @@ func TestFileOrders(t *testing.T) {
 	if !slices.Equal(reply.DeleteFiles, []string{"stored"}) || len(reply.Files) != 0 {
 		t.Errorf("to delete: %v, %+v", reply.DeleteFiles, reply.Files)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		files, err := tx.HostFiles(c.host)
-		if len(files) != 1 || files[0].Name != "stored" || files[0].NBytes != 5 {
-			t.Errorf("on record: %+v", files)
-		}
-		return err
-	}))
+	if files := storetest.Get(t, w.p.Store, (*store.View).HostFiles, c.host); len(files) != 1 || files[0].Name != "stored" || files[0].NBytes != 5 {
+		t.Errorf("on record: %+v", files)
+	}
 	c.held = nil
 	if reply := c.rpc(0); len(reply.DeleteFiles) != 0 {
 		t.Errorf("it is gone: %v", reply.DeleteFiles)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // after submits a chain: b reads the output of a, and c waits for both.
@@ -85,13 +86,8 @@ func TestAPIAfterAFailure(t *testing.T) {
 	b := p.after("run")
 	w.step()
 	name := func(wu string) string { return fmt.Sprintf("api%d_%s", b.ID, wu) }
-	id := func(wu string) (id int64) {
-		w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-			row, err := tx.WorkunitByName(name(wu))
-			id = row.ID
-			return err
-		}))
-		return id
+	id := func(wu string) int64 {
+		return storetest.Get(t, w.p.Store, (*store.View).WorkunitByName, name(wu)).ID
 	}
 	cancel := func(undo bool) {
 		_, err := operate.CancelWork(t.Context(), w.p, operate.CancelSpec{IDs: []int64{id("a")}, Undo: undo}, w.now())
@@ -104,13 +100,9 @@ func TestAPIAfterAFailure(t *testing.T) {
 	if got := p.states(b); got != "a error cancelled; b error predecessor failed; c error predecessor failed" {
 		t.Fatalf("got %s", got)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		history, err := tx.WorkunitHistory(id("b"))
-		if !strings.Contains(fmt.Sprint(history), "workunit "+name("a")+", after which it comes, was given up") {
-			t.Errorf("history %v", history)
-		}
-		return err
-	}))
+	if history := storetest.Get(t, w.p.Store, (*store.View).WorkunitHistory, id("b")); !strings.Contains(fmt.Sprint(history), "workunit "+name("a")+", after which it comes, was given up") {
+		t.Errorf("history %v", history)
+	}
 	w.status()
 	revive := func() {
 		for _, wu := range []string{"b", "c"} {

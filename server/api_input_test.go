@@ -13,6 +13,7 @@ import (
 	apiclient "github.com/starling-grid/starling/server/api/client"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // An input may be on another server, from which computers fetch it.
@@ -180,11 +181,7 @@ func TestAPIUpload(t *testing.T) {
 	if _, ok := errors.AsType[*wire.Fault](remote.Upload(t.Context(), "data.txt", []byte("other"))); !ok {
 		t.Error("a file was replaced")
 	}
-	var wu store.Workunit
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) (err error) {
-		wu, err = tx.WorkunitByName(fmt.Sprintf("api%d_a", b.ID))
-		return err
-	}))
+	wu := storetest.Get(t, w.p.Store, (*store.View).WorkunitByName, fmt.Sprintf("api%d_a", b.ID))
 	if wu.Priority != 0 || wu.OwnPriority != 4 || wu.RscFpopsEst != 5e9 || !strings.Contains(wu.XMLDoc, "<open_name>data.txt</open_name>") {
 		t.Errorf("the workunit is %+v", wu)
 	}

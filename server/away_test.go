@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // An outage of the file storage does not mean that a file is missing: no host is ordered to upload
@@ -35,12 +36,7 @@ func TestAppOfAWorkunit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy"}, w.now()))
-	var id int64
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		a, err := tx.AppByName("a")
-		id = a.ID
-		return err
-	}))
+	id := storetest.Get(t, w.p.Store, (*store.View).AppByName, "a").ID
 	for _, validator := range []string{"bitwise", "trivial"} {
 		w.must(operate.SetApp(t.Context(), w.p, "a", func(a *operate.NewApp) { a.Validator = validator }))
 		if a, err := server.New(w.p, server.Part{}).App(t.Context(), id); err != nil || a.Validator != validator {

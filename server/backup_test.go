@@ -19,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/server/operate/backup"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -338,11 +339,7 @@ func TestBackupsThatAreNone(t *testing.T) {
 	if _, err := backup.Write(t.Context(), p, missing, backup.Options{}); err == nil {
 		t.Error("written to nowhere")
 	}
-	w.must(p.Store.View(t.Context(), func(tx *store.View) error {
-		held, err := tx.DeletionHeld(time.Now())
-		if held {
-			t.Error("deletion is held, and no backup is made")
-		}
-		return err
-	}))
+	if held := storetest.Get(t, p.Store, (*store.View).DeletionHeld, time.Now()); held {
+		t.Error("deletion is held, and no backup is made")
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -147,11 +148,7 @@ func TestTemplatesOfFilesThatStay(t *testing.T) {
 	if _, err := w.p.Download.Size(t.Context(), first.Name); err != nil {
 		t.Errorf("a file that must not be deleted: %v", err)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		wu, err := tx.WorkunitByName("wu")
-		if wu.RscBandwidthBound != 1000 {
-			t.Errorf("rsc_bandwidth_bound %v", wu.RscBandwidthBound)
-		}
-		return err
-	}))
+	if wu := storetest.Get(t, w.p.Store, (*store.View).WorkunitByName, "wu"); wu.RscBandwidthBound != 1000 {
+		t.Errorf("rsc_bandwidth_bound %v", wu.RscBandwidthBound)
+	}
 }

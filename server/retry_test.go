@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/transitioner"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -84,11 +85,7 @@ func TestRetry(t *testing.T) {
 	if st := w.status(); st.Workunits.Canonical != 1 || st.Results.ByValidateState["valid"] != 2 || st.Results.Granted != 2 {
 		t.Errorf("got %+v, %+v", st.Workunits, st.Results)
 	}
-	var history []store.Event
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) (err error) {
-		history, err = tx.WorkunitHistory(1)
-		return err
-	}))
+	history := storetest.Get(t, w.p.Store, (*store.View).WorkunitHistory, 1)
 	told := ""
 	for _, e := range history {
 		if strings.Contains(e.Move, "retries") {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 func TestSetApp(t *testing.T) {
@@ -18,11 +19,7 @@ func TestSetApp(t *testing.T) {
 	if err := operate.SetApp(t.Context(), w.p, "a", func(a *operate.NewApp) { a.Credit = "much" }); err == nil {
 		t.Error("a way to grant credit that is none was taken")
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		a, err := tx.AppByName("a")
-		if a.Validator != "bitwise" || a.Assimilator != "copy" || a.TargetNResults != 3 || a.HomogeneousRedundancy != 1 || a.Credit != "runtime" {
-			t.Errorf("got %+v", a)
-		}
-		return err
-	}))
+	if a := storetest.Get(t, w.p.Store, (*store.View).AppByName, "a"); a.Validator != "bitwise" || a.Assimilator != "copy" || a.TargetNResults != 3 || a.HomogeneousRedundancy != 1 || a.Credit != "runtime" {
+		t.Errorf("got %+v", a)
+	}
 }

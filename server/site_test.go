@@ -19,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/projectprefs"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -354,13 +355,9 @@ func TestSiteForMachines(t *testing.T) {
 	v.wants(200, "<error_num>-136</error_num>")(v.do("GET", "am_get_info.php?account_key="+strings.Repeat("0", 32), nil))
 	v.wants(200, "<success/>")(v.do("GET", fmt.Sprintf("am_set_host_info.php?account_key=%s&hostid=%d&venue=work", key, c.host), nil))
 	v.wants(200, "<error_num>")(v.do("GET", fmt.Sprintf("am_set_host_info.php?account_key=%s&hostid=%d&venue=work", key, c.host+1), nil))
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		h, err := tx.Host(c.host)
-		if h.Venue != "work" {
-			t.Errorf("venue %q", h.Venue)
-		}
-		return err
-	}))
+	if h := storetest.Get(t, w.p.Store, (*store.View).Host, c.host); h.Venue != "work" {
+		t.Errorf("venue %q", h.Venue)
+	}
 	v.wants(200, "<domain_name>attic</domain_name>", "<total_credit>100.000000")(v.do("GET", "show_user.php?format=xml&auth="+key, nil))
 	if _, text := v.do("GET", fmt.Sprintf("show_user.php?format=xml&userid=%d", u.ID), nil); strings.Contains(text, "attic") || !strings.Contains(text, "<name>ada</name>") {
 		t.Errorf("everybody is told %s", text)

@@ -11,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -117,13 +118,9 @@ func (w *world) createAll(n int, params workgen.Params) {
 	w.step()
 }
 
-func (w *world) result(name string) (r store.Result) {
+func (w *world) result(name string) store.Result {
 	w.t.Helper()
-	w.must(w.p.Store.View(w.t.Context(), func(tx *store.View) (err error) {
-		r, err = tx.ResultByName(name)
-		return err
-	}))
-	return r
+	return storetest.Get(w.t, w.p.Store, (*store.View).ResultByName, name)
 }
 
 // Hosts whose results are wrong teach nothing.

@@ -18,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // A visitor is a browser without a screen.
@@ -154,13 +155,9 @@ func TestAccountPages(t *testing.T) {
 	other.wants(200, "Forgot your password?")(other.do("GET", "account", nil))
 }
 
-func (w *world) userByEmail(email string) (u store.User) {
+func (w *world) userByEmail(email string) store.User {
 	w.t.Helper()
-	w.must(w.p.Store.View(w.t.Context(), func(tx *store.View) (err error) {
-		u, err = tx.UserByEmail(email)
-		return err
-	}))
-	return u
+	return storetest.Get(w.t, w.p.Store, (*store.View).UserByEmail, email)
 }
 
 // mailedLink waits for a link with this beginning in the folder of mails, since these are sent

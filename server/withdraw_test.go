@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/unsendable"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -71,13 +72,9 @@ func TestAVersionIsWithdrawn(t *testing.T) {
 	}, w.now()); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("a number that computers have was given again: %v", err)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		wrong, err := tx.Doctor()
-		if len(wrong) != 0 {
-			t.Errorf("doctor says %v", wrong)
-		}
-		return err
-	}))
+	if wrong := storetest.Look(t, w.p.Store, (*store.View).Doctor); len(wrong) != 0 {
+		t.Errorf("doctor says %v", wrong)
+	}
 }
 
 // A version that fails everywhere is withdrawn in a project of one computer. With the next version,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -45,18 +44,14 @@ func (m *meeting) Assimilate(ctx context.Context, _ store.Workunit, _ []store.Re
 
 // While the database cannot be reached, no workunit is put off for that.
 func TestNoWorkunitIsBlamedForTheDatabase(t *testing.T) {
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	must(t, err)
-	defer st.Close()
+	st := storetest.Open(t, t.TempDir())
 	w := storetest.Fill(t, st)
 	wu, _ := storetest.Add(t, st, w.Workunit("wu"), 0)
-	if err := st.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, st, func(tx *store.Tx) error {
 		after := wu
 		after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
 		return tx.SaveWorkunit(wu, after)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	away := fmt.Errorf("app 1: %w", store.ErrUnreachable)
 	a := &assimilator.Assimilator{
 		Store: st, Log: slog.New(slog.DiscardHandler),
@@ -85,9 +80,7 @@ func (h *hanging) Assimilate(_ context.Context, wu store.Workunit, _ []store.Res
 // After an application's program has hung, the application's other outcomes wait for a minute, in which
 // other applications have their turn.
 func TestAHandlerThatHangs(t *testing.T) {
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	must(t, err)
-	defer st.Close()
+	st := storetest.Open(t, t.TempDir())
 	w := storetest.Fill(t, st)
 	must(t, st.Update(t.Context(), func(tx *store.Tx) error {
 		other, err := tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
@@ -123,20 +116,16 @@ func TestAHandlerThatHangs(t *testing.T) {
 // Handlers take the configured number of workunits at a time, or one by default.
 func TestAtOnce(t *testing.T) {
 	for _, tt := range []struct{ atOnce, meet int }{{0, 0}, {1, 0}, {3, 3}} {
-		st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-		must(t, err)
-		defer st.Close()
+		st := storetest.Open(t, t.TempDir())
 		w := storetest.Fill(t, st)
 		const n = 9
 		for i := range n {
 			wu, _ := storetest.Add(t, st, w.Workunit(fmt.Sprint("wu", i)), 0)
-			if err := st.Update(t.Context(), func(tx *store.Tx) error {
+			storetest.Update(t, st, func(tx *store.Tx) error {
 				after := wu
 				after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
 				return tx.SaveWorkunit(wu, after)
-			}); err != nil {
-				t.Fatal(err)
-			}
+			})
 		}
 		m := &meeting{want: int32(tt.meet), all: make(chan struct{})}
 		a := &assimilator.Assimilator{

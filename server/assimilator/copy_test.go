@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
@@ -222,9 +223,4 @@ func TestCopyOfTwo(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

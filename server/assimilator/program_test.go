@@ -33,9 +33,7 @@ func TestMain(m *testing.M) {
 
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
-	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	must(t, err)
-	defer st.Close()
+	st := storetest.Open(t, dir)
 	files, err := blob.Open(filepath.Join(dir, "upload"))
 	must(t, err)
 	defer files.Close()
@@ -54,7 +52,7 @@ func TestProgram(t *testing.T) {
 	now := storetest.T0
 	add := func(name string, mask store.ErrorMask) (id int64) {
 		wu, _ := storetest.Add(t, st, w.Workunit(name), 0)
-		err := st.Update(t.Context(), func(tx *store.Tx) error {
+		storetest.Update(t, st, func(tx *store.Tx) error {
 			id, err := tx.InsertResult(store.Result{
 				WorkunitID: wu.ID, AppID: wu.AppID, Name: name + "_0", ServerState: store.Unsent,
 				XMLDocIn: protocol.Result{Name: name + "_0", FileRefs: []protocol.FileRef{{FileName: "out_r1_0", OpenName: "out"}}}.XML(),
@@ -69,16 +67,10 @@ func TestProgram(t *testing.T) {
 			}
 			return tx.SaveWorkunit(wu, after)
 		})
-		must(t, err)
 		return wu.ID
 	}
-	state := func(id int64) (wu store.Workunit) {
-		err := st.View(t.Context(), func(tx *store.View) (err error) {
-			wu, err = tx.Workunit(id)
-			return err
-		})
-		must(t, err)
-		return wu
+	state := func(id int64) store.Workunit {
+		return storetest.Get(t, st, (*store.View).Workunit, id)
 	}
 	pass := func(want int) {
 		t.Helper()

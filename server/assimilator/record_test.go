@@ -40,12 +40,11 @@ func TestRecordingFails(t *testing.T) {
 	const n = 150 // more than a batch
 	for i := range n {
 		wu, _ := storetest.Add(t, st, w.Workunit(fmt.Sprint("wu", i)), 0)
-		err := st.Update(t.Context(), func(tx *store.Tx) error {
+		storetest.Update(t, st, func(tx *store.Tx) error {
 			after := wu
 			after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
 			return tx.SaveWorkunit(wu, after)
 		})
-		must(t, err)
 	}
 	db, err := sql.Open("sqlite", path)
 	must(t, err)

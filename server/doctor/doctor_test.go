@@ -20,9 +20,7 @@ func TestOutcomes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	st, err := store.OpenMemory(t.Context())
-	must(err)
-	defer st.Close()
+	st := storetest.Open(t, "")
 	files, err := blob.Open(t.TempDir())
 	must(err)
 	defer files.Close()

@@ -23,11 +23,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	st, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
+	st := storetest.Open(t, "")
 	return &world{T: t, World: storetest.Fill(t, st), st: st, now: storetest.T0}
 }
 
@@ -46,12 +42,10 @@ func (w *world) add(name string, n int, change func(*store.Workunit)) (ids []int
 // otherApp adds a second application and returns its id.
 func (w *world) otherApp() (id int64) {
 	w.Helper()
-	if err := w.st.Update(w.Context(), func(tx *store.Tx) (err error) {
+	storetest.Update(w, w.st, func(tx *store.Tx) (err error) {
 		id, err = tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
 		return err
-	}); err != nil {
-		w.Fatal(err)
-	}
+	})
 	return id
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // submitter is a token with its batch.
@@ -20,22 +21,20 @@ func (w *world) submitter(t store.Token) submitter {
 	w.Helper()
 	t.CreateTime, t.Hash = w.now, t.Name
 	b := store.APIBatch{CreateTime: w.now, Name: "batch", AppID: w.App.ID}
-	if err := w.st.Update(w.Context(), func(tx *store.Tx) (err error) {
+	storetest.Update(w, w.st, func(tx *store.Tx) (err error) {
 		if b.TokenID, err = tx.InsertToken(t); err != nil {
 			return err
 		}
 		b.ID, err = tx.InsertAPIBatch(b)
 		return err
-	}); err != nil {
-		w.Fatal(err)
-	}
+	})
 	return submitter{w, b}
 }
 
 // submit makes n workunits with a result each.
 func (s submitter) submit(name string, n int, change func(*store.Workunit)) {
 	s.Helper()
-	if err := s.st.Update(s.Context(), func(tx *store.Tx) error {
+	storetest.Update(s.world, s.st, func(tx *store.Tx) error {
 		for i := range n {
 			wu := s.Workunit(fmt.Sprintf("%d_%s%d", s.TokenID, name, i))
 			wu.Batch, wu.TokenID = s.Number(), s.TokenID
@@ -51,9 +50,7 @@ func (s submitter) submit(name string, n int, change func(*store.Workunit)) {
 			}
 		}
 		return nil
-	}); err != nil {
-		s.Fatal(err)
-	}
+	})
 }
 
 // next sends one result and returns it with its workunit, or false without unsent work.
@@ -89,14 +86,12 @@ func (w *world) finish(old store.Result, seconds float64) {
 	over.ServerState, over.Outcome, over.ReceivedTime, over.CPUTime, over.ElapsedTime = store.Over, store.Success, w.now, seconds, seconds
 	counted := over
 	counted.FileDeleteState = store.DeleteReady
-	if err := w.st.Update(w.Context(), func(tx *store.Tx) error {
+	storetest.Update(w, w.st, func(tx *store.Tx) error {
 		if err := tx.SaveResult(old, over); err != nil {
 			return err
 		}
 		return tx.SaveResult(over, counted)
-	}); err != nil {
-		w.Fatal(err)
-	}
+	})
 }
 
 // A token that floods an application does not keep another one waiting. Priorities order the work of a token.
@@ -203,12 +198,10 @@ func TestUsedUp(t *testing.T) {
 	if _, wu, ok := w.next(); !ok || wu.TokenID != 0 {
 		t.Errorf("sent %v, %q; want work without a token", ok, wu.Name)
 	}
-	if err := w.st.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, w.st, func(tx *store.Tx) error {
 		token.ID, token.MaxCPUTime, token.Weight = small.TokenID, 15, 1
 		return tx.LimitToken(token)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	w.now = w.now.Add(time.Minute)
 	take(1)
 	w.now = w.now.Add((store.TokenDays - 1) * 24 * time.Hour)

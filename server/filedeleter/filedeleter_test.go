@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/filedeleter"
@@ -19,9 +20,7 @@ import (
 // Files that cannot be deleted are recorded, and tried again an hour later.
 func TestRetry(t *testing.T) {
 	dir := t.TempDir()
-	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	must(t, err)
-	defer st.Close()
+	st := storetest.Open(t, dir)
 	files := func(name string) *blob.Dir {
 		d, err := blob.Open(filepath.Join(dir, name))
 		must(t, err)
@@ -40,12 +39,11 @@ func TestRetry(t *testing.T) {
 	if _, err := download.Put(t.Context(), "other", strings.NewReader("x")); err != nil {
 		t.Fatal(err)
 	}
-	err = st.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, st, func(tx *store.Tx) error {
 		after := wu
 		after.AssimilateState, after.FileDeleteState = store.AssimilateDone, store.DeleteReady
 		return storetest.SaveWorkunit(tx, wu, after)
 	})
-	must(t, err)
 	now := storetest.T0
 	pass := func(handled int, want store.FileDeleteState) {
 		t.Helper()
@@ -74,9 +72,7 @@ func TestRetry(t *testing.T) {
 // A result that is reported while its files are removed is processed again: files that its host
 // sent meanwhile are deleted too.
 func TestALateReportWhileFilesGo(t *testing.T) {
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	must(t, err)
-	defer st.Close()
+	st := storetest.Open(t, t.TempDir())
 	w := storetest.Fill(t, st)
 	wu, _ := storetest.Add(t, st, w.Workunit("wu"), 0)
 	save := func(change func(*store.Result)) {
@@ -85,7 +81,7 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 			return storetest.Change(tx.ResultByName, "wu_0", tx.SaveResult, change)
 		}))
 	}
-	err = st.Update(t.Context(), func(tx *store.Tx) (err error) {
+	storetest.Update(t, st, func(tx *store.Tx) (err error) {
 		r := store.Result{
 			WorkunitID: wu.ID, AppID: wu.AppID, Name: "wu_0", ServerState: store.Unsent,
 			XMLDocIn: protocol.FileInfo{Name: "out", GeneratedLocally: true}.XML(),
@@ -96,7 +92,6 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, storetest.T0, storetest.T0.Add(time.Hour)
 		return tx.Send(r)
 	})
-	must(t, err)
 	save(func(r *store.Result) {
 		r.ServerState, r.Outcome, r.FileDeleteState = store.Over, store.NoReply, store.DeleteReady
 	})
@@ -110,15 +105,8 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 	if _, err := d.Pass(t.Context(), storetest.T0); err != nil {
 		t.Fatal(err)
 	}
-	err = st.View(t.Context(), func(tx *store.View) error {
-		j, err := tx.Job(wu.ID)
-		if r := j.Results[0]; r.Outcome != store.ClientError || r.FileDeleteState != store.DeleteDone || removals != 2 {
-			t.Errorf("%v, %v after %d removals, want 2", r.Outcome, r.FileDeleteState, removals)
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
+	if r := storetest.Get(t, st, (*store.View).Job, wu.ID).Results[0]; r.Outcome != store.ClientError || r.FileDeleteState != store.DeleteDone || removals != 2 {
+		t.Errorf("%v, %v after %d removals, want 2", r.Outcome, r.FileDeleteState, removals)
 	}
 }
 
@@ -130,9 +118,4 @@ func (r remover) Remove(context.Context, string) error {
 	return nil
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

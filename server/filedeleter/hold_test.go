@@ -17,9 +17,7 @@ import (
 // While a copy of the project is made, nothing is deleted.
 func TestFilesStayWhileTheyAreHeld(t *testing.T) {
 	dir := t.TempDir()
-	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	must(t, err)
-	defer st.Close()
+	st := storetest.Open(t, dir)
 	files, err := blob.Open(filepath.Join(dir, "files"))
 	must(t, err)
 	defer files.Close()
@@ -30,7 +28,7 @@ func TestFilesStayWhileTheyAreHeld(t *testing.T) {
 	wu := w.Workunit("wu")
 	wu.XMLDoc = protocol.FileInfo{Name: "in", NBytes: 1, MD5: "x"}.XML()
 	wu, _ = storetest.Add(t, st, wu, 0)
-	err = st.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, st, func(tx *store.Tx) error {
 		after := wu
 		after.AssimilateState, after.FileDeleteState = store.AssimilateDone, store.DeleteReady
 		if err := storetest.SaveWorkunit(tx, wu, after); err != nil {
@@ -38,7 +36,6 @@ func TestFilesStayWhileTheyAreHeld(t *testing.T) {
 		}
 		return tx.HoldDeletion("backup", storetest.T0.Add(time.Minute))
 	})
-	must(t, err)
 	d := &filedeleter.Deleter{Store: st, Log: slog.New(slog.DiscardHandler), Download: files, Upload: files}
 	if n, err := d.Pass(t.Context(), storetest.T0); n != 0 || err != nil {
 		t.Errorf("handled %d, %v", n, err)

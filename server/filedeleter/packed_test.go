@@ -17,9 +17,7 @@ import (
 // file itself with the last that needs that.
 func TestCompressedCopiesGo(t *testing.T) {
 	dir := t.TempDir()
-	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	must(t, err)
-	defer st.Close()
+	st := storetest.Open(t, dir)
 	files, err := blob.Open(filepath.Join(dir, "files"))
 	must(t, err)
 	defer files.Close()
@@ -36,7 +34,7 @@ func TestCompressedCopiesGo(t *testing.T) {
 	packed.GzippedNBytes = 1
 	done := func(name string) {
 		t.Helper()
-		if err := st.Update(t.Context(), func(tx *store.Tx) error {
+		storetest.Update(t, st, func(tx *store.Tx) error {
 			before, err := tx.WorkunitByName(name)
 			if err != nil {
 				return err
@@ -44,9 +42,7 @@ func TestCompressedCopiesGo(t *testing.T) {
 			after := before
 			after.AssimilateState, after.FileDeleteState = store.AssimilateDone, store.DeleteReady
 			return storetest.SaveWorkunit(tx, before, after)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		if n, err := d.Pass(t.Context(), storetest.T0); n != 1 || err != nil {
 			t.Fatalf("handled %d, %v", n, err)
 		}
@@ -54,12 +50,10 @@ func TestCompressedCopiesGo(t *testing.T) {
 	for name, f := range map[string]protocol.FileInfo{"a": packed, "b": packed, "c": plain} {
 		wu := w.Workunit(name)
 		wu.XMLDoc = f.XML()
-		if err := st.Update(t.Context(), func(tx *store.Tx) error {
+		storetest.Update(t, st, func(tx *store.Tx) error {
 			_, err := tx.InsertWorkunit(wu, blob.Names(f))
 			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
 	for _, step := range []struct {
 		name string

@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
@@ -32,12 +33,8 @@ func (w *world) work(m, n int) string {
 	return w.names[len(w.names)-1]
 }
 
-func (w *world) workunit(name string) (wu store.Workunit) {
-	w.view(func(tx *store.View) (err error) {
-		wu, err = tx.WorkunitByName(name)
-		return err
-	})
-	return wu
+func (w *world) workunit(name string) store.Workunit {
+	return storetest.Get(w.t, w.st, (*store.View).WorkunitByName, name)
 }
 
 // fetch gives a new host of a new user work.
@@ -161,13 +158,9 @@ func TestAReportOfSomebodyElsesResultIsIgnored(t *testing.T) {
 	name := h.have[0].name
 	thief.have = []*task{{name: name, ready: &protocol.ReportedResult{Name: name, State: protocol.ClientUploaded}}}
 	w.rpc(thief, 0)
-	w.view(func(tx *store.View) error {
-		r, err := tx.ResultByName(name)
-		if r.ServerState != store.InProgress || r.UserID != h.user.id {
-			t.Errorf("it is %v and of user %d", r.ServerState, r.UserID)
-		}
-		return err
-	})
+	if r := storetest.Get(w.t, w.st, (*store.View).ResultByName, name); r.ServerState != store.InProgress || r.UserID != h.user.id {
+		t.Errorf("it is %v and of user %d", r.ServerState, r.UserID)
+	}
 }
 
 // Work for one computer that was on its last chance was never sent there if the results of that

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
@@ -191,12 +192,7 @@ var openStore = func(t testing.TB) *store.Store {
 	return st
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must
 
 func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
 

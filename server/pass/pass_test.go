@@ -15,11 +15,7 @@ import (
 
 func open(t *testing.T) (*store.Store, storetest.World) {
 	t.Helper()
-	st, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
+	st := storetest.Open(t, "")
 	return st, storetest.Fill(t, st)
 }
 
@@ -69,15 +65,8 @@ func TestSave(t *testing.T) {
 		}
 		return nil
 	}
-	sum := func() (sum float64) {
-		if err := st.View(t.Context(), func(tx *store.View) error {
-			u, err := tx.User(w.User.ID)
-			sum = u.TotalCredit
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		return sum
+	sum := func() float64 {
+		return storetest.Get(t, st, (*store.View).User, w.User.ID).TotalCredit
 	}
 	var failed []float64
 	tell := func(x float64, _ error) error {

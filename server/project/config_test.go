@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/server/project"
 )
 
@@ -106,9 +107,4 @@ func TestTextIsTOML(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

@@ -33,11 +33,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	dir := t.TempDir()
-	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
+	st := storetest.Open(t, dir)
 	files, err := blob.Open(filepath.Join(dir, "upload"))
 	if err != nil {
 		t.Fatal(err)

@@ -8,19 +8,16 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // The lists have the first by total credit and by recent credit. Old credit counts less for the
 // latter, even if the stored value was not updated.
 func TestTake(t *testing.T) {
-	s, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := storetest.Open(t, "")
 	now := time.Unix(1_800_000_000, 0)
 	const n = 5 * Top
-	err = s.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		team, err := tx.InsertTeam(store.Team{CreateTime: now, UserID: 1, Name: "Team"})
 		if err != nil {
 			return err
@@ -45,9 +42,6 @@ func TestTake(t *testing.T) {
 		}
 		return errors.Join(tx.JoinTeam(1, team), tx.JoinTeam(2, team), tx.AddTeamCredit(team, 7), tx.SetPrivacy(n, true, false), tx.SetHostOwn(n-1, n-1, "", "", true))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	got, err := Take(t.Context(), s, now)
 	if err != nil {
 		t.Fatal(err)

@@ -10,16 +10,13 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/scheduler"
-	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // fuzzed is a scheduler with an account, for requests that are not to break it.
 func fuzzed(f *testing.F) (*scheduler.Scheduler, storetest.World) {
 	f.Helper()
-	st, err := store.OpenMemory(f.Context())
-	must(f, err)
-	f.Cleanup(func() { _ = st.Close() })
+	st := storetest.Open(f, "")
 	w := storetest.Fill(f, st)
 	c := scheduler.Config{Name: "Fuzz", MasterURL: "http://127.0.0.1/"}
 	c.ResendLostResults, c.SendResultAbort, c.AnonymousPlatform = true, true, true

@@ -14,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 var t0 = time.Unix(1_800_000_000, 0).UTC()
@@ -49,13 +50,9 @@ func content(t *testing.T, dir, name string) string {
 // Accounts, teams and computers with credit are listed, except the data that their owners keep
 // private.
 func TestWrite(t *testing.T) {
-	s, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := storetest.Open(t, "")
 	dir := filepath.Join(t.TempDir(), "stats")
-	err = s.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, s, func(tx *store.Tx) error {
 		team, err := tx.InsertTeam(store.Team{CreateTime: t0, UserID: 1, Name: "A & B", Description: "We <fly>."})
 		if err != nil {
 			return err
@@ -83,9 +80,6 @@ func TestWrite(t *testing.T) {
 			tx.Forget(store.Forgotten{Kind: store.ForgottenHost, ID: 9, CPID: "ancient", CreateTime: t0.Add(-100 * 24 * time.Hour)}),
 		)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for range 2 { // the second replaces the first
 		if err := Write(t.Context(), s, dir, Badges{badge.Ladder{5, 100}, "https://project.example/badges/"}, t0); err != nil {
 			t.Fatal(err)

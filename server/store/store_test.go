@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
@@ -100,13 +101,9 @@ func TestPostgresGivesUpWhatMeetsOthersEachTime(t *testing.T) {
 	if !errors.Is(err, store.ErrBusy) || tries < 2 {
 		t.Errorf("after %d tries: %v, want ErrBusy", tries, err)
 	}
-	view(t, s, func(tx *store.View) error {
-		h, err := tx.Host(w.Host.ID)
-		if h.TotalCredit != float64(tries) {
-			t.Errorf("credit %v, want that of the %d others", h.TotalCredit, tries)
-		}
-		return err
-	})
+	if h := storetest.Get(t, s, (*store.View).Host, w.Host.ID); h.TotalCredit != float64(tries) {
+		t.Errorf("credit %v, want that of the %d others", h.TotalCredit, tries)
+	}
 }
 
 // A conflict that shows only at the commit lets the transaction run again.
@@ -159,9 +156,4 @@ func TestPostgresKeepsRowsToChange(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

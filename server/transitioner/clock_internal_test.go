@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // Deadlines that passed while no server ran, or because the clock was set, are extended once.
@@ -60,11 +61,7 @@ func TestTwoOutages(t *testing.T) {
 
 // A clock that was set back is not forgotten if the database fails.
 func TestWorkunitsAreLookedAtAgainAfterAFailure(t *testing.T) {
-	st, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := storetest.Open(t, "")
 	now := time.Now().Round(0)
 	c := new(Clock)
 	c.start(store.Clock{Seen: now.Add(10 * time.Hour)}, now)

@@ -2,7 +2,6 @@ package transitioner_test
 
 import (
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,11 +14,7 @@ import (
 // Replacements for failed results are sent before the first results. First results, and the results
 // of a workunit that was revived, have the workunit's own priority.
 func TestReplacementsGoFirst(t *testing.T) {
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := storetest.Open(t, t.TempDir())
 	w := storetest.Fill(t, st)
 	tr := &transitioner.Transitioner{
 		Store: st, Log: slog.New(slog.DiscardHandler), Urgent: match.Urgent{PriorityOnOver: 7},
@@ -42,7 +37,7 @@ func TestReplacementsGoFirst(t *testing.T) {
 			wu := w.Workunit(tt.name)
 			wu.Priority, wu.TransitionTime, wu.TargetNResults = 3, now, 4
 			wu, rs := storetest.Add(t, st, wu, len(tt.results))
-			err := st.Update(t.Context(), func(tx *store.Tx) error {
+			storetest.Update(t, st, func(tx *store.Tx) error {
 				for i, want := range tt.results {
 					r := rs[i]
 					r.HostID, r.UserID, r.SentTime, r.ReportDeadline = 1, 1, late, due
@@ -76,27 +71,17 @@ func TestReplacementsGoFirst(t *testing.T) {
 				_, err := transitioner.Retry(tx, wu.ID, false, now, "test")
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 			if _, err := tr.Pass(t.Context(), now.Add(time.Second)); err != nil {
 				t.Fatal(err)
 			}
-			err = st.View(t.Context(), func(tx *store.View) error {
-				all, err := tx.ResultsOf(wu.ID)
-				made := all[len(rs):]
-				if len(made) == 0 {
-					t.Error("no result was made")
+			made := storetest.Get(t, st, (*store.View).ResultsOf, wu.ID)[len(rs):]
+			if len(made) == 0 {
+				t.Error("no result was made")
+			}
+			for _, r := range made {
+				if r.Priority != tt.want {
+					t.Errorf("%s has priority %d, want %d", r.Name, r.Priority, tt.want)
 				}
-				for _, r := range made {
-					if r.Priority != tt.want {
-						t.Errorf("%s has priority %d, want %d", r.Name, r.Priority, tt.want)
-					}
-				}
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -40,13 +39,9 @@ func TestPass(t *testing.T) {
 
 func testPass(t *testing.T, failure error, first, fourth []string) {
 	t.Helper()
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := storetest.Open(t, t.TempDir())
 	storetest.Fill(t, st) // its application lacks a handler
-	err = st.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, st, func(tx *store.Tx) error {
 		id, err := tx.InsertApp(store.App{Name: "talks", Validator: "trivial", Assimilator: "copy", Trickle: "exec:x"})
 		other, err3 := tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy", Trickle: "exec:x"})
 		err = errors.Join(err, err3)
@@ -63,9 +58,6 @@ func testPass(t *testing.T, failure error, first, fourth []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	h := &handler{bad: "a", err: failure}
 	tr := &trickler.Trickler{
 		Store: st, Log: slog.New(slog.DiscardHandler),

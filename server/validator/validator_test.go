@@ -57,11 +57,7 @@ func newWorld(t *testing.T, quorum int, outputs ...string) *world {
 func newWorldOf(t *testing.T, quorum int, change func(storetest.World, *store.Workunit), outputs ...string) *world {
 	t.Helper()
 	dir := t.TempDir()
-	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
+	st := storetest.Open(t, dir)
 	files, err := blob.Open(filepath.Join(dir, "upload"))
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/starling-grid/starling/server/operate/console"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 const master = "http://127.0.0.1:8080/demo/"
@@ -181,13 +182,10 @@ const most = 64 << 20
 func TestBearersTakeLittle(t *testing.T) {
 	s := newSite(t)
 	secret, hash := api.NewToken()
-	err := s.Store.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, s.Store, func(tx *store.Tx) error {
 		_, err := tx.InsertToken(store.Token{CreateTime: time.Now(), Name: "lab", Hash: hash})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	key := "<authenticator>" + api.Authenticator(s.UploadKey().Text(), hash) + "</authenticator>"
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	const form, text = "application/x-www-form-urlencoded", "application/json"

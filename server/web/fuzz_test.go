@@ -7,17 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/web/account"
 )
 
 // A form is answered with a page, whatever it holds, and no page repeats markup of it.
 func FuzzForms(f *testing.F) {
-	st, err := store.OpenMemory(f.Context())
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { _ = st.Close() })
+	st := storetest.Open(f, "")
 	none := http.NotFoundHandler()
 	h, err := (&Site{
 		Serves: func(string) bool { return true }, Name: "Fuzz", Accounts: account.Rules{MasterURL: "http://127.0.0.1/", Settings: account.Settings{MinPasswdLength: 6}},

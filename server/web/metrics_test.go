@@ -18,23 +18,17 @@ import (
 
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/web/counts"
 )
 
 // A request is counted under its part and its answer's code, and handlers can still set deadlines.
 func TestRequestsAreTimed(t *testing.T) {
-	st, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	err = st.Update(t.Context(), func(tx *store.Tx) error {
+	st := storetest.Open(t, "")
+	storetest.Update(t, st, func(tx *store.Tx) error {
 		app, err := tx.InsertApp(store.App{Name: "upper", Validator: "bitwise", Assimilator: "copy"})
 		return errors.Join(err, tx.AddCreditedEnergy(app, store.CreditedEnergy{Results: 2, Wh: 3.5, Credit: 7}))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := newMetrics(&Site{Store: st, Log: slog.New(slog.DiscardHandler), counts: counts.Kept(st, match.Once{})})
 	var deadline error
 	srv := httptest.NewServer(m.timed("upload", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -65,11 +59,7 @@ func TestRequestsAreTimed(t *testing.T) {
 
 // The alerts and the dashboard for operators use metrics, labels and stages that exist.
 func TestAlertsAndDashboard(t *testing.T) {
-	st, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := storetest.Open(t, "")
 	m := newMetrics(&Site{Log: slog.New(slog.DiscardHandler), counts: counts.Kept(st, match.Once{})})
 	m.requests.WithLabelValues("web", "200").Observe(1)
 	page := httptest.NewRecorder()

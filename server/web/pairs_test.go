@@ -21,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/server/api"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // A sender submits work to a site with a separate token.
@@ -36,13 +37,10 @@ func (s *site) sender(t *testing.T, quota int) *sender {
 	t.Helper()
 	secret, hash := api.NewToken()
 	c := &sender{site: s, t: t, name: hash, secret: secret}
-	err := s.Store.Update(t.Context(), func(tx *store.Tx) (err error) {
+	storetest.Update(t, s.Store, func(tx *store.Tx) (err error) {
 		c.id, err = tx.InsertToken(store.Token{CreateTime: time.Now(), Name: hash, Hash: hash, Quota: quota})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return c
 }
 
@@ -276,11 +274,9 @@ func quotasAtOnce(t *testing.T, database string) {
 		}
 	}
 	c = s.sender(t, 0)
-	if err := s.Store.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, s.Store, func(tx *store.Tx) error {
 		return tx.LimitToken(store.Token{ID: c.id, MaxBytes: 1500, Weight: 1})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	asks = nil
 	for i := range 4 {
 		asks = append(asks, ask{"", "PUT", fmt.Sprint("files/g", i), strings.Repeat(fmt.Sprint(i), 1000)},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 func TestAllowed(t *testing.T) {
@@ -54,11 +55,7 @@ func TestSignature(t *testing.T) {
 // A batch's sender is notified when it is done and not before. This is repeated until the message
 // is accepted, and then ends. Only one of several processes sends it.
 func TestHerald(t *testing.T) {
-	st, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := storetest.Open(t, "")
 	token := sha256.Sum256([]byte("secret"))
 	now := time.Unix(1_800_000_000, 0)
 	code, asked := http.StatusServiceUnavailable, 0
@@ -89,7 +86,7 @@ func TestHerald(t *testing.T) {
 			return wire.Batch{ID: b.ID, Name: b.Name, Done: done}, nil
 		})
 	}
-	err = st.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, st, func(tx *store.Tx) error {
 		id, err := tx.InsertToken(store.Token{CreateTime: now, Name: "lab", Hash: hex.EncodeToString(token[:])})
 		if err != nil {
 			return err
@@ -105,9 +102,6 @@ func TestHerald(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	pass := func(after time.Duration, told, requests int) {
 		t.Helper()
 		now = now.Add(after)
@@ -133,11 +127,7 @@ func TestHerald(t *testing.T) {
 
 // Several receivers are notified at the same time, so that one that does not answer delays no other.
 func TestReceiversAtOnce(t *testing.T) {
-	st, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := storetest.Open(t, "")
 	const n = 3
 	var here sync.WaitGroup
 	here.Add(n)
@@ -147,7 +137,7 @@ func TestReceiversAtOnce(t *testing.T) {
 	}))
 	defer srv.Close()
 	now := time.Unix(1_800_000_000, 0)
-	err = st.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, st, func(tx *store.Tx) error {
 		id, err := tx.InsertToken(store.Token{CreateTime: now, Name: "lab", Hash: "00"})
 		for i := range n {
 			b, err2 := tx.InsertAPIBatch(store.APIBatch{Name: fmt.Sprint(i), Webhook: srv.URL, CreateTime: now, TokenID: id, Expected: 1})
@@ -155,9 +145,6 @@ func TestReceiversAtOnce(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	h := New(st, slog.New(slog.DiscardHandler), []string{srv.URL}, func(_ *store.View, b store.APIBatch) (wire.Batch, error) {
 		return wire.Batch{ID: b.ID, Done: true}, nil
 	})

@@ -51,14 +51,8 @@ func TestCompressedInputs(t *testing.T) {
 		t.Error("the copy holds something else")
 	}
 	// The copy is one of the workunit's files, so that it is deleted when it is no longer needed.
-	if err := b.store.View(t.Context(), func(tx *store.View) error {
-		needed, err := tx.FileNeeded(blob.Packed(f.Name))
-		if !needed {
-			t.Error("the copy belongs to nobody")
-		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
+	if needed := storetest.Get(t, b.store, (*store.View).FileNeeded, blob.Packed(f.Name)); !needed {
+		t.Error("the copy belongs to nobody")
 	}
 	// An existing copy is used. A missing one is made again, with the same content.
 	for _, gone := range []bool{false, true} {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
@@ -130,13 +131,11 @@ type bench struct {
 func newBench(t *testing.T, input string) *bench {
 	t.Helper()
 	b := &bench{dir: t.TempDir(), work: t.TempDir()}
-	st, err := store.Open(t.Context(), filepath.Join(b.dir, "project.db"))
-	must(t, err)
-	t.Cleanup(func() { _ = st.Close() })
+	st := storetest.Open(t, b.dir)
 	b.store, b.app = st, storetest.Fill(t, st).App
-	if b.files, err = blob.Open(filepath.Join(b.dir, "download")); err != nil {
-		t.Fatal(err)
-	}
+	var err error
+	b.files, err = blob.Open(filepath.Join(b.dir, "download"))
+	must(t, err)
 	t.Cleanup(func() { _ = b.files.Close() })
 	must(t, os.Mkdir(filepath.Join(b.dir, "templates"), 0o755))
 	b.write(t, filepath.Join(b.dir, "templates", "upper_out"), goodOutput)
@@ -294,17 +293,14 @@ func FuzzTemplates(f *testing.F) {
 
 func BenchmarkCreate(b *testing.B) {
 	dir := b.TempDir()
-	st, err := store.Open(b.Context(), filepath.Join(dir, "project.db"))
-	must(b, err)
-	defer st.Close()
+	st := storetest.Open(b, dir)
 	files, err := blob.Open(filepath.Join(dir, "download"))
 	must(b, err)
 	app := store.App{Name: "upper", Validator: "trivial", Assimilator: "copy"}
-	err = st.Update(b.Context(), func(tx *store.Tx) (err error) {
+	storetest.Update(b, st, func(tx *store.Tx) (err error) {
 		app.ID, err = tx.InsertApp(app)
 		return err
 	})
-	must(b, err)
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "templates", "upper_out")
 	must(b, errors.Join(os.WriteFile(in, []byte("x"), 0o600), os.Mkdir(filepath.Dir(out), 0o700), os.WriteFile(out, []byte(goodOutput), 0o600)))
 	g, err := workgen.New(st, files, dir, app, storetest.T0)
@@ -321,9 +317,4 @@ func BenchmarkCreate(b *testing.B) {
 	b.ReportMetric(float64(b.N*len(specs))/b.Elapsed().Seconds(), "workunits/s")
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

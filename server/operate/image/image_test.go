@@ -24,6 +24,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/internal/testimage"
 	"github.com/starling-grid/starling/server/operate/image"
 )
@@ -282,9 +283,4 @@ func TestLayerWithAnotherContent(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

@@ -7,17 +7,14 @@ import (
 
 	"github.com/starling-grid/starling/server/speed"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 func TestHostShowTellsHowFastItIs(t *testing.T) {
-	st, err := store.OpenMemory(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
+	st := storetest.Open(t, "")
 	now := time.Unix(1_800_000_000, 0)
 	var version int64
-	err = st.Update(t.Context(), func(tx *store.Tx) error {
+	storetest.Update(t, st, func(tx *store.Tx) error {
 		app, err := tx.InsertApp(store.App{CreateTime: now, Name: "a", Validator: "bitwise", Assimilator: "copy"})
 		if err != nil {
 			return err
@@ -41,9 +38,6 @@ func TestHostShowTellsHowFastItIs(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	common := HostVersion{
 		AppVersionID: version, App: "a", VersionNum: 103, Platform: "p", PlanClass: "mt", Vote: 1, BenchmarkFlops: 2e9,
 		Version: VersionSpeed{Hosts: 5, Stretch: 1},

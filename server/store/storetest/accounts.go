@@ -14,7 +14,7 @@ func accounts(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	other := store.User{CreateTime: T0, EmailAddr: "b_%@example.org", Name: "Bob", Authenticator: "00000000000000000000000000000002", CrossProjectID: "d"}
 	_, rs := Add(t, s, w.Workunit("a"), 2)
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		if other.ID, err = tx.InsertUser(other); err != nil {
 			return err
 		}
@@ -51,18 +51,14 @@ func accounts(t *testing.T, s *store.Store) {
 	hosts := func(f store.HostFilter, want int) {
 		t.Helper()
 		f.Limit = 9
-		view(t, s, func(tx *store.View) error {
-			list, err := tx.ListHosts(f)
-			if len(list) != want {
-				t.Errorf("%+v: %d hosts, want %d", f, len(list), want)
-			}
-			return err
-		})
+		if list := Get(t, s, (*store.View).ListHosts, f); len(list) != want {
+			t.Errorf("%+v: %d hosts, want %d", f, len(list), want)
+		}
 	}
 	users(store.UserFilter{}, "Bob", "Ada")
 	users(store.UserFilter{Limit: 1}, "Bob")
 	users(store.UserFilter{Banned: true}, "Bob")
-	update(t, s, func(tx *store.Tx) error { return tx.TrustUser(other.ID, true) })
+	Update(t, s, func(tx *store.Tx) error { return tx.TrustUser(other.ID, true) })
 	users(store.UserFilter{Trusted: true}, "Bob")
 	trusted := func(when string, want ...int64) {
 		t.Helper()
@@ -83,9 +79,9 @@ func accounts(t *testing.T, s *store.Store) {
 	hosts(store.HostFilter{Since: T0}, 1)
 	hosts(store.HostFilter{Since: T0.Add(time.Second)}, 0)
 	hosts(store.HostFilter{Excluded: true}, 0)
-	update(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(w.Host.ID, true) })
+	Update(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(w.Host.ID, true) })
 	hosts(store.HostFilter{Excluded: true, UserID: w.User.ID}, 1)
-	update(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(w.Host.ID, false) })
+	Update(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(w.Host.ID, false) })
 	hosts(store.HostFilter{Excluded: true}, 0)
 	lost(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(99, true) }, store.ErrLost)
 	view(t, s, func(tx *store.View) error {
@@ -111,11 +107,11 @@ func accounts(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
-	update(t, s, func(tx *store.Tx) error { return tx.BanUser(other.ID, time.Time{}, "why") })
+	Update(t, s, func(tx *store.Tx) error { return tx.BanUser(other.ID, time.Time{}, "why") })
 	users(store.UserFilter{Banned: true})
 
 	erased := store.Erased{Email: "deleted-1", Name: "Deleted", Key: protocol.Authenticator("00000000000000000000000000000003"), CrossProjectID: "e"}
-	update(t, s, func(tx *store.Tx) error { return tx.EraseUser(w.User.ID, erased, T0) })
+	Update(t, s, func(tx *store.Tx) error { return tx.EraseUser(w.User.ID, erased, T0) })
 	lost(t, s, func(tx *store.Tx) error { return tx.EraseUser(w.User.ID, erased, T0) }, store.ErrLost)
 	lost(t, s, func(tx *store.Tx) error { return tx.BanUser(w.User.ID, T0, "") }, store.ErrLost)
 	view(t, s, func(tx *store.View) error {

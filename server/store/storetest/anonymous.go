@@ -11,7 +11,7 @@ import (
 func anonymous(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	_, rs := Add(t, s, w.Workunit("own"), 4)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		other, err := tx.InsertApp(store.App{Name: "other", CreateTime: T0})
 		if err != nil {
 			return err

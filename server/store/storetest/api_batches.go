@@ -13,7 +13,7 @@ import (
 func quotas(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	b := store.APIBatch{CreateTime: T0, Name: "a", AppID: w.App.ID, Expected: 5}
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		if b.TokenID, err = tx.InsertToken(store.Token{CreateTime: T0, Name: "one", Hash: "one"}); err != nil {
 			return err
 		}
@@ -33,13 +33,13 @@ func quotas(t *testing.T, s *store.Store) {
 		})
 	}
 	count(0, T0, 1)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		return errors.Join(tx.LockToken(b.TokenID), tx.PromiseAPIBatch(b.ID, T0.Add(time.Hour)))
 	})
 	count(0, T0, 5)
 	count(b.ID, T0, 0)
 	count(0, T0.Add(time.Hour), 1)
-	update(t, s, func(tx *store.Tx) error { return tx.CloseAPIBatch(b.ID) })
+	Update(t, s, func(tx *store.Tx) error { return tx.CloseAPIBatch(b.ID) })
 	count(0, T0, 1)
 	view(t, s, func(tx *store.View) error {
 		if now, err := tx.APIBatch(b.ID, b.TokenID); err != nil || !now.Made || now.Expected != 1 {
@@ -54,7 +54,7 @@ func apiBatches(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var tokens []int64
 	batches := make([]store.APIBatch, 3)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		tokens = nil
 		for _, name := range []string{"one", "two"} {
 			id, err := tx.InsertToken(store.Token{CreateTime: T0, Name: name, Hash: name})
@@ -84,7 +84,7 @@ func apiBatches(t *testing.T, s *store.Store) {
 	newer, _ := add("x", batches[1])
 	add("y", batches[2])
 	Add(t, s, w.Workunit(named(batches[0], "z")), 1) // is in no batch
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		if err := tx.Send(w.sent(results[:1])...); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func apiBatches(t *testing.T, s *store.Store) {
 			over.ServerState, over.Outcome, over.CPUTime, over.ReceivedTime = store.Over, store.Success, 7.5, T0.Add(time.Minute)
 		})
 	})
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for i, at := range []time.Time{T0.Add(time.Hour), T0.Add(time.Minute), T0.Add(time.Hour)} {
 			if err := tx.ExpireAPIBatch(batches[i].ID, at); err != nil {
 				return err
@@ -100,7 +100,7 @@ func apiBatches(t *testing.T, s *store.Store) {
 		}
 		return nil
 	})
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		return errors.Join(tx.ExpireAPIBatch(batches[2].ID, time.Time{}), tx.RetireAPIBatch(batches[0].ID, T0))
 	})
 	view(t, s, func(tx *store.View) error {

@@ -16,7 +16,7 @@ func apply(t *testing.T, s *store.Store) {
 	const n = 40
 	results := addMany(t, s, w, "x", n)
 	hosts := make([]store.Host, n)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for i := range hosts {
 			h := store.Host{CreateTime: T0, UserID: w.User.ID, Venue: fmt.Sprint(i)}
 			id, err := tx.InsertHost(h)
@@ -29,7 +29,7 @@ func apply(t *testing.T, s *store.Store) {
 		return nil
 	})
 	// Each host is sent a result, twice, by two processes. Some workunits are canceled.
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for i := 0; i < n; i += 10 {
 			if err := Change(tx.Workunit, results[i].WorkunitID, tx.SaveWorkunit, func(wu *store.Workunit) { wu.ErrorMask |= store.ErrorCancelled }); err != nil {
 				return err
@@ -95,19 +95,19 @@ func work(t *testing.T, s *store.Store) {
 		return h
 	}
 	first := record(func(*store.HostAppVersion) {})
-	update(t, s, func(tx *store.Tx) error { return tx.AddWork(first) })
+	Update(t, s, func(tx *store.Tx) error { return tx.AddWork(first) })
 	lost(t, s, func(tx *store.Tx) error { return tx.AddWork(first) }, store.ErrLost)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		return tx.SaveHostAppVersion(record(func(h *store.HostAppVersion) { h.Turnaround = 60 }))
 	})
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		return tx.SaveWork(first, record(func(h *store.HostAppVersion) { h.NJobsToday, h.BenchmarkFlops = 3, 2e9 }))
 	})
 	lost(t, s, func(tx *store.Tx) error {
 		return tx.SaveWork(first, record(func(h *store.HostAppVersion) { h.NJobsToday = 3 }))
 	}, store.ErrLost)
 	failed := func(h *store.HostAppVersion) { h.MaxJobsPerDay, h.ConsecutiveValid, h.ErrorRate = 4, 0, 0.5 }
-	update(t, s, func(tx *store.Tx) error { return tx.SaveWork(first, record(failed)) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveWork(first, record(failed)) })
 	lost(t, s, func(tx *store.Tx) error { return tx.SaveWork(first, record(failed)) }, store.ErrLost)
 	view(t, s, func(tx *store.View) error {
 		got, err := tx.HostAppVersion(w.Host.ID, -7)

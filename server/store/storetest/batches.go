@@ -29,7 +29,7 @@ func batches(t *testing.T, s *store.Store) {
 		if i%2 == 0 {
 			after.ErrorMask, after.CanonicalResultID = 0, 1
 		}
-		update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wus[i], after) })
+		Update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wus[i], after) })
 	}
 	want := func(batch int64, most int, want bool) {
 		t.Helper()
@@ -53,7 +53,7 @@ func batches(t *testing.T, s *store.Store) {
 	want(9, 100, false) // empty
 	want(0, 100, false) // not a batch
 	send := func(name string) {
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			r, err := tx.ResultByName(name)
 			r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, T0, T0
 			if err != nil {
@@ -63,7 +63,7 @@ func batches(t *testing.T, s *store.Store) {
 		})
 	}
 	send("wu18_0")
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		return tx.AddResult(store.Result{
 			CreateTime: T0, WorkunitID: wus[18].ID, AppID: wus[18].AppID, Name: "wu18_1", XMLDocIn: "<result>\n</result>\n", Priority: 12,
 			ServerState: store.Unsent, Kind: wus[18].Kind(),
@@ -76,7 +76,7 @@ func batches(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
-	update(t, s, func(tx *store.Tx) error { return tx.RaiseBatch(7, 9) })
+	Update(t, s, func(tx *store.Tx) error { return tx.RaiseBatch(7, 9) })
 	view(t, s, func(tx *store.View) error {
 		for name, want := range map[string]int64{"wu0_0": 0, "wu18_0": 0, "wu18_1": 12, "wu19_0": 9, "wu20_0": 0, "other_0": 0} {
 			r, err := tx.ResultByName(name)

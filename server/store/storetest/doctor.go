@@ -123,7 +123,7 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 	must(exec(`DELETE FROM token_use`))
 	expect(time, "lab")
 
-	update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
+	Update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
 	left := broken()
 	for _, h := range append(slices.Clone(corruptions), corruption{rule: sum, mended: true}, corruption{rule: finished, mended: true}, corruption{rule: made, mended: true}, corruption{rule: bytes, mended: true}, corruption{rule: time, mended: true}) {
 		if _, still := left[h.rule]; still == h.mended {

@@ -12,14 +12,14 @@ func energies(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	other := w.App
 	other.Name = "lower"
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		other.ID, err = tx.InsertApp(other)
 		return err
 	})
 	_, rs := Add(t, s, w.Workunit("a"), 1)
 	over := rs[0]
 	over.ServerState, over.Outcome, over.EnergyWh = store.Over, store.Success, 1.25
-	update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
 	view(t, s, func(tx *store.View) error {
 		if got, err := tx.Result(over.ID); err != nil || got.EnergyWh != 1.25 {
 			t.Errorf("got %v Wh, %v", got.EnergyWh, err)
@@ -32,7 +32,7 @@ func energies(t *testing.T, s *store.Store) {
 	var sum store.CreditedEnergy
 	sum = sum.Plus(1.25, 3).Plus(0.5, 3)
 	for range 2 {
-		update(t, s, func(tx *store.Tx) error { return tx.AddCreditedEnergy(w.App.ID, sum) })
+		Update(t, s, func(tx *store.Tx) error { return tx.AddCreditedEnergy(w.App.ID, sum) })
 	}
 	want := store.CreditedEnergy{Results: 4, Wh: 3.5, Credit: 12}
 	view(t, s, func(tx *store.View) error {

@@ -14,13 +14,13 @@ func waiting(t *testing.T, s *store.Store) {
 	next := w.Workunit("next")
 	next.Predecessor, next.PredecessorPending, next.Awaiting = first.ID, true, true
 	next, _ = Add(t, s, next, 1, "in")
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		if err := tx.Chain(first.ID, T0.Add(-time.Second)); err != nil {
 			return err
 		}
 		return tx.AwaitFile(next.ID, "in")
 	})
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		wu, err := tx.Workunit(first.ID)
 		if err != nil || !wu.HasSuccessor || !wu.TransitionTime.Equal(T0.Add(-time.Second)) {
 			t.Errorf("predecessor: %+v, %v", wu, err)
@@ -83,7 +83,7 @@ func waiting(t *testing.T, s *store.Store) {
 		_, err := tx.FileArrived(next, "in", "<new/>")
 		return err
 	}, store.ErrLost)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		wu, err := tx.Workunit(next.ID)
 		if err != nil || wu.Awaiting || wu.PredecessorPending || wu.XMLDoc != "<new/>" {
 			t.Errorf("released: %+v, %v", wu, err)
@@ -115,7 +115,7 @@ func waiting(t *testing.T, s *store.Store) {
 func hostFiles(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	id := w.Host.ID
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for _, list := range [][]store.HostFile{
 			{{HostID: id, Name: "a", NBytes: 1}, {HostID: id, Name: "b", NBytes: 2}},
 			{{HostID: id, Name: "b", NBytes: 2}, {HostID: id, Name: "c", NBytes: 3}},
@@ -148,7 +148,7 @@ func hostFiles(t *testing.T, s *store.Store) {
 		return nil
 	})
 	var done store.FileOrder
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for _, action := range []store.FileAction{store.FilePut, store.FileDelete} {
 			if _, err := tx.AddFileOrder(store.FileOrder{CreateTime: T0, HostID: id, Action: action, Name: "a"}); err != nil {
 				return err
@@ -188,7 +188,7 @@ func hostFiles(t *testing.T, s *store.Store) {
 func messages(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	_, rs := Add(t, s, w.Workunit("a"), 1)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for i, text := range []string{"old and handled", "old", "handled"} {
 			m := store.MsgFromHost{
 				CreateTime: T0, HostID: w.Host.ID, ResultID: rs[0].ID, AppID: w.App.ID, ResultName: "a_0", SentTime: T0, XML: text,
@@ -232,7 +232,7 @@ func sendable(t *testing.T, s *store.Store) {
 	})
 	_, first := Add(t, s, w.Workunit("first"), 2)
 	keptWU, kept := Add(t, s, w.Workunit("kept"), 1)
-	update(t, s, func(tx *store.Tx) error { return tx.ReserveUntil(keptWU.ID, T0.Add(time.Hour)) })
+	Update(t, s, func(tx *store.Tx) error { return tx.ReserveUntil(keptWU.ID, T0.Add(time.Hour)) })
 	view(t, s, func(tx *store.View) error {
 		for _, tt := range []struct {
 			name  string

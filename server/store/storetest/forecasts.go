@@ -21,7 +21,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	classes := map[string]match.PlanClass{mt: {MaxThreads: 4}}
 	other := store.App{CreateTime: T0, Name: "other", Validator: "trivial", Assimilator: "copy", Weight: 3}
 	var plain int64
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func forecasts(t *testing.T, s *store.Store) {
 		return err
 	})
 	host := func(change func(*store.Host)) (id int64) {
-		update(t, s, func(tx *store.Tx) (err error) {
+		Update(t, s, func(tx *store.Tx) (err error) {
 			h := store.Host{CreateTime: T0, UserID: w.User.ID}
 			if id, err = tx.InsertHost(h); err != nil {
 				return err
@@ -65,7 +65,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	}
 	host(func(h *store.Host) { h.UsableMemory, h.OnFrac, h.ActiveFrac = 1e9, 0.5, 0.5 })
 	tried := host(func(h *store.Host) { h.Unsuited = "" })
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		return tx.SaveHostAppVersion(store.HostAppVersion{HostID: tried, AppVersionID: plain, Turnaround: 3600, Elapsed: speed.Average{N: 5, Mean: 1.0 / 3e9}})
 	})
 	q := ask(forecast.Plan{Memory: 1e9})
@@ -100,7 +100,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	var tokens [2]store.Token // one has three times the weight of the other
 	for i := range tokens {
 		tokens[i] = store.Token{CreateTime: T0, Name: fmt.Sprint("t", i), Hash: fmt.Sprint(i), Weight: float64(1 + 2*i)}
-		update(t, s, func(tx *store.Tx) (err error) {
+		Update(t, s, func(tx *store.Tx) (err error) {
 			tokens[i].ID, err = tx.InsertToken(tokens[i])
 			return err
 		})
@@ -121,7 +121,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	done := add("done", 7, 0, w.App.ID, 1)
 	add("left", 7, 0, w.App.ID, 2)
 	add("after", 0, 0, w.App.ID, 1)
-	update(t, s, func(tx *store.Tx) error { return tx.StopApp(other.ID, true) })
+	Update(t, s, func(tx *store.Tx) error { return tx.StopApp(other.ID, true) })
 	batch := func() (f forecast.Forecast) {
 		view(t, s, func(tx *store.View) (err error) {
 			f, err = forecast.Batch(tx, 7, classes, now)
@@ -135,7 +135,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	}
 	after := done
 	after.ErrorMask = store.ErrorCancelled
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		left, err := tx.BatchLeft(7)
 		if err == nil && (left.Workunits != 2 || !near(left.Flops, 3e12)) {
 			t.Errorf("left are %+v", left)

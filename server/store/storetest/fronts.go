@@ -24,7 +24,7 @@ func fronts(t *testing.T, s *store.Store) {
 		{name: "b", leave: true},
 		{name: "c", after: 11 * time.Second, want: store.Shard{Count: 1}},
 	} {
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			if step.leave {
 				return tx.Leave(step.name)
 			}

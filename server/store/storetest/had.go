@@ -15,7 +15,7 @@ import (
 func hadResults(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var version, beside int64
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func hadResults(t *testing.T, s *store.Store) {
 		if end == nil {
 			continue
 		}
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			r := w.sent(results[:1])[0]
 			r.AppVersionID = version
 			if err := tx.Send(r); err != nil {
@@ -130,11 +130,11 @@ func hadResults(t *testing.T, s *store.Store) {
 		}
 	}
 	want("before the withdrawal", "sent", "success", "error", "invalid", "late", "unneeded")
-	update(t, s, func(tx *store.Tx) error { return tx.DeprecateVersion(version) })
+	Update(t, s, func(tx *store.Tx) error { return tx.DeprecateVersion(version) })
 	want("after it", "sent", "success", "late")
 
 	// Another computer of the user may have these results, unless the rule is one result per user.
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		h, err := tx.Host(beside)
 		now := h
 		now.RPCTime = T0
@@ -171,7 +171,7 @@ func hadResults(t *testing.T, s *store.Store) {
 			return nil
 		})
 	}
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		old, err := tx.Workunit(wu["success"])
 		now := old
 		now.Suspicious = true
@@ -181,6 +181,6 @@ func hadResults(t *testing.T, s *store.Store) {
 		return err
 	})
 	suspicious("nobody is trusted", 0)
-	update(t, s, func(tx *store.Tx) error { return tx.TrustUser(w.User.ID, true) })
+	Update(t, s, func(tx *store.Tx) error { return tx.TrustUser(w.User.ID, true) })
 	suspicious("its only account is trusted", 1)
 }

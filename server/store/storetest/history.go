@@ -13,13 +13,13 @@ func history(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	wu, rs := Add(t, s, w.Workunit("a"), 1)
 	id := rs[0].ID
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		tx.SetCause(T0, "scheduler", "")
 		r := rs[0]
 		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, T0, T0.Add(time.Hour)
 		return tx.Send(r)
 	})
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		tx.SetCause(T0.Add(time.Minute), "scheduler", "reported")
 		if err := Change(tx.Result, id, tx.SaveResult, func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.Success }); err != nil {
 			return err
@@ -76,7 +76,7 @@ func ages(t *testing.T, s *store.Store) {
 		})
 	}
 	check(map[string]int64{"unsent": 60, "transition_due": 60, "need_validate": 0, "waiting_assimilation": 0})
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for i, old := range rs {
 			r := old
 			r.ServerState, r.Outcome, r.ReceivedTime = store.Over, store.DidntNeed, T0.Add(time.Duration(10*i)*time.Second)

@@ -12,7 +12,7 @@ import (
 func inProgress(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	_, rs := Add(t, s, w.Workunit("counted"), 4)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		p, err := tx.EnsurePlatform(store.Platform{Name: "p"}, T0)
 		if err != nil {
 			return err
@@ -98,22 +98,18 @@ func removeVersion(t *testing.T, s *store.Store) {
 	}
 	view(t, s, look)
 	live, gone := list[0], list[2]
-	view(t, s, func(tx *store.View) error {
-		classes, err := tx.PlanClasses()
-		if len(classes) != 2 || classes[list[1].ID] != "cuda" || classes[gone.ID] != "cuda" {
-			t.Errorf("plan classes %v of %+v", classes, list)
-		}
-		return err
-	})
+	if classes := Look(t, s, (*store.View).PlanClasses); len(classes) != 2 || classes[list[1].ID] != "cuda" || classes[gone.ID] != "cuda" {
+		t.Errorf("plan classes %v of %+v", classes, list)
+	}
 	for _, keep := range []bool{true, false} {
 		lost(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(live.ID, live.XMLDoc, keep) }, store.ErrLost)
 		lost(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(gone.ID, "another", keep) }, store.ErrLost)
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(gone.ID, gone.XMLDoc, true) })
+	Update(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(gone.ID, gone.XMLDoc, true) })
 	if view(t, s, look); len(list) != 3 {
 		t.Errorf("%d versions, want 3: one is to be kept", len(list))
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(gone.ID, "", false) })
+	Update(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(gone.ID, "", false) })
 	if view(t, s, look); len(list) != 2 {
 		t.Errorf("%d versions, want 2", len(list))
 	}

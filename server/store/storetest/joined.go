@@ -60,7 +60,7 @@ func joined(t *testing.T, s *store.Store) {
 		}
 		return nil
 	})
-	update(t, s, change)
+	Update(t, s, change)
 	view(t, s, func(tx *store.View) error {
 		for i, at := range []time.Time{T0, T0.Add(time.Hour), T0.Add(2 * time.Minute)} {
 			j, err := tx.Job(wus[i].ID)

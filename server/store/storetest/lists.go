@@ -13,7 +13,7 @@ import (
 func lists(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var other int64
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		app := w.App
 		app.Name = "other"
 		other, err = tx.InsertApp(app)
@@ -28,7 +28,7 @@ func lists(t *testing.T, s *store.Store) {
 		wu := w.Workunit(fmt.Sprint("wu", i))
 		change(&wu)
 		wu, rs := Add(t, s, wu, 1)
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			after := wu
 			switch i {
 			case 0: // its result is over
@@ -133,11 +133,11 @@ func lists(t *testing.T, s *store.Store) {
 func settings(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	wu, rs := Add(t, s, w.Workunit("a"), 2)
-	update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[:1])...) })
+	Update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[:1])...) })
 	to := store.WorkunitSettings{
 		Priority: 9, MaxErrorResults: 4, MaxTotalResults: 20, MaxSuccessResults: 7, DelayBound: 10 * time.Hour, Credit: 2.5,
 	}
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		tx.SetCause(T0, "operator", "work set")
 		return tx.SetWorkunit(wu, to, T0.Add(-time.Minute))
 	})
@@ -163,6 +163,6 @@ func settings(t *testing.T, s *store.Store) {
 	})
 	done := wu
 	done.ErrorMask = store.ErrorCancelled
-	update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, done) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, done) })
 	lost(t, s, func(tx *store.Tx) error { return tx.SetWorkunit(done, store.WorkunitSettings{}, T0) }, store.ErrLost)
 }

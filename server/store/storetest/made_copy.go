@@ -12,7 +12,7 @@ func copies(t *testing.T, s *store.Store) {
 	id := w.Host.ID
 	unfinished, _ := Add(t, s, w.Workunit("unfinished"), 1, "made", "other")
 	givenUp, _ := Add(t, s, w.Workunit("given up"), 0, "made")
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		after := givenUp
 		after.ErrorMask = store.ErrorCancelled
 		if err := SaveWorkunit(tx, givenUp, after); err != nil {
@@ -43,8 +43,8 @@ func copies(t *testing.T, s *store.Store) {
 	})
 	lost(t, s, func(tx *store.Tx) error { return tx.Describe(unfinished, "<newer/>") }, store.ErrLost)
 	for range 2 { // a copy may end twice
-		update(t, s, func(tx *store.Tx) error { return tx.EndCopy("made", T0) })
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error { return tx.EndCopy("made", T0) })
+		Update(t, s, func(tx *store.Tx) error {
 			wu, err := tx.Workunit(unfinished.ID)
 			if err != nil || wu.XMLDoc != "<new/>" {
 				t.Errorf("described %q, %v", wu.XMLDoc, err)

@@ -15,7 +15,7 @@ import (
 // addMany stores n workunits with an unsent result each.
 func addMany(t *testing.T, s *store.Store, w World, prefix string, n int) (list []store.Result) {
 	t.Helper()
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		list = nil
 		for i := range n {
 			wu := w.Workunit(fmt.Sprint(prefix, i))
@@ -72,7 +72,7 @@ func many(t *testing.T, s *store.Store) {
 			for i, x := range list {
 				due[x.WorkunitID] = T0.Add(time.Duration(i) * time.Minute)
 			}
-			update(t, s, func(tx *store.Tx) error {
+			Update(t, s, func(tx *store.Tx) error {
 				tx.SetCause(T0, "test", "why")
 				if err := tx.Send(sent...); err != nil {
 					return err
@@ -80,7 +80,7 @@ func many(t *testing.T, s *store.Store) {
 				return tx.TransitionEachBy(due)
 			})
 			changes := reported(sent)
-			update(t, s, func(tx *store.Tx) error {
+			Update(t, s, func(tx *store.Tx) error {
 				tx.SetCause(T0.Add(time.Hour), "test", "why")
 				if err := tx.SaveResults(changes); err != nil {
 					return err
@@ -138,8 +138,8 @@ func manyLost(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	list := addMany(t, s, w, "x", 5)
 	sent := w.sent(list)
-	update(t, s, func(tx *store.Tx) error { return tx.Send(sent[3:4]...) })
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error { return tx.Send(sent[3:4]...) })
+	Update(t, s, func(tx *store.Tx) error {
 		return Change(tx.Workunit, list[4].WorkunitID, tx.SaveWorkunit, func(wu *store.Workunit) {
 			wu.ErrorMask = store.ErrorCancelled
 		})
@@ -206,7 +206,7 @@ func manyLost(t *testing.T, s *store.Store) {
 			unsentNow(0, 1, 2)
 		})
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.Send(sent[:3]...) })
+	Update(t, s, func(tx *store.Tx) error { return tx.Send(sent[:3]...) })
 }
 
 // questions asks several queries at once.
@@ -237,7 +237,7 @@ func questions(t *testing.T, s *store.Store) {
 		return tx.Ask()
 	}
 	view(t, s, look)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		if err := tx.Send(w.sent(list[:1])...); err != nil {
 			return err
 		}

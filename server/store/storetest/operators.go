@@ -38,7 +38,7 @@ func operators(t *testing.T, s *store.Store) {
 	if err := enter("other", "c", T0.Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.SignOut("a") })
+	Update(t, s, func(tx *store.Tx) error { return tx.SignOut("a") })
 	is("a", T0, store.ErrNotFound)
 	is("c", T0, nil)
 }

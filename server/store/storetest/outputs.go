@@ -14,7 +14,7 @@ func outputs(t *testing.T, s *store.Store) {
 	before, results := Add(t, s, w.Workunit("before"), 1)
 	var waiting []store.Workunit
 	var all []store.AwaitedOutput
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for _, name := range []string{"first", "second"} {
 			wu := w.Workunit(name)
 			wu.Awaiting = true
@@ -67,18 +67,18 @@ func outputs(t *testing.T, s *store.Store) {
 			return nil
 		})
 	}
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		r := results[0]
 		r.ServerState, r.Outcome, r.FileDeleteState = store.Over, store.DidntNeed, store.DeleteReady
 		return tx.SaveResult(results[0], r)
 	})
 	want("at first")
 	kept("at first", true)
-	update(t, s, func(tx *store.Tx) error { return tx.ReadyOutputs(before.ID, true) })
+	Update(t, s, func(tx *store.Tx) error { return tx.ReadyOutputs(before.ID, true) })
 	want("with an outcome", all...)
 	came := func(i int, last bool) {
 		t.Helper()
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			o := all[i]
 			old, err := tx.Workunit(o.WorkunitID)
 			if err != nil {
@@ -95,7 +95,7 @@ func outputs(t *testing.T, s *store.Store) {
 	came(1, true)
 	want("with one served", all[2:]...)
 	kept("with one served", true)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		wu := waiting[1]
 		wu.ErrorMask = store.ErrorPredecessor
 		return tx.SaveWorkunit(waiting[1], wu)

@@ -45,7 +45,7 @@ func queues(t *testing.T, s *store.Store) {
 		t.Helper()
 		after := wu
 		change(&after)
-		update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, after) })
+		Update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, after) })
 		wu = after
 		if got := lens(T0); got != want {
 			t.Errorf("got %v, want %v", got, want)
@@ -59,21 +59,17 @@ func queues(t *testing.T, s *store.Store) {
 	}, [5]int{0, 0, 0, 1, 0})
 	gone := rs[0]
 	gone.FileDeleteState = store.DeleteReady
-	update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], gone) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], gone) })
 	if got, want := lens(T0), [5]int{0, 0, 0, 1, 1}; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.TransitionBy(wu.ID, T0.Add(time.Hour)) })
-	update(t, s, func(tx *store.Tx) error { return tx.TransitionBy(wu.ID, T0.Add(2*time.Hour)) })
-	view(t, s, func(tx *store.View) error {
-		got, err := tx.Workunit(wu.ID)
-		if !got.TransitionTime.Equal(T0.Add(time.Hour)) {
-			t.Errorf("transition time %v, want the earlier of two", got.TransitionTime)
-		}
-		return err
-	})
+	Update(t, s, func(tx *store.Tx) error { return tx.TransitionBy(wu.ID, T0.Add(time.Hour)) })
+	Update(t, s, func(tx *store.Tx) error { return tx.TransitionBy(wu.ID, T0.Add(2*time.Hour)) })
+	if got := Get(t, s, (*store.View).Workunit, wu.ID); !got.TransitionTime.Equal(T0.Add(time.Hour)) {
+		t.Errorf("transition time %v, want the earlier of two", got.TransitionTime)
+	}
 	waiting := func(now, to time.Time) (n int) {
-		update(t, s, func(tx *store.Tx) (err error) {
+		Update(t, s, func(tx *store.Tx) (err error) {
 			n, err = tx.TransitionWaiting(now, to, 10)
 			return err
 		})
@@ -91,23 +87,19 @@ func queues(t *testing.T, s *store.Store) {
 func clock(t *testing.T, s *store.Store) {
 	check := func(s *store.Store, want store.Clock) {
 		t.Helper()
-		view(t, s, func(tx *store.View) error {
-			got, err := tx.Clock()
-			if !got.Seen.Equal(want.Seen) || !got.From.Equal(want.From) || !got.Until.Equal(want.Until) {
-				t.Errorf("got %+v, want %+v", got, want)
-			}
-			return err
-		})
+		if got := Look(t, s, (*store.View).Clock); !got.Seen.Equal(want.Seen) || !got.From.Equal(want.From) || !got.Until.Equal(want.Until) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
 	}
 	for _, want := range []store.Clock{{}, {Seen: T0}, {Seen: T0.Add(time.Hour), From: T0, Until: T0.Add(2 * time.Hour)}, {Seen: T0.Add(3 * time.Hour)}} {
 		if want != (store.Clock{}) {
-			update(t, s, func(tx *store.Tx) error { return tx.SaveClock(want) })
+			Update(t, s, func(tx *store.Tx) error { return tx.SaveClock(want) })
 		}
 		check(s, want)
 	}
 	second, newer := s.Shard(store.Shard{Index: 1, Count: 2}), store.Clock{Seen: T0.Add(4 * time.Hour), From: T0, Until: T0.Add(5 * time.Hour)}
 	check(second, store.Clock{Seen: T0.Add(3 * time.Hour)}) // until it has its own
-	update(t, second, func(tx *store.Tx) error { return tx.SaveClock(newer) })
+	Update(t, second, func(tx *store.Tx) error { return tx.SaveClock(newer) })
 	check(second, newer)
 	check(s, store.Clock{Seen: T0.Add(3 * time.Hour)})
 }
@@ -146,7 +138,7 @@ func unsent(t *testing.T, s *store.Store) {
 func kindsOfTokens(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var made []store.Result
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		made = nil
 		for token, n := range []int{2, store.MostKinds + 50, store.MostKinds, 3} {
 			for i := range n {
@@ -181,7 +173,7 @@ func kindsOfTokens(t *testing.T, s *store.Store) {
 		})
 	}
 	want(2+2*store.MostKinds+3, 2+store.MostKinds+50+store.MostKinds+3)
-	update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(made[2:102])...) })
+	Update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(made[2:102])...) })
 	want(2+store.MostKinds-50+store.MostKinds+3, 2+store.MostKinds-50+store.MostKinds+3)
 }
 
@@ -202,7 +194,7 @@ func unsentFits(t *testing.T, s *store.Store) {
 	kept := add("kept", func(*store.Workunit) {})
 	had := add("had", func(*store.Workunit) {})
 	fits := add("fits", func(*store.Workunit) {})
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		had.HostID, had.UserID, had.SentTime, had.ReportDeadline = w.Host.ID, w.User.ID, T0, T0
 		if err := tx.Send(had); err != nil {
 			return err
@@ -253,15 +245,11 @@ func sorted(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	wu := w.Workunit("a")
 	_, rs := Add(t, s, wu, 2)
-	kinds := func() (list []int64) {
-		view(t, s, func(tx *store.View) (err error) {
-			list, err = tx.UnsentKinds()
-			return err
-		})
-		return list
+	kinds := func() []int64 {
+		return Look(t, s, (*store.View).UnsentKinds)
 	}
 	wu.ID = rs[0].WorkunitID
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for i := range 3 {
 			if err := tx.AddResult(store.Result{WorkunitID: wu.ID, AppID: wu.AppID, Name: fmt.Sprint("old_", i), ServerState: store.Unsent}); err != nil {
 				return err
@@ -273,7 +261,7 @@ func sorted(t *testing.T, s *store.Store) {
 		t.Errorf("kinds %v, want 0 and another", got)
 	}
 	for _, want := range []int{2, 1, 0} {
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			n, err := tx.SortUnsent(2)
 			if n != want {
 				t.Errorf("sorted %d, want %d", n, want)
@@ -284,7 +272,7 @@ func sorted(t *testing.T, s *store.Store) {
 	if got := kinds(); len(got) != 1 || got[0] != wu.Kind() {
 		t.Errorf("kinds %v, want %d", got, wu.Kind())
 	}
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		return Change(tx.Workunit, wu.ID, tx.SaveWorkunit, func(committed *store.Workunit) {
 			committed.HRClass = 7
 		})
@@ -342,7 +330,7 @@ func shared(t *testing.T, s *store.Store) {
 	})
 	done := b
 	done.AssimilateState, done.FileDeleteState = store.AssimilateDone, store.DeleteDone
-	update(t, s, func(tx *store.Tx) error { return SaveWorkunit(tx, b, done) })
+	Update(t, s, func(tx *store.Tx) error { return SaveWorkunit(tx, b, done) })
 	view(t, s, func(tx *store.View) error {
 		if got, err := tx.SharedFiles([]string{"in2"}, []int64{a.ID}); err != nil || len(got) > 0 {
 			t.Errorf("after the other's end: %v, %v", got, err)
@@ -354,12 +342,8 @@ func shared(t *testing.T, s *store.Store) {
 // stamps checks that changes of applications change AppsStamp, and that a new workunit does not.
 func stamps(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
-	stamp := func() (n int64) {
-		view(t, s, func(tx *store.View) (err error) {
-			n, err = tx.AppsStamp()
-			return err
-		})
-		return n
+	stamp := func() int64 {
+		return Look(t, s, (*store.View).AppsStamp)
 	}
 	seen := map[int64]bool{stamp(): true}
 	app := w.App
@@ -377,7 +361,7 @@ func stamps(t *testing.T, s *store.Store) {
 			return err
 		},
 	} {
-		update(t, s, change)
+		Update(t, s, change)
 		n := stamp()
 		if seen[n] {
 			t.Errorf("%s: the stamp %d was there before", what, n)

@@ -12,7 +12,7 @@ import (
 func teams(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var id int64
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		id, err = tx.InsertTeam(store.Team{CreateTime: T0, UserID: w.User.ID, Name: "The Starlings", URL: "https://example.org/"})
 		return err
 	})
@@ -23,7 +23,7 @@ func teams(t *testing.T, s *store.Store) {
 	if !errors.Is(err, store.ErrExists) {
 		t.Errorf("a second team of the name: %v", err)
 	}
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		return errors.Join(tx.JoinTeam(w.User.ID, id), tx.AddTeamCredit(id, 2.5), tx.AddTeamCredit(id+1, 9),
 			tx.SetTeam(store.Team{ID: id, UserID: w.User.ID, Description: "We *fly*."}))
 	})
@@ -46,7 +46,7 @@ func teams(t *testing.T, s *store.Store) {
 		}
 		return nil
 	})
-	update(t, s, func(tx *store.Tx) error { return errors.Join(tx.JoinTeam(w.User.ID, 0), tx.DeleteTeam(id)) })
+	Update(t, s, func(tx *store.Tx) error { return errors.Join(tx.JoinTeam(w.User.ID, 0), tx.DeleteTeam(id)) })
 	view(t, s, func(tx *store.View) error {
 		if _, err := tx.Team(id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a team that was deleted: %v", err)
@@ -61,12 +61,12 @@ func owners(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	_, rs := Add(t, s, w.Workunit("a"), 2)
 	second := store.Host{CreateTime: T0, UserID: w.User.ID, HostCPID: "second"}
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		second.ID, err = tx.InsertHost(second)
 		return err
 	})
-	update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[:1])...) })
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[:1])...) })
+	Update(t, s, func(tx *store.Tx) error {
 		return errors.Join(
 			tx.SetProjectPrefs(w.User.ID, w.User.ProjectPrefs, "<resource_share>5</resource_share>"),
 			tx.SetUserName(w.User.ID, "Ada L."), tx.SetPrivacy(w.User.ID, true, true),
@@ -108,12 +108,12 @@ func owners(t *testing.T, s *store.Store) {
 	// A computer that is merged into another takes its results along.
 	over := rs[0]
 	view(t, s, func(tx *store.View) (err error) { over, err = tx.Result(over.ID); return err })
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		x := over
 		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.Success, T0
 		return tx.SaveResult(over, x)
 	})
-	update(t, s, func(tx *store.Tx) error { return tx.MergeHost(w.Host.ID, w.User.ID, second.ID) })
+	Update(t, s, func(tx *store.Tx) error { return tx.MergeHost(w.Host.ID, w.User.ID, second.ID) })
 	view(t, s, func(tx *store.View) error {
 		list, err := tx.OverOfHost(second.ID, 0, 9)
 		if err != nil || len(list) != 1 || list[0].ID != over.ID {

@@ -14,7 +14,7 @@ import (
 func speeds(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var versions []int64
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		p, err := tx.EnsurePlatform(store.Platform{Name: "p"}, T0)
 		if err != nil {
 			return err
@@ -33,7 +33,7 @@ func speeds(t *testing.T, s *store.Store) {
 		HostID: 5, AppVersionID: versions[1], MaxJobsPerDay: 1, NJobsToday: 2, ConsecutiveValid: 3, BenchmarkFlops: 1.5e9, Vote: 124, ErrorRate: 0.25, TurnaroundN: 7, Turnaround: 3600.5,
 		Elapsed: speed.Average{N: 12, Mean: 1.0 / 3e9, Var: math.Pi * 1e-20, Odd: -3, OddMean: 1e-12},
 	}
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for host, vote := range map[int64]speed.Vote{1: 100, 2: 100, 3: 199, 4: 0} {
 			if err := tx.SaveHostAppVersion(store.HostAppVersion{HostID: host, AppVersionID: versions[0], Vote: vote}); err != nil {
 				return err

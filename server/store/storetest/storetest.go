@@ -170,13 +170,9 @@ func concurrent(t *testing.T, s *store.Store) {
 	if taken != 1 {
 		t.Errorf("%d names were taken, want 1", taken)
 	}
-	view(t, s, func(tx *store.View) error {
-		st, err := tx.Status(T0.Unix())
-		if st.Workunits.Total != 63 {
-			t.Errorf("got %d workunits, want 63", st.Workunits.Total)
-		}
-		return err
-	})
+	if st := Get(t, s, (*store.View).Status, T0.Unix()); st.Workunits.Total != 63 {
+		t.Errorf("got %d workunits, want 63", st.Workunits.Total)
+	}
 }
 
 func unique(t *testing.T, s *store.Store) {
@@ -196,15 +192,11 @@ func sendOnce(t *testing.T, s *store.Store) {
 	_, rs := Add(t, s, w.Workunit("a"), 1)
 	r := rs[0]
 	r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, T0, T0.Add(time.Hour)
-	update(t, s, func(tx *store.Tx) error { return tx.Send(r) })
+	Update(t, s, func(tx *store.Tx) error { return tx.Send(r) })
 	lost(t, s, func(tx *store.Tx) error { return tx.Send(r) }, store.ErrLost)
-	view(t, s, func(tx *store.View) error {
-		got, err := tx.InProgressOf(w.Host.ID)
-		if len(got) != 1 || got[0].ServerState != store.InProgress || !got[0].ReportDeadline.Equal(r.ReportDeadline) {
-			t.Errorf("got %+v", got)
-		}
-		return err
-	})
+	if got := Get(t, s, (*store.View).InProgressOf, w.Host.ID); len(got) != 1 || got[0].ServerState != store.InProgress || !got[0].ReportDeadline.Equal(r.ReportDeadline) {
+		t.Errorf("got %+v", got)
+	}
 }
 
 func stale(t *testing.T, s *store.Store) {
@@ -212,11 +204,11 @@ func stale(t *testing.T, s *store.Store) {
 	wu, rs := Add(t, s, w.Workunit("a"), 1)
 	changed := wu
 	changed.NeedValidate = true
-	update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, changed) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, changed) })
 	lost(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, changed) }, store.ErrLost)
 	over := rs[0]
 	over.ServerState, over.Outcome = store.Over, store.DidntNeed
-	update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
 	lost(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) }, store.ErrLost)
 }
 
@@ -235,10 +227,10 @@ func lightLoss(t *testing.T, s *store.Store) {
 	_, rs := Add(t, s, w.Workunit("a"), 2)
 	over := rs[0]
 	over.ServerState, over.Outcome = store.Over, store.DidntNeed
-	update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
 	for name, ask := range map[string]bool{"at the next query": true, "at the commit": false} {
 		losses := 0
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			losses = 0
 			if err := tx.AddHostCredit(w.Host.ID, 1, 0, T0, 0); err != nil {
 				return err
@@ -280,7 +272,7 @@ func late(t *testing.T, s *store.Store) {
 	none, sent := wu, rs[0]
 	none.MinQuorum = -1
 	sent.HostID, sent.UserID, sent.SentTime, sent.ReportDeadline = w.Host.ID, w.User.ID, T0, T0
-	update(t, s, func(tx *store.Tx) error { return tx.Send(sent) })
+	Update(t, s, func(tx *store.Tx) error { return tx.Send(sent) })
 	for _, c := range []struct {
 		name string
 		want error
@@ -310,13 +302,9 @@ func late(t *testing.T, s *store.Store) {
 			}
 		}
 	}
-	view(t, s, func(tx *store.View) error {
-		h, err := tx.Host(w.Host.ID)
-		if h.TotalCredit != 0 {
-			t.Errorf("what came before stayed: %v", h.TotalCredit)
-		}
-		return err
-	})
+	if h := Get(t, s, (*store.View).Host, w.Host.ID); h.TotalCredit != 0 {
+		t.Errorf("what came before stayed: %v", h.TotalCredit)
+	}
 }
 
 func illegal(t *testing.T, s *store.Store) {
@@ -324,7 +312,7 @@ func illegal(t *testing.T, s *store.Store) {
 	_, rs := Add(t, s, w.Workunit("a"), 1)
 	over := rs[0]
 	over.ServerState, over.Outcome, over.ValidateState, over.GrantedCredit = store.Over, store.Success, store.Valid, 2
-	update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
 	back, more := over, over
 	back.ServerState = store.InProgress
 	more.GrantedCredit = 4
@@ -342,14 +330,14 @@ func roundTrip(t *testing.T, s *store.Store) {
 	want, _ = Add(t, s, want, 0)
 	app := w.App
 	app.Credit, app.TargetNResults, app.NonCPUIntensive = "fixed:3", 2, true
-	update(t, s, func(tx *store.Tx) error { return tx.SaveApp(app) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveApp(app) })
 	h := w.Host
 	old := h
 	h.RPCTime, h.NCPUs, h.Fpops, h.DomainName, h.MaxResultsDay = T0, 8, 1.5e9, "box", -1
 	h.Platforms, h.UsableMemory, h.UsableDisk, h.Unsuited = "a b", math.Inf(1), 7, "avx2 mt"
 	h.Client = "8.2.4"
 	h.SetCoprocessors([]store.Coproc{{Kind: "NVIDIA", Name: "Card", Count: 2, Memory: 8 << 30, Driver: "55090", PeakFlops: 1e13}, {Kind: "fake", Count: 1}})
-	update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) })
+	Update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) })
 	lost(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) }, store.ErrLost)
 	view(t, s, func(tx *store.View) error {
 		if got, err := tx.Workunit(want.ID); err != nil || got != want {
@@ -383,13 +371,9 @@ func status(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
-	view(t, s, func(tx *store.View) error {
-		wrong, err := tx.Doctor()
-		if len(wrong) != 0 {
-			t.Errorf("doctor says %v", wrong)
-		}
-		return err
-	})
+	if wrong := Look(t, s, (*store.View).Doctor); len(wrong) != 0 {
+		t.Errorf("doctor says %v", wrong)
+	}
 }
 
 func closed(t *testing.T, s *store.Store) {

@@ -42,13 +42,9 @@ func targets(t *testing.T, s *store.Store) {
 			wu := w.Workunit(fmt.Sprint("w", i, j))
 			wu.Target, wu.RscMemoryBound = target, memory
 			wu, _ = Add(t, s, wu, 1)
-			view(t, s, func(tx *store.View) error {
-				got, err := tx.Workunit(wu.ID)
-				if got.Target != target {
-					t.Errorf("target %v, want %v", got.Target, target)
-				}
-				return err
-			})
+			if got := Get(t, s, (*store.View).Workunit, wu.ID); got.Target != target {
+				t.Errorf("target %v, want %v", got.Target, target)
+			}
 		}
 	}
 	some(true)

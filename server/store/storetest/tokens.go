@@ -16,7 +16,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 	b := store.APIBatch{CreateTime: T0, Name: "a", AppID: w.App.ID}
 	token := store.Token{CreateTime: T0, Name: "one", Hash: "one", MaxBytes: 5}
 	other := int64(0)
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		if other, err = tx.InsertToken(store.Token{CreateTime: T0, Name: "two", Hash: "two"}); err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 		return err
 	})
 	token.Quota, token.MaxBytes, token.MaxCPUTime, token.Weight = 1, 2, 3, 0.5
-	update(t, s, func(tx *store.Tx) error { return tx.LimitToken(token) })
+	Update(t, s, func(tx *store.Tx) error { return tx.LimitToken(token) })
 	view(t, s, func(tx *store.View) error {
 		byID, err := tx.Token(token.ID)
 		byName, also := tx.TokenByName("one")
@@ -50,7 +50,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 	}
 	bytes("at first", 0, 0)
 	for range 2 { // the second time, the files are counted already
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			for name, n := range map[string]int64{"shared": 10, "mine": 100} {
 				if err := tx.KeepFile(token.ID, name, n); err != nil {
 					return err
@@ -60,7 +60,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 		})
 		bytes("input files", 110, 10)
 	}
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		for _, n := range []int64{1000, 2000} {
 			if err := tx.KeepOutput(token.ID, b.Number(), n); err != nil {
 				return err
@@ -69,7 +69,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 		return nil
 	})
 	bytes("output", 3110, 10)
-	update(t, s, func(tx *store.Tx) error { return tx.DropFiles([]string{"shared", "none"}) })
+	Update(t, s, func(tx *store.Tx) error { return tx.DropFiles([]string{"shared", "none"}) })
 	bytes("a file is deleted", 3100, 0)
 	must := func(query string) {
 		t.Helper()
@@ -78,9 +78,9 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 		}
 	}
 	must("UPDATE token_bytes SET total = total + 7")
-	update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
+	Update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
 	bytes("mended", 3100, 0)
-	update(t, s, func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, T0) })
+	Update(t, s, func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, T0) })
 	bytes("the output is deleted", 100, 0)
 
 	wu := w.Workunit(fmt.Sprintf("api%d_x", b.ID))
@@ -90,7 +90,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 	_, more := Add(t, s, free, 1)
 	end := func(r store.Result, flops, cpu, elapsed float64, received time.Time) {
 		t.Helper()
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			sent := w.sent([]store.Result{r})
 			sent[0].FlopsEstimate = flops
 			if err := tx.Send(sent...); err != nil {
@@ -118,7 +118,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 	end(results[0], 1e8, 20, 25, T0)
 	end(results[1], 1e12, 1e30, 2, T0) // more than a computer can have
 	end(results[2], 1e8, 0, 0, T0)
-	update(t, s, func(tx *store.Tx) error { // it is reported late, while its files are deleted
+	Update(t, s, func(tx *store.Tx) error { // it is reported late, while its files are deleted
 		return Change(tx.Result, results[2].ID, tx.SaveResult, func(late *store.Result) {
 			late.CPUTime, late.ElapsedTime, late.ReceivedTime = 5, 5, T0.Add(48*time.Hour)
 		})
@@ -140,9 +140,9 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 	second := store.TokenDay{TokenID: token.ID, Day: today + 2, CPUTime: 5, ElapsedTime: 5, ExpectedTime: 10}
 	used("counted", T0, first, second)
 	must("UPDATE token_use SET cpu_time = 1, elapsed_time = 1")
-	update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
+	Update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
 	used("mended", T0, first, second)
 	used("30 days later", T0.Add(store.TokenDays*24*time.Hour), second)
-	update(t, s, func(tx *store.Tx) error { return tx.ForgetTokenDays(T0.Add(2 * store.TokenDays * 24 * time.Hour)) })
+	Update(t, s, func(tx *store.Tx) error { return tx.ForgetTokenDays(T0.Add(2 * store.TokenDays * 24 * time.Hour)) })
 	used("forgotten", T0, second)
 }

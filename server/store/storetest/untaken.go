@@ -23,7 +23,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 	add("fits", 9e9)
 	add("too large", 15e9) // of the kind of the one before
 	add("far too large", 99e9)
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
 		if err != nil {
 			return err
@@ -33,7 +33,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 	})
 	change := func(*store.Host) {}
 	host := func(at time.Time, memory float64, excluded bool) {
-		update(t, s, func(tx *store.Tx) error {
+		Update(t, s, func(tx *store.Tx) error {
 			h := store.Host{CreateTime: T0, UserID: w.User.ID}
 			id, err := tx.InsertHost(h)
 			h.ID = id
@@ -70,7 +70,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 		t.Errorf("got %+v, want nothing", got)
 	}
 	redundant := store.App{CreateTime: T0, Name: "redundant", Validator: "trivial", Assimilator: "copy", HomogeneousRedundancy: 2}
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		if redundant.ID, err = tx.InsertApp(redundant); err != nil {
 			return err
 		}
@@ -99,6 +99,6 @@ func untakenWork(t *testing.T, s *store.Store) {
 	want("")
 	committed := wu
 	committed.HRClass = 385 // Windows
-	update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, committed) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, committed) })
 	want(unsendable.HRClass)
 }

@@ -11,7 +11,7 @@ import (
 // done.
 func webhooks(t *testing.T, s *store.Store) {
 	var first, revoked int64
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		add := func(token int64, b store.APIBatch) int64 {
 			b.CreateTime, b.TokenID, b.Expected = T0, token, 1
 			id, err := tx.InsertAPIBatch(b)
@@ -47,7 +47,7 @@ func webhooks(t *testing.T, s *store.Store) {
 		return list
 	}
 	for _, at := range []time.Time{T0.Add(time.Hour), T0.Add(2 * time.Hour)} {
-		update(t, s, func(tx *store.Tx) error { return tx.RetireAPIBatch(first, at) })
+		Update(t, s, func(tx *store.Tx) error { return tx.RetireAPIBatch(first, at) })
 	}
 	view(t, s, func(tx *store.View) error {
 		token, err := tx.TokenByHash("1a")
@@ -67,7 +67,7 @@ func webhooks(t *testing.T, s *store.Store) {
 		t.Fatalf("due: %+v", list)
 	}
 	old, next := list[0], T0.Add(time.Minute)
-	update(t, s, func(tx *store.Tx) error { return tx.SetWebhook(old, next, 1) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SetWebhook(old, next, 1) })
 	lost(t, s, func(tx *store.Tx) error { return tx.SetWebhook(old, next, 1) }, store.ErrLost)
 	if list := due(T0); len(list) > 0 {
 		t.Errorf("due at once: %+v", list)
@@ -75,7 +75,7 @@ func webhooks(t *testing.T, s *store.Store) {
 	if list = due(next); len(list) != 1 || list[0].Tries != 1 {
 		t.Fatalf("due later: %+v", list)
 	}
-	update(t, s, func(tx *store.Tx) error { return tx.SetWebhook(list[0], time.Time{}, 1) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SetWebhook(list[0], time.Time{}, 1) })
 	if list := due(next.Add(time.Hour)); len(list) > 0 {
 		t.Errorf("due for ever: %+v", list)
 	}
@@ -85,7 +85,7 @@ func webhooks(t *testing.T, s *store.Store) {
 func recent(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	_, rs := Add(t, s, w.Workunit("wu"), 5)
-	update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[4:])...) })
+	Update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[4:])...) })
 	for n, want := range map[int64]int{3: 3, 100: 5} {
 		var got []store.RecentResult
 		view(t, s, func(tx *store.View) error {

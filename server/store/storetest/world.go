@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,6 +17,23 @@ type World struct {
 	Host store.Host
 }
 
+// Open opens the project's database in a folder, or a new one in memory for "", until the test ends.
+func Open(t testing.TB, dir string) *store.Store {
+	t.Helper()
+	open := store.OpenMemory
+	if dir != "" {
+		open = func(ctx context.Context) (*store.Store, error) {
+			return store.Open(ctx, filepath.Join(dir, "project.db"))
+		}
+	}
+	st, err := open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return st
+}
+
 // Fill adds an application, a user and a host.
 func Fill(t testing.TB, s *store.Store) World {
 	t.Helper()
@@ -22,7 +41,7 @@ func Fill(t testing.TB, s *store.Store) World {
 		App:  store.App{CreateTime: T0, Name: "upper", UserFriendlyName: "Upper", Validator: "bitwise", Assimilator: "copy"},
 		User: store.User{CreateTime: T0, EmailAddr: "a@example.org", Name: "Ada", Authenticator: "00000000000000000000000000000001", CrossProjectID: "c"},
 	}
-	update(t, s, func(tx *store.Tx) (err error) {
+	Update(t, s, func(tx *store.Tx) (err error) {
 		if w.App.ID, err = tx.InsertApp(w.App); err != nil {
 			return err
 		}
@@ -49,7 +68,7 @@ func (w World) Workunit(name string) store.Workunit {
 func Add(t *testing.T, s *store.Store, wu store.Workunit, n int, files ...string) (store.Workunit, []store.Result) {
 	t.Helper()
 	var results []store.Result
-	update(t, s, func(tx *store.Tx) error {
+	Update(t, s, func(tx *store.Tx) error {
 		id, err := tx.InsertWorkunit(wu, files)
 		if err != nil {
 			return err
@@ -70,7 +89,8 @@ func Add(t *testing.T, s *store.Store, wu store.Workunit, n int, files ...string
 	return wu, results
 }
 
-func update(t testing.TB, s *store.Store, fn func(*store.Tx) error) {
+// Update makes a change, which must succeed.
+func Update(t testing.TB, s *store.Store, fn func(*store.Tx) error) {
 	t.Helper()
 	if err := s.Update(t.Context(), fn); err != nil {
 		t.Fatal(err)
@@ -82,4 +102,20 @@ func view(t *testing.T, s *store.Store, fn func(*store.View) error) {
 	if err := s.View(t.Context(), fn); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Look returns what read finds.
+func Look[T any](t testing.TB, s *store.Store, read func(*store.View) (T, error)) T {
+	t.Helper()
+	x, err := store.Read(t.Context(), s, read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// Get returns the row with a key, or the rows.
+func Get[K, T any](t testing.TB, s *store.Store, read func(*store.View, K) (T, error), key K) T {
+	t.Helper()
+	return Look(t, s, func(tx *store.View) (T, error) { return read(tx, key) })
 }
