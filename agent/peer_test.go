@@ -21,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -297,9 +298,4 @@ func withMaster(t *testing.T, url string, schedulers ...answer) map[string][]ans
 	return map[string][]answer{master: {page}, sched: schedulers}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

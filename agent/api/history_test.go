@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -24,7 +25,7 @@ func TestPagesOfTheHistory(t *testing.T) {
 	}
 	noon := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	const n = 5000
-	if err := db.Update(func(tx *state.Tx) {
+	statetest.Update(t, db, func(tx *state.Tx) {
 		for i := range n {
 			e := state.EndedTask{Project: "http://p.example/", Name: fmt.Sprint("r_", i), Received: noon, Finished: noon.Add(time.Duration(i) * time.Minute)}
 			if i%2000 == 0 {
@@ -32,9 +33,7 @@ func TestPagesOfTheHistory(t *testing.T) {
 			}
 			db.End(tx, e)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	if _, err := api.OfflineHistory(t.Context(), dir, control.HistoryQuery{}); !errors.Is(err, state.ErrInUse) {
 		t.Errorf("beside an agent: %v", err)
 	}

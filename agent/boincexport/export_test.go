@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/boincexport"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -126,11 +127,7 @@ func TestExportRefuses(t *testing.T) {
 		t.Errorf("without a project: %v", err)
 	}
 	dir := agent(t)
-	db, err := state.Open(filepath.Join(dir, "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	statetest.Open(t, dir)
 	to := filepath.Join(t.TempDir(), "boinc")
 	if _, err := boincexport.Export(t.Context(), dir, to); err == nil || !strings.Contains(err.Error(), "an agent is running") {
 		t.Errorf("while an agent runs: %v", err)

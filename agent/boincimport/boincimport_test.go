@@ -14,6 +14,8 @@ import (
 
 	"github.com/starling-grid/starling/agent/boincimport"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/statetest"
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -92,9 +94,7 @@ func TestImport(t *testing.T) {
 	if err != nil || len(accounts) != 1 || accounts[0].Authenticator != "0123abcd" || accounts[0].ResourceShare != 30 || !accounts[0].Suspended {
 		t.Errorf("accounts %+v, %v", accounts, err)
 	}
-	db, err := state.Open(filepath.Join(to, "state.db"))
-	must(t, err)
-	defer db.Close()
+	db := statetest.Open(t, to)
 	p, _ := db.Projects.Get(url)
 	if p.HostID != 42 || p.RPCSeqno <= 17 || !p.Contact.Initialized {
 		t.Errorf("project %+v", p)
@@ -235,9 +235,4 @@ func TestRefusesWhileLocked(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

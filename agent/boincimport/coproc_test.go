@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/boincimport"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -55,9 +56,7 @@ func TestImportOfCoprocessorTasks(t *testing.T) {
 			}
 			sent, err := protocol.ParseSchedulerReply([]byte("<scheduler_reply>" + device(c.kind) + "</scheduler_reply>"))
 			must(t, err)
-			db, err := state.Open(filepath.Join(to, "state.db"))
-			must(t, err)
-			defer db.Close()
+			db := statetest.Open(t, to)
 			r, _ := db.Results.Get(state.Key(url, "begun"))
 			v, _ := db.Versions.Get(r.Version)
 			if v.Project != url || !reflect.DeepEqual(v.AppVersion, sent.AppVersions[0]) || v.CoprocCount != 0.5 || v.Coproc == "" {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/starling-grid/starling/agent/boincimport"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -118,9 +119,7 @@ func TestImportOfWhatCannotBeChecked(t *testing.T) {
 	if notes := strings.Join(report.Notes, "\n"); !strings.Contains(notes, "output file out is incomplete: ") || !strings.Contains(notes, "file in will be downloaded again: ") {
 		t.Errorf("notes %s", notes)
 	}
-	db, err := state.Open(filepath.Join(to, "state.db"))
-	must(t, err)
-	defer db.Close()
+	db := statetest.Open(t, to)
 	for name, want := range map[string]state.FileStatus{"out": state.FileFailed, "in": state.FileAbsent} {
 		if f, _ := db.Files.Get(state.Key(url, name)); f.Local != want {
 			t.Errorf("%s is %v, want %v", name, f.Local, want)

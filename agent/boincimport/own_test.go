@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/boincimport"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -51,9 +52,7 @@ func TestImportOfOwnPrograms(t *testing.T) {
 			t.Errorf("%s: %v, %v, %v, mode %v, want %v", name, errA, errB, err, st, want)
 		}
 	}
-	db, err := state.Open(filepath.Join(to, "state.db"))
-	must(t, err)
-	defer db.Close()
+	db := statetest.Open(t, to)
 	p, _ := db.Projects.Get(url)
 	f, _ := db.Files.Get(state.Key(url, "mine"))
 	r, _ := db.Results.Get(state.Key(url, "begun"))

@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/state"
 )
 
 // An agent answers with the given values.
@@ -343,11 +343,7 @@ func TestStartingAgent(t *testing.T) {
 	}
 	t.Parallel()
 	dir := t.TempDir()
-	db, err := state.Open(filepath.Join(dir, "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	statetest.Open(t, dir)
 	asked := make(chan error)
 	go func() { asked <- control.NewClient(dir).Reach(t.Context()) }()
 	select {

@@ -3,11 +3,11 @@ package files
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
@@ -15,11 +15,7 @@ import (
 
 // While the network must not be used, no transfer starts, and those in progress are canceled.
 func TestTransfersStopWithTheNetwork(t *testing.T) {
-	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := statetest.Open(t, t.TempDir())
 	c := &core.Core{DB: db, Log: slog.New(slog.DiscardHandler), Prefs: prefs.Merge()}
 	fs := &Files{Core: c, Presence: &usage.Presence{Core: c}}
 	c.Save(func(tx *state.Tx) {

@@ -2,11 +2,11 @@ package life
 
 import (
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
@@ -28,11 +28,7 @@ func (e emptied) Clear(slot int) error {
 // A result whose program could not be started counts as not started, so that it does not wait beyond
 // its deadline. A result that has run before does not.
 func TestAFailedStartIsNone(t *testing.T) {
-	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := statetest.Open(t, t.TempDir())
 	exec := emptied{slots: make(chan int, 1)}
 	l := &Life{Core: &core.Core{Log: slog.New(slog.DiscardHandler), DB: db}, Exec: exec}
 	l.Open()
@@ -69,11 +65,7 @@ func TestAFailedStartIsNone(t *testing.T) {
 // A start that fails again and again is tried less often, since each attempt may take the place of a task that
 // runs.
 func TestPausesBetweenStarts(t *testing.T) {
-	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := statetest.Open(t, t.TempDir())
 	l := &Life{Core: &core.Core{Log: slog.New(slog.DiscardHandler), DB: db}}
 	l.Open()
 	var r state.Result

@@ -3,13 +3,13 @@ package life
 import (
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/gpus"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
@@ -19,11 +19,7 @@ import (
 // An application version of an image lists its layers, which a slot does not need, and its
 // description.
 func TestImageOfAVersion(t *testing.T) {
-	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := statetest.Open(t, t.TempDir())
 	c := &core.Core{Log: slog.New(slog.DiscardHandler), DB: db}
 	l := &Life{Core: c, Disk: &usage.Disk{Core: c}}
 	layer := protocol.ImageLayer{DiffID: strings.Repeat("0a", 32)}.FileName()

@@ -12,17 +12,14 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/state"
 )
 
 // The job log grows by a line a task, and nothing is written through a link or into a pipe.
 func TestJobLog(t *testing.T) {
 	dir := t.TempDir()
-	db, err := state.Open(filepath.Join(dir, "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := statetest.Open(t, dir)
 	l := &Life{Core: &core.Core{DB: db, Dir: dir, Log: slog.New(slog.DiscardHandler)}}
 	name := filepath.Join(dir, "job_log_a.example.txt")
 	elsewhere := filepath.Join(t.TempDir(), "precious")

@@ -1,11 +1,11 @@
 package outcome_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/starling-grid/starling/agent/outcome"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
@@ -13,11 +13,7 @@ import (
 
 // TestHowTasksFail checks the texts for the stored records of results.
 func TestHowTasksFail(t *testing.T) {
-	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := statetest.Open(t, t.TempDir())
 	crash := reason.Reason{Code: reason.Crashed, About: "signal 11, segmentation fault"}
 	for _, tt := range []struct {
 		status  int
@@ -74,16 +70,12 @@ func TestTheLastLineIsTheProgramsOwn(t *testing.T) {
 
 // TestAProgramIsNoInputFile: a file of the application that is not on the server.
 func TestAProgramIsNoInputFile(t *testing.T) {
-	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := statetest.Open(t, t.TempDir())
 	v := state.AppVersion{Project: "p", AppVersion: protocol.AppVersion{AppName: "app", FileRefs: []protocol.FileRef{{FileName: "app_1.00"}}}}
 	r := state.Result{Project: "p", Version: v.ID(), ExitStatus: protocol.ExitDownloadFailed, Message: "x", ReadyToReport: true}
 	r.WorkunitName = "w"
 	for file, want := range map[string]reason.Code{"app_1.00": reason.ProgramMissing, "in": reason.InputMissing} {
-		if err := db.Update(func(tx *state.Tx) {
+		statetest.Update(t, db, func(tx *state.Tx) {
 			db.Versions.Put(tx, v.ID(), v)
 			db.Units.Put(tx, state.Key("p", "w"), state.Workunit{Project: "p", Workunit: protocol.Workunit{Name: "w", FileRefs: []protocol.FileRef{{FileName: "in"}}}})
 			for _, name := range []string{"app_1.00", "in"} {
@@ -93,9 +85,7 @@ func TestAProgramIsNoInputFile(t *testing.T) {
 				}
 				db.Files.Put(tx, state.Key("p", name), f)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		f := outcome.Failure(db, r)
 		if f.Code != want || !strings.Contains(f.Text(now).String(), file+" (HTTP 404 Not Found)") {
 			t.Errorf("%s: got %+v: %q", file, f, f.Text(now))

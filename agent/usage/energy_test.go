@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/protocol"
@@ -22,19 +23,13 @@ type counter struct {
 func (c *counter) Read() (joules, busy float64, ok bool) { return c.joules, c.busy, c.ok }
 
 func TestEnergyOfTasks(t *testing.T) {
-	db, err := state.Open(t.TempDir() + "/state.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := statetest.Open(t, t.TempDir())
 	a, b := state.Key("p", "a"), state.Key("p", "b")
-	if err := db.Update(func(tx *state.Tx) {
+	statetest.Update(t, db, func(tx *state.Tx) {
 		for _, key := range []string{a, b} {
 			db.Results.Put(tx, key, state.Result{Project: "p"})
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	m := &counter{ok: true}
 	carbon, known := 0.0, false
 	c := &core.Core{DB: db, Log: slog.New(slog.DiscardHandler), Host: protocol.HostInfo{NCPUs: 4}}
@@ -102,9 +97,7 @@ func TestEnergyOfTasks(t *testing.T) {
 	m.ok, c.Settings.WattsPerCPU = false, 7
 	pass(time.Minute, 0, 0.5, 0, 0)
 	want("by the stated power", b, state.Energy{Joules: 210})
-	if err := db.Update(func(tx *state.Tx) { db.Results.Delete(tx, b) }); err != nil {
-		t.Fatal(err)
-	}
+	statetest.Update(t, db, func(tx *state.Tx) { db.Results.Delete(tx, b) })
 	pass(time.Minute, 0, 0, 0, 0)
 	want("of a task that is gone", b, state.Energy{})
 

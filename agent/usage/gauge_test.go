@@ -9,11 +9,11 @@ import (
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/gpus"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/internal/beat"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
-	"github.com/starling-grid/starling/state"
 )
 
 // card is a GPU at a temperature.
@@ -29,11 +29,7 @@ func (*card) Sample(now time.Time, _, _ []string) prefs.Conditions { return pref
 // stop and start every few seconds. One that tasks may not use does not count.
 func TestAGPUCoolsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		db, err := state.Open(t.TempDir() + "/state.db")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+		db := statetest.Open(t, t.TempDir())
 		c := new(card)
 		c.celsius.Store(60)
 		p := usage.Presence{Core: &core.Core{DB: db, Prefs: prefs.Merge()}, Sensors: c}
@@ -91,11 +87,7 @@ func (t *typist) Sample(now time.Time, _, _ []string) prefs.Conditions {
 // it in use.
 func TestAReturnBetweenSamples(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		db, err := state.Open(t.TempDir() + "/state.db")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+		db := statetest.Open(t, t.TempDir())
 		time.Sleep(time.Until(beat.Next(time.Now(), time.Hour))) // all periods start now
 		sensors, begin := new(typist), time.Now()
 		sensors.input.Store(&begin)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/protocol"
@@ -17,19 +18,13 @@ import (
 // The CPU time that tasks use is charged, no matter what their projects claim. A project whose
 // tasks need more CPU time than it claims is remembered.
 func TestWhatIsMeasuredIsCharged(t *testing.T) {
-	db, err := state.Open(t.TempDir() + "/state.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := statetest.Open(t, t.TempDir())
 	const light, greedy, gpu = "https://light.example/", "https://greedy.example/", "https://gpu.example/"
-	if err := db.Update(func(tx *state.Tx) {
+	statetest.Update(t, db, func(tx *state.Tx) {
 		for _, u := range []string{light, greedy, gpu} {
 			db.Projects.Put(tx, u, state.Project{MasterURL: u})
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	g := usage.Ledger{Core: &core.Core{DB: db, Log: slog.New(slog.DiscardHandler), Host: protocol.HostInfo{NCPUs: 4}}}
 	now := time.Unix(1_800_000_000, 0)
 	g.Open(now)

@@ -3,11 +3,11 @@ package usage
 import (
 	"log/slog"
 	"math"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/internal/boottime"
 	"github.com/starling-grid/starling/state"
 )
@@ -15,11 +15,7 @@ import (
 // clocked measures times for an agent with a state and nothing else.
 func clocked(t *testing.T) *Uptime {
 	t.Helper()
-	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := statetest.Open(t, t.TempDir())
 	return &Uptime{Core: &core.Core{DB: db, Log: slog.New(slog.DiscardHandler)}}
 }
 
@@ -115,9 +111,7 @@ func TestEnergyOfASleep(t *testing.T) {
 	t.Parallel()
 	db := clocked(t).DB
 	key := state.Key("p", "a")
-	if err := db.Update(func(tx *state.Tx) { db.Results.Put(tx, key, state.Result{Project: "p"}) }); err != nil {
-		t.Fatal(err)
-	}
+	statetest.Update(t, db, func(tx *state.Tx) { db.Results.Put(tx, key, state.Result{Project: "p"}) })
 	e := Energy{Core: &core.Core{DB: db}, Gauge: new(Gauge), Meter: new(steady)}
 	now := time.Unix(1_800_000_000, 0)
 	at, _ := boottime.Now()

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
@@ -19,11 +20,9 @@ func TestTaskTellsAllThatIsKnown(t *testing.T) {
 	r.FileRefs = []protocol.FileRef{{FileName: "out"}}
 	f := facts(t, r, state.File{FileInfo: protocol.FileInfo{NBytes: 77}, Local: state.FilePresent})
 	f.Processes = map[string]view.Process{key: {Progress: &executor.Progress{PID: 9, Elapsed: 50 * time.Second, CheckpointElapsed: 30 * time.Second, WorkingSet: 4e6, Disk: 100}}}
-	if err := f.DB.Update(func(tx *state.Tx) {
+	statetest.Update(t, f.DB, func(tx *state.Tx) {
 		f.DB.Apps.Put(tx, state.Key(project, "app"), state.App{Project: project, App: protocol.App{Name: "app", UserFriendlyName: "Search for primes"}})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	got, ok := f.Task(project, "r")
 	if !ok || got.AppTitle != "Search for primes" || got.Slot != 3 || got.PID != 9 || got.Workunit != "w" || got.Memory != 4e6 || got.PeakMemory != 5e6 || got.Disk != 100 || got.Checkpoint != 30 || got.Unsaved != 20 {
 		t.Errorf("%v: %+v", ok, got)

@@ -2,13 +2,13 @@ package view_test
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
@@ -31,22 +31,16 @@ var (
 // in.
 func facts(t *testing.T, r state.Result, in state.File) *view.Facts {
 	t.Helper()
-	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := statetest.Open(t, t.TempDir())
 	r.Project, r.Name, r.WorkunitName = project, "r", "w"
 	in.Project, in.Name = project, "in"
 	u := state.Workunit{Project: project, Workunit: protocol.Workunit{Name: "w", AppName: "app", RscFpopsEst: 1e12, FileRefs: []protocol.FileRef{{FileName: "in"}}}}
-	if err := db.Update(func(tx *state.Tx) {
+	statetest.Update(t, db, func(tx *state.Tx) {
 		db.Projects.Put(tx, project, state.Project{MasterURL: project, Name: "P"})
 		db.Units.Put(tx, unit, u)
 		db.Results.Put(tx, key, r)
 		db.Files.Put(tx, state.Key(project, "in"), in)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	f := &view.Facts{
 		Now: now, PID: 7, DB: db, Prefs: prefs.Merge(), Disk: view.Disk{Free: -1, Used: -1},
 		Host:     protocol.HostInfo{NCPUs: 4, Fpops: 1e9},
@@ -122,14 +116,12 @@ func TestMemoryOfARunningTask(t *testing.T) {
 	f := facts(t, state.Result{State: protocol.ClientDownloaded}, state.File{Local: state.FilePresent})
 	f.Processes = map[string]view.Process{key: {Since: now, Progress: &executor.Progress{PID: 42, WorkingSet: 10e6}}}
 	for strict, want := range map[bool]int64{false: 10e6, true: 500e6} {
-		if err := f.DB.Update(func(tx *state.Tx) {
+		statetest.Update(t, f.DB, func(tx *state.Tx) {
 			f.DB.Projects.Put(tx, project, state.Project{MasterURL: project, StrictMemory: strict})
 			u, _ := f.DB.Units.Get(unit)
 			u.RscMemoryBound = 500e6
 			f.DB.Units.Put(tx, unit, u)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		if got := f.Snapshot().Results[0].Memory; got != want {
 			t.Errorf("strict %v: policies reckon with %d bytes, want %d", strict, got, want)
 		}
@@ -140,12 +132,10 @@ func TestMemoryOfARunningTask(t *testing.T) {
 func TestATaskThatNeedsTheNetwork(t *testing.T) {
 	f := facts(t, state.Result{State: protocol.ClientDownloaded, Version: "v"}, state.File{Local: state.FilePresent})
 	for mode, want := range map[prefs.ModeKind]reason.Code{prefs.Never: reason.NoNetwork, prefs.Always: reason.RunDebt} {
-		if err := f.DB.Update(func(tx *state.Tx) {
+		statetest.Update(t, f.DB, func(tx *state.Tx) {
 			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", NeedsNetwork: true}})
 			f.DB.Hosts.Put(tx, state.Self, state.Host{NetMode: prefs.Mode{Kind: mode}, RunMode: prefs.Mode{Kind: prefs.Always}})
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		if r := decide.Decide(f.Snapshot()).Plan.Results[0]; r.Code != want {
 			t.Errorf("with the network %v: %+v", mode, r)
 		}
@@ -171,13 +161,11 @@ func TestATaskThatNeedsLittleCPUTime(t *testing.T) {
 		{"an ordinary one beside that", false, false, "", resource.Light{CPUs: 0.9, Overused: true}, false, 0},
 	} {
 		f := facts(t, state.Result{State: protocol.ClientDownloaded, Version: "v"}, state.File{Local: state.FilePresent})
-		if err := f.DB.Update(func(tx *state.Tx) {
+		statetest.Update(t, f.DB, func(tx *state.Tx) {
 			f.DB.Apps.Put(tx, state.Key(project, "app"), state.App{Project: project, App: protocol.App{Name: "app", NonCPUIntensive: c.app}})
 			f.DB.Projects.Put(tx, project, state.Project{MasterURL: project, NonCPUIntensive: c.project, Light: c.light})
 			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", Coproc: c.coproc, AvgNCPUs: 0.01}})
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		s := f.Snapshot()
 		if got := s.Results[0]; got.NonCPUIntensive != c.want || got.Overuse != c.overuse || (got.CPUs >= 1) != (c.overuse > 0) || s.Projects[0].NonCPUIntensive != (c.project && c.overuse == 0) {
 			t.Errorf("%s: got %+v", c.name, s)
@@ -333,11 +321,9 @@ func TestMisspeltApplications(t *testing.T) {
 	if c := f.Status().Complaints; len(c) > 0 {
 		t.Errorf("before anything is known: %q", c)
 	}
-	if err := f.DB.Update(func(tx *state.Tx) {
+	statetest.Update(t, f.DB, func(tx *state.Tx) {
 		f.DB.Apps.Put(tx, state.Key(project, "upper"), state.App{Project: project, App: protocol.App{Name: "upper"}})
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	want := []string{
 		`The account file of http://p.example/: [[app]]: the project has sent no application "uper". Did you mean "upper"?`,
 		`The account file of http://p.example/: [[exclude_gpu]]: the project has sent no application "upperr". Did you mean "upper"?`,

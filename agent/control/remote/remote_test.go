@@ -18,6 +18,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/remote"
+	"github.com/starling-grid/starling/internal/testerr"
 )
 
 // An agent shows its status. Calls that need more panic.
@@ -300,9 +301,4 @@ func TestComputers(t *testing.T) {
 	wants(t, "one that was removed", err, "is not paired")
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must
