@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
@@ -217,9 +218,4 @@ func creditedOnce(t *testing.T, ctx context.Context, p *testhost.Project, quorum
 	run(t, ctx, p, "doctor", p.Dir)
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

@@ -16,6 +16,7 @@ import (
 
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/testerr"
 )
 
 // client makes a client like the agent's, except for its waits.
@@ -116,9 +117,4 @@ func failure(t *testing.T, err error, num int) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

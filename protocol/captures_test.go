@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -251,9 +252,4 @@ func TestRealMasterPages(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

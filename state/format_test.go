@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -205,9 +206,4 @@ func TestANewerFormat(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

@@ -6,6 +6,8 @@ import (
 	"os/user"
 	"strings"
 	"testing"
+
+	"github.com/starling-grid/starling/internal/testerr"
 )
 
 // Commands that sudo runs as the server's user may not read files in the home directory of the
@@ -30,9 +32,4 @@ func TestExplainNamesWhoMayNot(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/mmapfile"
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -282,9 +283,4 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/internal/testdocs"
+	"github.com/starling-grid/starling/internal/testerr"
 )
 
 // The documents name commands and flags that exist.
@@ -15,9 +16,4 @@ func TestTheDocumentsNameCommands(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

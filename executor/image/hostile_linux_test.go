@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/executor/image"
+	"github.com/starling-grid/starling/internal/testerr"
 	"github.com/starling-grid/starling/internal/testimage"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -377,9 +378,4 @@ func TestTimesOfFiles(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/internal/testerr"
 )
 
 func TestMain(m *testing.M) {
@@ -155,9 +156,4 @@ func TestWhatCannotStartSaysWhy(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must

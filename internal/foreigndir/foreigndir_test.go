@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/testerr"
 	"golang.org/x/sys/unix"
 )
 
@@ -181,9 +182,4 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = testerr.Must
