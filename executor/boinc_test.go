@@ -142,9 +142,7 @@ func TestBOINCApplicationIsSuspendedAndEnded(t *testing.T) {
 			b.still("ticks")
 			want := end(b)
 			// It exits as asked: nothing had to wait for the minute after which it is killed.
-			if e := b.exited(); e.Verdict != want {
-				t.Errorf("got %+v", e)
-			}
+			b.ends(want)
 			if b.read(b.slotFile("boinc_lockfile")) != "absent" {
 				t.Error("it was killed: its lock is left")
 			}
@@ -160,17 +158,13 @@ func TestBOINCApplicationThatHandlesNoMessages(t *testing.T) {
 	b.start(b.boincTask("deaf"))
 	b.ticking("ticks")
 	_ = b.Quit("r_0")
-	if e := b.exited(); e.Verdict != WillRestart {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(WillRestart)
 	b.timing.unread, b.timing.leave = 50*time.Millisecond, time.Minute
 	b.start(b.boincTask("deaf"))
 	b.ticking("ticks")
 	b.progress(func(p Progress) bool { return p.CPUTime > 0 })
 	_ = b.Suspend("r_0")
-	if e := b.exited(); e.Verdict != WillRestart {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(WillRestart)
 }
 
 func TestCriticalSectionIsNotInterrupted(t *testing.T) {
@@ -190,9 +184,7 @@ func TestCriticalSectionIsNotInterrupted(t *testing.T) {
 		b.ticking("ticks")
 	}
 	must(t, os.WriteFile(b.slotFile("leave"), []byte("x"), 0o600))
-	if e := b.exited(); e.Verdict != WillRestart {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(WillRestart)
 }
 
 func TestWholeTree(t *testing.T) {
@@ -232,9 +224,7 @@ func TestProgramThatKnowsNoInterface(t *testing.T) {
 	if e := b.exited(); e.Verdict != WillRestart || e.CPUTime == 0 {
 		t.Errorf("got %+v", e)
 	}
-	if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
-		t.Errorf("processes left: %v", left)
-	}
+	b.isEmpty()
 }
 
 func TestWhatApplicationsAreTold(t *testing.T) {
@@ -342,16 +332,10 @@ func TestWrapperApplication(t *testing.T) {
 	_ = b.Suspend("r_0")
 	b.still("ticks")
 	_ = b.Quit("r_0")
-	if e := b.exited(); e.Verdict != WillRestart {
-		t.Errorf("got %+v", e)
-	}
-	if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
-		t.Errorf("processes left: %v", left)
-	}
+	b.ends(WillRestart)
+	b.isEmpty()
 	must(t, b.Clear(0))
 	b.put("job", "exit 4\n")
 	b.start(task)
-	if e := b.exited(); e.Verdict != ComputeError || e.ExitStatus != 195 {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(ComputeError, 195)
 }

@@ -136,9 +136,7 @@ func TestAPlainProgramIsSuspended(t *testing.T) {
 	_ = b.Suspend("r_0")
 	b.still("ticks")
 	_ = b.Quit("r_0")
-	if e := b.exited(); e.Verdict != WillRestart {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(WillRestart)
 	b.still("child.ticks")
 }
 
@@ -253,9 +251,7 @@ func TestHowApplicationsInCEnd(t *testing.T) {
 			if e := b.exited(); e.Verdict != c.want || e.ExitStatus != c.status || !strings.Contains(e.Message, c.text) {
 				t.Errorf("got %+v", e)
 			}
-			if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
-				t.Errorf("processes left: %v", left)
-			}
+			b.isEmpty()
 		})
 	}
 }

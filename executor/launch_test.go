@@ -53,9 +53,7 @@ func TestEnvironment(t *testing.T) {
 	task := b.task("environment")
 	task.Files[1].Copy = true
 	b.start(task)
-	if e := b.exited(); e.Verdict != Success {
-		t.Fatalf("got %+v", e)
-	}
+	b.ends(Success)
 	got := strings.Split(b.read(filepath.Join(b.project, "r_0_0")), "\n")
 	slot := filepath.Dir(b.slotFile("x"))
 	want := []string{

@@ -45,14 +45,10 @@ func TestStubbornApplicationIsKilled(t *testing.T) {
 	b.start(b.task("stubborn"))
 	b.appears("working")
 	_ = b.Quit("r_0")
-	if e := b.exited(); e.Verdict != WillRestart {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(WillRestart)
 	b.start(b.task("stubborn"))
 	_ = b.Abort("r_0", 197, "too long")
-	if e := b.exited(); e.Verdict != Aborted || e.ExitStatus != 197 {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(Aborted, 197)
 }
 
 func TestFinishedProcessThatDoesNotEnd(t *testing.T) {
@@ -62,9 +58,7 @@ func TestFinishedProcessThatDoesNotEnd(t *testing.T) {
 	b.start(b.task("stubborn"))
 	b.appears("working")
 	must(t, os.WriteFile(b.slotFile("boinc_finish_called"), []byte("0\n"), 0o600))
-	if e := b.exited(); e.Verdict != Aborted || e.ExitStatus != 194 {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(Aborted, 194)
 }
 
 func TestChildOutsideTheGroupIsKilledToo(t *testing.T) {
@@ -90,9 +84,7 @@ func TestStop(t *testing.T) {
 	b.start(other)
 	must(t, b.Stop(t.Context()))
 	for range 2 {
-		if e := b.exited(); e.Verdict != WillRestart {
-			t.Errorf("got %+v", e)
-		}
+		b.ends(WillRestart)
 	}
 	if err := b.Start(b.task("wait")); !errors.Is(err, ErrStopped) {
 		t.Errorf("start after stop: %v", err)
@@ -107,7 +99,5 @@ func TestStopKillsWhenItsTimeIsOver(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	must(t, b.Stop(ctx))
-	if e := b.exited(); e.Verdict != WillRestart {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(WillRestart)
 }

@@ -48,9 +48,7 @@ func TestLimits(t *testing.T) {
 			if len(e.Stderr) > maxStderr {
 				t.Errorf("%d bytes of stderr", len(e.Stderr))
 			}
-			if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
-				t.Errorf("processes left: %v", left)
-			}
+			b.isEmpty()
 		})
 	}
 }
@@ -71,9 +69,7 @@ func TestForkBomb(t *testing.T) {
 			if e.Verdict != Aborted || e.ExitStatus != 194 || !strings.Contains(e.Message, "processes > 16 (max_processes)") {
 				t.Errorf("got %+v", e)
 			}
-			if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
-				t.Errorf("processes left: %v", left)
-			}
+			b.isEmpty()
 		})
 	}
 }
@@ -149,9 +145,7 @@ func TestThrottledApplication(t *testing.T) {
 	must(t, b.Reread(task))
 	b.ticking("ticks")
 	_ = b.Quit("r_0")
-	if e := b.exited(); e.Verdict != WillRestart {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(WillRestart)
 }
 
 // TestProgramsThatCannotRun: a program that cannot run is reported at once and not tried again.
@@ -172,9 +166,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			b.start(b.task("upper")) // others run as usual
-			if e := b.exited(); e.Verdict != Success {
-				t.Errorf("got %+v", e)
-			}
+			b.ends(Success)
 		})
 	}
 }
@@ -217,9 +209,7 @@ func TestSuspendedApplicationOutlivesTheAgent(t *testing.T) {
 		t.Error("it left in peace: it was not killed")
 	}
 	b.start(b.boincTask("upper"))
-	if e := b.exited(); e.Verdict != Success {
-		t.Errorf("got %+v", e)
-	}
+	b.ends(Success)
 }
 
 func TestLostHeartbeat(t *testing.T) {

@@ -118,7 +118,5 @@ func TestWrappedProgram(t *testing.T) {
 	if e := b.exited(); e.Verdict != Aborted || e.CPUTime == 0 {
 		t.Errorf("got %+v", e)
 	}
-	if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
-		t.Errorf("processes left: %v", left)
-	}
+	b.isEmpty()
 }

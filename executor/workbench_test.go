@@ -103,6 +103,22 @@ func (b *bench) exited() Exited {
 	panic("unreachable")
 }
 
+// ends waits for the end of the run, which must be as wanted, with the exit status if there is one.
+func (b *bench) ends(want Verdict, status ...int) {
+	b.t.Helper()
+	if e := b.exited(); e.Verdict != want || len(status) > 0 && e.ExitStatus != status[0] {
+		b.t.Fatalf("got %.1000v, want %v %v", e, want, status)
+	}
+}
+
+// isEmpty requires that no process is left in the slots.
+func (b *bench) isEmpty() {
+	b.t.Helper()
+	if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
+		b.t.Errorf("processes left: %v", left)
+	}
+}
+
 // appears waits until the application has made a file in its slot.
 func (b *bench) appears(name string) {
 	b.t.Helper()

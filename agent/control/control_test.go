@@ -28,10 +28,16 @@ import (
 
 // An agent answers with the given values.
 type agent struct {
+	control.Agent
 	status  control.Status
 	err     error
 	steered []string
 	reloads int
+}
+
+func (a *agent) note(what ...any) error {
+	a.steered = append(a.steered, fmt.Sprint(what...))
+	return a.err
 }
 
 func (a *agent) Status(context.Context) (control.Status, error) { return a.status, a.err }
@@ -48,25 +54,15 @@ func (a *agent) Decision(context.Context) (decide.Record, error) {
 func (a *agent) Prefs(context.Context) (prefs.Effective, error) { return prefs.Merge(), a.err }
 
 func (a *agent) SteerProject(_ context.Context, masterURL string, what control.ProjectAction) error {
-	a.steered = append(a.steered, fmt.Sprint(masterURL, " ", what))
-	return a.err
+	return a.note(masterURL, " ", what)
 }
 
 func (a *agent) SteerTask(_ context.Context, project, name string, what control.TaskAction) error {
-	a.steered = append(a.steered, fmt.Sprint(project, " ", name, " ", what))
-	return a.err
+	return a.note(project, " ", name, " ", what)
 }
-
-func (a *agent) Drain(_ context.Context, scope decide.DrainScope) error {
-	a.steered = append(a.steered, "drain "+string(scope))
-	return a.err
-}
-
-func (a *agent) Quit() { a.steered = append(a.steered, "quit") }
 
 func (a *agent) SetMode(_ context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
-	a.steered = append(a.steered, fmt.Sprint(what == control.Network, " ", kind, " ", d))
-	return a.err
+	return a.note(what == control.Network, " ", kind, " ", d)
 }
 
 func (a *agent) Log(_ context.Context, after int) (control.Log, error) {
@@ -90,36 +86,26 @@ func (a *agent) Check(context.Context) error { return a.err }
 func (a *agent) PrefsFile(context.Context) (string, error) { return "max_cpus = 1\n", a.err }
 
 func (a *agent) SetPrefsFile(_ context.Context, text string) error {
-	a.steered = append(a.steered, "prefs "+text)
-	return a.err
+	return a.note("prefs " + text)
 }
 
 func (a *agent) SetPref(_ context.Context, name string, value *float64) error {
 	if value == nil {
-		a.steered = append(a.steered, "unset "+name)
-	} else {
-		a.steered = append(a.steered, fmt.Sprint("set ", name, " ", *value))
+		return a.note("unset " + name)
 	}
-	return a.err
+	return a.note("set ", name, " ", *value)
 }
 
 func (a *agent) SetShare(_ context.Context, masterURL string, share float64) error {
-	a.steered = append(a.steered, fmt.Sprint("share ", masterURL, " ", share))
-	return a.err
+	return a.note("share ", masterURL, " ", share)
 }
 
-func (*agent) JoinManager(context.Context, string, string, string) error { return nil }
-func (*agent) SyncManager(context.Context) error                         { return nil }
-func (*agent) LeaveManager(context.Context, bool) error                  { return nil }
-
 func (a *agent) Attach(_ context.Context, masterURL string, key protocol.Authenticator) error {
-	a.steered = append(a.steered, "attach "+masterURL+" "+string(key))
-	return a.err
+	return a.note("attach " + masterURL + " " + string(key))
 }
 
 func (a *agent) Detach(_ context.Context, masterURL string) error {
-	a.steered = append(a.steered, "detach "+masterURL)
-	return a.err
+	return a.note("detach " + masterURL)
 }
 
 // dataDir makes a folder whose path is short enough for a socket.

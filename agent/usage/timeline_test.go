@@ -28,8 +28,8 @@ func newTimeline(up *Uptime, start int) *Timeline {
 	return t
 }
 
-// lines returns the spans, the oldest first, as activity, code and seconds.
-func lines(t *testing.T, up *Uptime) string {
+// expect compares the spans, the oldest first, as activity, code and seconds.
+func expect(t *testing.T, up *Uptime, want string) {
 	t.Helper()
 	var all []string
 	if err := up.DB.Spans(0, func(_ uint64, s state.Span) bool {
@@ -46,7 +46,9 @@ func lines(t *testing.T, up *Uptime) string {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(all, ", ")
+	if got := strings.Join(all, ", "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 }
 
 func seen(up *Uptime, seconds int) {
@@ -65,19 +67,13 @@ func TestTheTimelineJoinsWhatIsTheSame(t *testing.T) {
 	for s := 1200; s <= 1320; s += 20 {
 		line.Count(at(s), busy) // another reason is another span
 	}
-	if got, want := lines(t, up), "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect(t, up, "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-")
 	for s := 1320; s <= 1400; s += 20 {
 		line.Count(at(s), computing) // from the middle of a minute on
 	}
-	if got, want := lines(t, up), "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-1320, computing 1320-"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect(t, up, "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-1320, computing 1320-")
 	line.Close(at(1430))
-	if got, want := lines(t, up), "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-1320, computing 1320-1430"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect(t, up, "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-1320, computing 1320-1430")
 }
 
 // The start and the end of an activity are exact, wherever in a minute they are.
@@ -91,9 +87,7 @@ func TestTheEdgesOfTheTimeline(t *testing.T) {
 		for s := edge; s < 1200; s += 7 {
 			line.Count(at(s), battery)
 		}
-		if got, want := lines(t, up), fmt.Sprintf("computing 0-%d, suspended on_battery %[1]d-", edge); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
+		expect(t, up, fmt.Sprintf("computing 0-%d, suspended on_battery %[1]d-", edge))
 	}
 }
 
@@ -109,9 +103,7 @@ func TestTheTimelineDoesNotFlutter(t *testing.T) {
 		}
 		line.Count(at(s), doing)
 	}
-	if got, want := lines(t, up), "computing 0-"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect(t, up, "computing 0-")
 }
 
 // After a kill the time until the agent was last seen is not taken for time off, nor the
@@ -126,14 +118,10 @@ func TestAKillEndsTheSpanWhereTheAgentWasLastSeen(t *testing.T) {
 	line = newTimeline(up, 9000)
 	line.Count(at(9000), waiting)
 	line.Count(at(9060), waiting)
-	if got, want := lines(t, up), "computing 0-3580, off killed 3580-9000, waiting 9000-"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect(t, up, "computing 0-3580, off killed 3580-9000, waiting 9000-")
 	seen(up, 5) // older than the span: nothing is certain
 	newTimeline(up, 9300)
-	if got, want := lines(t, up), "computing 0-3580, off killed 3580-9000, waiting 9000-9000, off killed 9000-9300"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect(t, up, "computing 0-3580, off killed 3580-9000, waiting 9000-9000, off killed 9000-9300")
 }
 
 func TestTimeOffBetweenTwoAgents(t *testing.T) {
@@ -144,18 +132,14 @@ func TestTimeOffBetweenTwoAgents(t *testing.T) {
 	line = newTimeline(up, 310) // it was restarted
 	line.Count(at(310), computing)
 	line.Count(at(400), computing)
-	if got, want := lines(t, up), "computing 0-"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	expect(t, up, "computing 0-")
 	line.Close(at(500))
 	newTimeline(up, 1000) // and was killed at once
 	newTimeline(up, 2000) // again
 	line = newTimeline(up, 3000)
 	line.Count(at(3000), computing)
 	line.Close(at(3030)) // less than a minute, and yet
-	if got, want := lines(t, up), "computing 0-500, off stopped 500-3000, computing 3000-3030"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect(t, up, "computing 0-500, off stopped 500-3000, computing 3000-3030")
 }
 
 // A computer that was asleep was off. Waking for a moment makes no difference. (The clock of a test
@@ -172,7 +156,5 @@ func TestSleepCountsAsOff(t *testing.T) {
 	line.last = at(8000)
 	line.Count(at(8000), computing)
 	line.Count(at(8100), computing)
-	if got, want := lines(t, up), "computing 0-600, off asleep 600-8000, computing 8000-"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	expect(t, up, "computing 0-600, off asleep 600-8000, computing 8000-")
 }

@@ -83,7 +83,7 @@ func printSheet(s *view.Sheet) error {
 	return nil
 }
 
-// printJSON prints a value as JSON, unless it comes with an error, which it returns.
+// printJSON prints a value as JSON if err is nil, and returns an error otherwise.
 func printJSON(v any, err error) error {
 	if err != nil {
 		return err
