@@ -52,6 +52,26 @@ func (c cell) sh(command string) (string, error) {
 	return out.String(), err
 }
 
+// can requires that each command succeeds.
+func (c cell) can(commands map[string]string) {
+	c.t.Helper()
+	for name, command := range commands {
+		if out, err := c.sh(command); err != nil {
+			c.t.Errorf("%s: %v: %s", name, err, out)
+		}
+	}
+}
+
+// cannot requires that each command fails.
+func (c cell) cannot(commands map[string]string) {
+	c.t.Helper()
+	for name, command := range commands {
+		if out, err := c.sh(command); err == nil {
+			c.t.Errorf("%s: it could: %q", name, out)
+		}
+	}
+}
+
 // Everything that an application needs works as usual.
 func TestWhatIsItsOwnWorks(t *testing.T) {
 	c := newCell(t)
@@ -73,8 +93,9 @@ func TestWhatIsItsOwnWorks(t *testing.T) {
 // Each attempt of a hostile application is refused, also if the agent runs as root.
 func TestHostileApplication(t *testing.T) {
 	c := newCell(t)
+	c.policy.FileBytes = 1 << 20
 	home := t.TempDir()
-	for name, command := range map[string]string{
+	c.cannot(map[string]string{
 		"reads a key":               `cat "$SECRET"`,
 		"lists the home folder":     `ls ` + home,
 		"writes outside":            `echo x >` + home + `/x`,
@@ -90,12 +111,7 @@ func TestHostileApplication(t *testing.T) {
 		"mounts":                    `mount -t tmpfs none .`,
 		"makes a device":            `mknod device c 1 3`,
 		"becomes another in a fork": `(sh -c 'cat "$SECRET"')`,
-	} {
-		c.policy.FileBytes = 1 << 20
-		if out, err := c.sh(command); err == nil {
-			t.Errorf("%s: it could: %q", name, out)
-		}
-	}
+	})
 	if _, err := os.Stat(c.secret); err != nil {
 		t.Error(err)
 	}

@@ -48,18 +48,14 @@ func TestDevicesInARoot(t *testing.T) {
 		if out, err := c.sh(`stty -F "$GIVEN" -a && echo x >"$GIVEN" && test "$(ls /dev/pts)" = "${GIVEN##*/}"`); err != nil || !strings.Contains(out, "speed") {
 			t.Errorf("the device cannot be used: %v, %q", err, out)
 		}
-		for name, command := range map[string]string{
+		c.cannot(map[string]string{
 			"another device":         `stty -F "$OTHER" -a || echo x >"$OTHER" || stty -F "/proc/$PPID/root$OTHER" -a`,
 			"its permissions":        `chmod 600 "$GIVEN"`,
 			"its removal":            `rm "$GIVEN"`,
 			"another in its folder":  `mknod /dev/pts/x c 1 1 || ln -s /tmp /dev/pts/x || echo x >/dev/pts/x`,
 			"another in its slot":    `mknod d c 1 1 && cat d`,
 			"the computer's devices": `ls /dev/tty || ls /dev/ptmx || ls /dev/ | grep -e '^sd' -e '^loop' -e '^mem$'`,
-		} {
-			if out, err := c.sh(command); err == nil {
-				t.Errorf("%s: it could: %q", name, out)
-			}
-		}
+		})
 		if st, err := os.Stat(given); err != nil || st.Mode().Perm() != 0o666 {
 			t.Errorf("the device is %v, %v", st, err)
 		}

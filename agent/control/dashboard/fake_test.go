@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -65,6 +66,14 @@ func (a *fake) last() string {
 		return ""
 	}
 	return a.asked[len(a.asked)-1]
+}
+
+// wasAsked compares what the agent was asked for last.
+func (a *fake) wasAsked(t *testing.T, want string) {
+	t.Helper()
+	if got := a.last(); got != want {
+		t.Errorf("the agent was asked for %q, want %q", got, want)
+	}
 }
 
 func (a *fake) Dashboard(ctx context.Context) (view.Page, error) {

@@ -97,9 +97,7 @@ func TestOverview(t *testing.T) {
 	b.See("a task that ended within a second is announced", `document.getElementById('said').textContent === 'h1_0421.50_O4_9_0 is finished.'`)
 	b.Do("suspend computing", testbrowser.Press("#mode-run summary"), chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
 	b.See("it is said", `document.getElementById('said').textContent === 'Computing: never.'`)
-	if got := a.last(); got != `mode "" never 0s` {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, `mode "" never 0s`)
 	b.See("the mode is told", `document.querySelector('#mode-run b').textContent === 'Never' && document.getElementById('now-title').textContent === 'Paused by you'`)
 	b.Do("close the menu", chromedp.KeyEvent(kb.Escape))
 	b.See("it is closed", `!document.getElementById('mode-run').open && document.activeElement === document.querySelector('#mode-run summary')`)
@@ -107,9 +105,7 @@ func TestOverview(t *testing.T) {
 	b.See("it computes", `document.getElementById('said').textContent === 'Resumed.' && document.querySelector('#mode-run b').textContent === 'Auto'`)
 	b.Do("pause", testbrowser.Press("#pause"))
 	b.See("it pauses", `document.getElementById('said').textContent === 'Paused for 1 hour.' && document.getElementById('pause').hidden`)
-	if got := a.last(); got != `mode "" never 1h0m0s` {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, `mode "" never 1h0m0s`)
 	b.Do("resume again", testbrowser.Press("#resume"))
 	b.See("it may pause", `!document.getElementById('pause').hidden`)
 	b.Do("finish what runs", testbrowser.Press("#pause-for summary"), testbrowser.Press("#drain"))
@@ -118,15 +114,11 @@ func TestOverview(t *testing.T) {
 	})
 	b.See("what is left is said", `document.getElementById('now-title').textContent === 'Finishing: 2 tasks to compute (about 4 min)' &&
 		[...document.querySelectorAll('.figure .note')].some(e => e.textContent.endsWith('Safe to shut down in about 4 min')) && document.getElementById('pause').hidden`)
-	if got := a.last(); got != "drain running" {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, "drain running")
 	b.Do("start tasks again", testbrowser.Press("#resume"))
 	a.change(func(p *view.Page) { p.Status.Drain = nil })
 	b.See("it may pause again", `!document.getElementById('pause').hidden`)
-	if got := a.last(); got != "drain " {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, "drain ")
 }
 
 // The first line of a computer that is suspended, and of one that waits for its first tasks.
@@ -201,9 +193,7 @@ func TestTenThousandTasks(t *testing.T) {
 	b.Do("suspend them", chromedp.Click(`//div[@id="selection"]//button[text()="Suspend"]`))
 	b.See("it is said", `document.getElementById('said').textContent === '10,000 tasks suspended.'`)
 	b.See("it is seen", `[...document.querySelectorAll('#tasks-table tbody .c-state')].some(e => e.textContent === 'Suspended')`)
-	if got := a.last(); got != "suspend 10000" {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, "suspend 10000")
 	b.See("nothing runs", `document.title.startsWith('Tasks · Starling')`)
 }
 
@@ -252,14 +242,10 @@ func TestTable(t *testing.T) {
 		document.getElementById('sure-text').textContent === 'Their 3 h of computing are discarded, and the project gives them to other computers. You can undo this for 5 minutes: resume a task to keep it.'`)
 	b.Do("rather not", chromedp.KeyEvent(kb.Enter))
 	b.See("nothing is done", `!document.getElementById('sure').open`)
-	if got := a.last(); got != "" {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, "")
 	b.Do("abort them", abort, testbrowser.Press("#sure-yes"))
 	b.See("it is done", `document.getElementById('said').textContent === '3 tasks will be aborted in 5 minutes. Resume to keep them.'`)
-	if got := a.last(); got != "abort soon 3" {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, "abort soon 3")
 	a.change(func(p *view.Page) { p.Status.Tasks = p.Status.Tasks[7:] })
 	b.See("tasks that have gone are not selected", `document.querySelector('#selection').hidden`)
 }
@@ -321,17 +307,13 @@ func TestProjectsTab(t *testing.T) {
 	b.See("what a reset and a detach do, apart from the rest", `document.querySelector('#drawer .end').textContent.startsWith('Reset…Detach…A reset drops its tasks')`)
 	b.Do("reset it", chromedp.Click(`//aside//button[text()="Reset…"]`), testbrowser.Press("#sure-yes"))
 	b.See("it is said", `document.getElementById('said').textContent.startsWith('Einstein@Home: resetting')`)
-	if got := a.last(); got != "reset "+einstein {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, "reset "+einstein)
 	a.change(func(p *view.Page) {
 		p.Status.Projects[0].Ending, p.Status.Projects[0].Disconnected = "The project is being detached.", true
 	})
 	b.Do("take it back", chromedp.WaitVisible(`//aside//button[text()="Undo"]`), chromedp.Click(`//aside//button[text()="Undo"]`))
 	b.See("it is said", `document.getElementById('said').textContent === 'Einstein@Home: its tasks are kept.'`)
-	if got := a.last(); got != "undo "+einstein {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, "undo "+einstein)
 }
 
 func TestAttachByTheCards(t *testing.T) {
@@ -371,9 +353,7 @@ func TestComputerTab(t *testing.T) {
 	b.See("their mode", `document.querySelector('#mode-gpu input[value="auto"]').checked && !document.getElementById('mode-gpu').hidden`)
 	b.Do("suspend them for an hour", testbrowser.Press("#mode-gpu summary"), chromedp.SetValue("#mode-gpu select", "60"), chromedp.Focus(`#mode-gpu input[value="never"]`), chromedp.KeyEvent(" "))
 	b.See("it is said", `document.getElementById('said').textContent === 'GPUs: never for 1 hour.' && document.querySelector('#mode-run input[value="auto"]').checked`)
-	if got := a.last(); got != `mode "gpu" never 1h0m0s` {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, `mode "gpu" never 1h0m0s`)
 	b.See("the mode stays", `document.querySelector('#mode-gpu input[value="never"]').checked`)
 	tab(b, "Computers", "/computers")
 	b.Do("open this one", testbrowser.Press("#computers-list h3 a"))

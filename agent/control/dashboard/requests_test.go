@@ -54,9 +54,7 @@ func TestTasksAndAccounts(t *testing.T) {
 			t.Errorf("%s %.90s: %s: %.200s, want %s", tt.path, tt.body, resp.Status, got, tt.want)
 		}
 	}
-	if got := a.last(); got != "attach http://p.example/ newkey" {
-		t.Errorf("the agent was asked for %q", got)
-	}
+	a.wasAsked(t, "attach http://p.example/ newkey")
 }
 
 // A project that is reached by TLS does not talk people out of it.
