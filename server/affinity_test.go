@@ -348,17 +348,10 @@ func TestFileOrders(t *testing.T) {
 	if reply := c.rpc(0); len(reply.DeleteFiles) != 0 {
 		t.Errorf("it is gone: %v", reply.DeleteFiles)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
-		h, err := tx.Host(c.host)
-		if err != nil {
-			return err
-		}
-		files, err := tx.HostFiles(c.host)
-		if h.FileOrders != 0 || h.StickyHash != 0 || len(files) != 0 {
-			t.Errorf("%d orders left, files %v", h.FileOrders, files)
-		}
-		return err
-	}))
+	h, files := storetest.Get(t, w.p.Store, (*store.View).Host, c.host), storetest.Get(t, w.p.Store, (*store.View).HostFiles, c.host)
+	if h.FileOrders != 0 || h.StickyHash != 0 || len(files) != 0 {
+		t.Errorf("%d orders left, files %v", h.FileOrders, files)
+	}
 	if b, err := os.ReadFile(filepath.Join(w.dir, "upload", protocol.DirHash("stored", 1024), "stored")); err != nil || string(b) != "hello" {
 		t.Errorf("uploaded: %q, %v", b, err)
 	}

@@ -73,7 +73,7 @@ func (w *World) send(i int, st *stream, seconds, instances float64, delay time.D
 	p := &w.projects[i]
 	correction := 1.0
 	if p.MayCorrect {
-		correction = w.ratio(i, st)
+		correction = w.ratio(st)
 	}
 	run := st.FlopsEst / st.flops * correction
 	count, devices := w.cpus(), 1.0
@@ -99,7 +99,7 @@ func (w *World) send(i int, st *stream, seconds, instances float64, delay time.D
 }
 
 // ratio returns a server's estimate of actual over stated computing times of its results.
-func (w *World) ratio(i int, st *stream) float64 {
+func (w *World) ratio(st *stream) float64 {
 	running := 0.0
 	for _, j := range w.jobs {
 		if j.stream == st && j.finished.IsZero() && j.fractionDone() > 0.02 {

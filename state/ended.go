@@ -82,7 +82,7 @@ func putEnded(d *disk, t EndedTask) error {
 		return err
 	}
 	if n == 0 || !held.Received.Equal(t.Received) {
-		last, _ := ended.last(d.Tx)
+		_, last, _ := ended.ends(d.Tx)
 		n = last + 1
 	}
 	data, err := json.Marshal(t)
@@ -144,15 +144,7 @@ func (db *DB) Report(tx *Tx, t EndedTask, at time.Time) {
 // before set, only those before that number. It stops when yield returns false. Only the goroutine
 // that owns the DB may call it.
 func (db *DB) Ended(before uint64, yield func(n uint64, t EndedTask) bool) error {
-	return db.view(func(b *bbolt.Tx) error {
-		return ended.backwards(b, before, func(n uint64, value []byte) (bool, error) {
-			var t EndedTask
-			if err := json.Unmarshal(value, &t); err != nil {
-				return false, fmt.Errorf("%s %d: %w", endedBucket, n, err)
-			}
-			return yield(n, t), nil
-		})
-	})
+	return db.view(func(b *bbolt.Tx) error { return backwards(b, ended, before, yield) })
 }
 
 // A Day contains the achievements of one day, UTC: the tasks that ended on it. Its key is the date.

@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -87,24 +88,15 @@ func numberOf(key []byte) uint64 {
 	return binary.BigEndian.Uint64(key)
 }
 
-// last returns the last record and its number, or 0 if there is none.
-func (l logbook) last(b *bbolt.Tx) (n uint64, value []byte) {
+// ends returns the numbers of the first and the last record, or 0 if there are none, and the first.
+func (l logbook) ends(b *bbolt.Tx) (first, last uint64, value []byte) {
 	bucket := b.Bucket([]byte(l.bucket))
 	if bucket == nil {
-		return 0, nil
+		return 0, 0, nil
 	}
-	k, v := bucket.Cursor().Last()
-	return numberOf(k), v
-}
-
-// first returns the oldest record and its number, or 0 if there is none.
-func (l logbook) first(b *bbolt.Tx) (n uint64, value []byte) {
-	bucket := b.Bucket([]byte(l.bucket))
-	if bucket == nil {
-		return 0, nil
-	}
-	k, v := bucket.Cursor().First()
-	return numberOf(k), v
+	end, _ := bucket.Cursor().Last()
+	begin, value := bucket.Cursor().First()
+	return numberOf(begin), numberOf(end), value
 }
 
 // put writes record n and updates the number of bytes.
@@ -129,8 +121,7 @@ func (l logbook) size(d *disk) int64 {
 // but never the last one. gone, which may be nil, is called with each removed record.
 func (l logbook) trim(d *disk, old func(value []byte) bool, gone func(n uint64, value []byte) error) error {
 	for {
-		first, value := l.first(d.Tx)
-		last, _ := l.last(d.Tx)
+		first, last, value := l.ends(d.Tx)
 		if first == last {
 			return nil
 		}
@@ -153,9 +144,9 @@ func (l logbook) trim(d *disk, old func(value []byte) bool, gone func(n uint64, 
 	}
 }
 
-// backwards yields the records, the last one first, and with before set only those before that
+// backwards yields the records of a logbook, the last one first, and with before set only those before that
 // number.
-func (l logbook) backwards(b *bbolt.Tx, before uint64, yield func(n uint64, value []byte) (more bool, err error)) error {
+func backwards[T any](b *bbolt.Tx, l logbook, before uint64, yield func(n uint64, x T) bool) error {
 	bucket := b.Bucket([]byte(l.bucket))
 	if bucket == nil {
 		return nil
@@ -170,8 +161,12 @@ func (l logbook) backwards(b *bbolt.Tx, before uint64, yield func(n uint64, valu
 		}
 	}
 	for ; k != nil; k, v = c.Prev() {
-		if more, err := yield(numberOf(k), v); !more || err != nil {
-			return err
+		var x T
+		if err := json.Unmarshal(v, &x); err != nil {
+			return fmt.Errorf("%s %d: %w", l.bucket, numberOf(k), err)
+		}
+		if !yield(numberOf(k), x) {
+			return nil
 		}
 	}
 	return nil

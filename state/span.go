@@ -2,7 +2,6 @@ package state
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -50,7 +49,7 @@ var spans = logbook{bucket: spanBucket, most: MaxSpans, mostBytes: MaxSpanBytes}
 // the last one of the timeline.
 func (db *DB) AddSpans(tx *Tx, replace bool, list ...Span) {
 	tx.onDisk = append(tx.onDisk, func(d *disk) error {
-		n, _ := spans.last(d.Tx)
+		_, n, _ := spans.ends(d.Tx)
 		if !replace || n == 0 {
 			n++
 		}
@@ -76,15 +75,7 @@ func (db *DB) AddSpans(tx *Tx, replace bool, list ...Span) {
 // spans before that number. It stops when yield returns false. Only the goroutine that owns the DB
 // may call it.
 func (db *DB) Spans(before uint64, yield func(n uint64, s Span) bool) error {
-	return db.view(func(b *bbolt.Tx) error {
-		return spans.backwards(b, before, func(n uint64, value []byte) (bool, error) {
-			var s Span
-			if err := json.Unmarshal(value, &s); err != nil {
-				return false, fmt.Errorf("%s %d: %w", spanBucket, n, err)
-			}
-			return yield(n, s), nil
-		})
-	})
+	return db.view(func(b *bbolt.Tx) error { return backwards(b, spans, before, yield) })
 }
 
 // Certain returns the time until which a span that no agent closed certainly lasted: until an agent

@@ -29,21 +29,6 @@ func Idle(time.Time) (idle time.Duration, by string, ok bool) {
 	return time.Duration(ns), "IOHIDSystem", err == nil
 }
 
-// Unseen reports whether somebody may be using the computer without being noticed. That is never
-// the case on macOS.
-func Unseen() bool { return false }
-
-// IdleSources lists the sources that report whether the computer is in use.
-func IdleSources() []string {
-	if _, by, ok := Idle(time.Now()); ok {
-		return []string{by}
-	}
-	return nil
-}
-
-// metered returns Unknown: this cannot be determined on macOS.
-func metered() prefs.Sense { return prefs.Unknown }
-
 // onBattery reports whether the computer runs on its battery.
 func onBattery() prefs.Sense {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)

@@ -38,21 +38,6 @@ func Idle(time.Time) (idle time.Duration, by string, ok bool) {
 	return time.Duration(uint32(now)-info.at) * time.Millisecond, "GetLastInputInfo", true //nolint:gosec // wraps every 49 days, on purpose
 }
 
-// Unseen reports whether somebody may be using the computer without being noticed. That is never
-// the case on Windows.
-func Unseen() bool { return false }
-
-// IdleSources lists the sources that report whether the computer is in use.
-func IdleSources() []string {
-	if _, by, ok := Idle(time.Now()); ok {
-		return []string{by}
-	}
-	return nil
-}
-
-// metered returns Unknown: this is not determined on Windows.
-func metered() prefs.Sense { return prefs.Unknown }
-
 // onBattery reports whether the computer runs on its battery.
 func onBattery() prefs.Sense {
 	var s struct {

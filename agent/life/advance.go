@@ -113,11 +113,6 @@ func (m Move) moved() (state.Result, bool) {
 	return r, true
 }
 
-// move takes a result through a legal move and saves it.
-func (l *Life) move(key string, r state.Result, e state.Event, change func(*state.Result)) bool {
-	return l.MoveAll([]Move{{key, r, e, change}})
-}
-
 // MoveAll takes results through moves and saves all of it at once, however many there are, since
 // each save waits for the disk. It reports whether all were legal and could be saved. The illegal
 // ones change nothing.

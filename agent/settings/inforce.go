@@ -55,7 +55,7 @@ func inForce(s Settings, dataDir, name string, now time.Time) (texts [][]byte, n
 	case err != nil:
 		return [][]byte{kept}, staysInEffect(path, since), nil
 	}
-	_, _, fault := decodeSettings(s, "", src)
+	_, fault := decodeSettings(s, "", src)
 	if fault == nil {
 		return [][]byte{src}, nil, nil
 	}
@@ -85,18 +85,18 @@ func faultAbout(fault error, src []byte) string {
 	return ""
 }
 
-func decodeSettings(s Settings, path string, src []byte) (Settings, tomlfile.Lines, error) {
+func decodeSettings(s Settings, path string, src []byte) (Settings, error) {
 	s.LogFlags = maps.Clone(s.LogFlags)
 	lines, err := tomlfile.Decode(path, src, &s)
 	if err == nil {
 		err = s.check(lines, tomlfile.Lines{})
 	}
-	return s, lines, err
+	return s, err
 }
 
 // lay lays those keys of a text over s that are right.
 func lay(s Settings, src []byte) Settings {
-	if n, _, err := decodeSettings(s, "", src); err == nil {
+	if n, err := decodeSettings(s, "", src); err == nil {
 		return n
 	}
 	var raw map[string]any
@@ -120,7 +120,7 @@ func layKey(s Settings, one map[string]any) Settings {
 	if err := toml.NewEncoder(&b).Encode(one); err != nil {
 		return s
 	}
-	if n, _, err := decodeSettings(s, "", b.Bytes()); err == nil {
+	if n, err := decodeSettings(s, "", b.Bytes()); err == nil {
 		return n
 	}
 	return s

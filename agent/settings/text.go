@@ -97,7 +97,7 @@ func WriteNew(dataDir, comment string, s Settings) error {
 		return err
 	}
 	text := tomlfile.SchemaLine(File) + "# " + comment + "\n" + s.TOML(Default())
-	read, _, err := decodeSettings(Default(), path, []byte(text))
+	read, err := decodeSettings(Default(), path, []byte(text))
 	if err := sameAgain(File, s.other(Default()), read.other(Default()), err); err != nil {
 		return err
 	}

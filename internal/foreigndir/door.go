@@ -145,7 +145,7 @@ func openSeen(root *os.Root, name string, flag int) (*os.File, error) {
 	if !seen.Mode().IsRegular() {
 		return nil, irregular(seen)
 	}
-	f, err := open(root, name, flag, 0)
+	f, err := open(root, name, flag)
 	if err != nil {
 		return nil, err
 	}

@@ -22,17 +22,17 @@ var ErrIrregular = errors.New("not a regular file")
 // Open opens a regular file for reading. For anything else it returns an ErrIrregular or an error
 // of the system. The caller closes the file.
 func Open(root *os.Root, name string) (*os.File, error) {
-	return open(root, name, os.O_RDONLY, 0)
+	return open(root, name, os.O_RDONLY)
 }
 
 // OpenToSync opens a regular file for reading and syncing.
 func OpenToSync(root *os.Root, name string) (*os.File, error) {
-	return open(root, name, syncable, 0)
+	return open(root, name, syncable)
 }
 
 // open opens a file, which must be a regular one.
-func open(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, error) {
-	f, err := root.OpenFile(name, flag|nonBlocking, perm)
+func open(root *os.Root, name string, flag int) (*os.File, error) {
+	f, err := root.OpenFile(name, flag|nonBlocking, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func tail(f *os.File, most int64) ([]byte, error) {
 // Append opens a regular file for writing at its end. A missing file is created. Anything else of
 // that name is removed first. The caller closes the file.
 func Append(root *os.Root, name string, perm fs.FileMode) (*os.File, error) {
-	f, err := open(root, name, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := open(root, name, os.O_WRONLY|os.O_APPEND)
 	if err == nil {
 		return f, nil
 	}

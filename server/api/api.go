@@ -166,7 +166,8 @@ func (a *API) ofBatch(handle func(c *call, b store.APIBatch) (any, error)) limit
 func (a *API) large(kept limit.Place, most int64, handle func(c *call) (any, error)) limit.Route {
 	return limit.Route{Bound: limit.Bound{Most: most, Kept: kept}, Handle: func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Request: r, w: w}
-		answer, err := a.admit(c)
+		var answer any
+		err := a.admit(c)
 		if err == nil {
 			answer, err = handle(c)
 		}
@@ -190,22 +191,22 @@ func (a *API) hold(r *http.Request, most int64) (release func(), err error) {
 }
 
 // admit finds whose token a request shows.
-func (a *API) admit(c *call) (any, error) {
+func (a *API) admit(c *call) error {
 	secret, ok := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
 	if !ok {
-		return nil, faultf(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; the project's operator makes one with starling-server token create", "no token")
+		return faultf(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; the project's operator makes one with starling-server token create", "no token")
 	}
 	err := a.Store.View(c.Context(), func(tx *store.View) (err error) {
 		c.token, err = tx.TokenByHash(hashOf(strings.TrimSpace(secret)))
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, errRevoked
+		return errRevoked
 	}
 	if err == nil && time.Since(c.token.UsedTime) > time.Minute {
 		err = a.Store.Update(c.Context(), func(tx *store.Tx) error { return tx.TokenUsed(c.token.ID, time.Now()) })
 	}
-	return nil, err
+	return err
 }
 
 // faultOf returns the fault that the sender of a request gets for an error.

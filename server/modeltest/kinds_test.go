@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // A machine is a kind of computer, with its classes of homogeneous redundancy ("" for none).
@@ -209,13 +210,9 @@ func (w *world) publish(a *app, platform, class string) {
 	main := protocol.FileInfo{Name: "program", NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
 		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}.XML()
 	v := &version{app: a, num: 100 + len(a.versions), platform: platform, class: class}
-	w.update(func(tx *store.Tx) error {
-		p, err := tx.EnsurePlatform(store.Platform{Name: platform}, w.now)
-		if err != nil {
-			return err
-		}
-		v.id, err = tx.InsertAppVersion(store.AppVersion{
-			CreateTime: w.now, AppID: a.id, VersionNum: v.num, Platform: p, PlanClass: class, XMLDoc: main,
+	w.update(func(tx *store.Tx) (err error) {
+		v.id, err = storetest.AddVersion(tx, platform, store.AppVersion{
+			CreateTime: w.now, AppID: a.id, VersionNum: v.num, PlanClass: class, XMLDoc: main,
 		})
 		return err
 	})

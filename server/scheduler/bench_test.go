@@ -60,11 +60,7 @@ func benchTasks(b *testing.B, where string, pg *testpg.Server, jobs, hosts int) 
 	main := protocol.FileInfo{Name: "program", NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
 		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}.XML()
 	check(st.Update(b.Context(), func(tx *store.Tx) error {
-		p, err := tx.EnsurePlatform(store.Platform{Name: "x86_64-pc-linux-gnu"}, time.Now())
-		if err != nil {
-			return err
-		}
-		_, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, XMLDoc: main})
+		_, err := storetest.AddVersion(tx, "x86_64-pc-linux-gnu", store.AppVersion{AppID: w.App.ID, VersionNum: 100, XMLDoc: main})
 		return err
 	}))
 	made := 0

@@ -7,6 +7,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // withClass adds a version of a plan class.
@@ -25,11 +26,7 @@ func (w *world) addClass(platform, class string, c match.PlanClass) {
 	doc := protocol.FileInfo{Name: "upper_200_" + class, NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
 		protocol.AppVersion{Cmdline: "-v", FileRefs: []protocol.FileRef{{FileName: "upper_200_" + class, MainProgram: true}}}.XML()
 	w.update(func(tx *store.Tx) error {
-		p, err := tx.EnsurePlatform(store.Platform{Name: platform}, w.now)
-		if err != nil {
-			return err
-		}
-		_, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 200, Platform: p, PlanClass: class, XMLDoc: doc})
+		_, err := storetest.AddVersion(tx, platform, store.AppVersion{AppID: w.App.ID, VersionNum: 200, PlanClass: class, XMLDoc: doc})
 		return err
 	})
 }

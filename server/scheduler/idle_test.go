@@ -68,16 +68,7 @@ func TestHostsWithoutWorkAreCalledBack(t *testing.T) {
 func TestWhoMayWaitForWork(t *testing.T) {
 	w := newWorld(t)
 	host := w.first().HostID
-	var key protocol.Authenticator
-	w.update(func(tx *store.Tx) error {
-		h, err := tx.Host(host)
-		if err != nil {
-			return err
-		}
-		u, err := tx.User(h.UserID)
-		key = u.Authenticator
-		return err
-	})
+	key := storetest.Get(t, w.store, (*store.View).User, storetest.Get(t, w.store, (*store.View).Host, host).UserID).Authenticator
 	for _, tt := range []struct {
 		name string
 		key  protocol.Authenticator

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // choosy makes the world's application another one, with change applied.
@@ -33,13 +34,9 @@ func (w *world) from(name, os, vendor, model string) *protocol.SchedulerReply {
 	})
 }
 
-func (w *world) workunit(name string) (wu store.Workunit) {
+func (w *world) workunit(name string) store.Workunit {
 	w.t.Helper()
-	w.update(func(tx *store.Tx) (err error) {
-		wu, err = tx.WorkunitByName(name)
-		return err
-	})
-	return wu
+	return storetest.Get(w.t, w.store, (*store.View).WorkunitByName, name)
 }
 
 func TestHomogeneousRedundancy(t *testing.T) {

@@ -27,13 +27,9 @@ func TestReports(t *testing.T) {
 	if ok.ServerState != store.Over || ok.Outcome != store.Success || ok.ValidateState != store.ValidateInit || !ok.ReceivedTime.Equal(w.now) {
 		t.Errorf("good result: %+v", ok)
 	}
-	w.update(func(tx *store.Tx) error {
-		wu, err := tx.Workunit(ok.WorkunitID)
-		if wu.TransitionTime.After(w.now) {
-			t.Error("the transitioner is not told")
-		}
-		return err
-	})
+	if wu := storetest.Get(w.t, w.store, (*store.View).Workunit, ok.WorkunitID); wu.TransitionTime.After(w.now) {
+		t.Error("the transitioner is not told")
+	}
 	w.as(host, 2, "08-report-error")
 	if r := w.result("tt_1118_0"); r.Outcome != store.ClientError || r.ValidateState != store.Invalid || r.ExitStatus != 42 {
 		t.Errorf("failed result: %+v", r)

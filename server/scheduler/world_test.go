@@ -83,11 +83,7 @@ func (w *world) addVersion(platform string, number int, plain bool) {
 	doc := protocol.FileInfo{Name: name, NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
 		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: name, MainProgram: true}}}.XML()
 	w.update(func(tx *store.Tx) error {
-		p, err := tx.EnsurePlatform(store.Platform{Name: platform}, w.now)
-		if err != nil {
-			return err
-		}
-		_, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: number, Platform: p, XMLDoc: doc, Plain: plain})
+		_, err := storetest.AddVersion(tx, platform, store.AppVersion{AppID: w.App.ID, VersionNum: number, XMLDoc: doc, Plain: plain})
 		return err
 	})
 }
@@ -135,13 +131,9 @@ func (w *world) send(req []byte) *protocol.SchedulerReply {
 	return got
 }
 
-func (w *world) result(name string) (r store.Result) {
+func (w *world) result(name string) store.Result {
 	w.t.Helper()
-	w.update(func(tx *store.Tx) (err error) {
-		r, err = tx.ResultByName(name)
-		return err
-	})
-	return r
+	return storetest.Get(w.t, w.store, (*store.View).ResultByName, name)
 }
 
 // capture returns a request that the real client's was made into, with changes

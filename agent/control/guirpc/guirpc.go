@@ -15,7 +15,6 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -219,7 +218,7 @@ func (p *peer) answer(ctx context.Context, text string) string {
 	if r == nil {
 		return errorText("missing request")
 	}
-	p.Log.LogAttrs(ctx, logflag.Detail, "GUI RPC call", slog.String(logflag.Key, logflag.GUIRPC), slog.String("call", flat("%s", r.name)), slog.Any("peer", p.conn.RemoteAddr()))
+	p.Log.LogAttrs(ctx, logflag.Detail, "GUI RPC call", slog.String(logflag.Key, logflag.GUIRPC), slog.String("call", flat(r.name)), slog.Any("peer", p.conn.RemoteAddr()))
 	switch r.name {
 	case "auth1":
 		return p.auth1()
@@ -290,11 +289,11 @@ func outcome(err error) string {
 const noProject = "No such project"
 
 // flat removes characters that a line of a reply must not contain.
-func flat(format string, args ...any) string {
+func flat(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c < ' ' {
 			return ' '
 		}
 		return c
-	}, fmt.Sprintf(format, args...))
+	}, text)
 }

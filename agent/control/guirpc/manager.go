@@ -64,7 +64,7 @@ func managerOutcome(err error) string {
 func managerReply(num int, msg string) string {
 	var w bxml.Writer
 	w.Open("acct_mgr_rpc_reply")
-	w.TextIf("message", flat("%s", msg))
+	w.TextIf("message", flat(msg))
 	w.Int("error_num", int64(num))
 	w.Close("acct_mgr_rpc_reply")
 	return string(w.Bytes())

@@ -51,14 +51,14 @@ func writeNotice(w *bxml.Writer, n view.ToolsNotice) {
 		title, text, category = "Notice from "+n.ProjectName, html.EscapeString(n.HTML), "scheduler"
 	}
 	w.Open("notice")
-	w.Text("title", flat("%s", title))
+	w.Text("title", flat(title))
 	w.Raw("<description><![CDATA[\n" + cdata(text) + "\n]]></description>\n")
 	w.Float("create_time", protocol.UnixSeconds(n.Created))
 	w.Float("arrival_time", protocol.UnixSeconds(n.Arrived))
 	w.Int("is_private", 0)
 	w.Text("project_name", n.ProjectName)
 	w.Text("category", category)
-	w.Raw("<link><![CDATA[" + cdata(flat("%s", n.Link)) + "]]></link>\n")
+	w.Raw("<link><![CDATA[" + cdata(flat(n.Link)) + "]]></link>\n")
 	w.Int("seqno", int64(n.Seqno))
 	w.Close("notice")
 }

@@ -124,7 +124,7 @@ func writeUnit(w *bxml.Writer, p view.ToolsProject, u protocol.Workunit) {
 	w.Float("rsc_fpops_bound", u.RscFpopsBound)
 	w.Float("rsc_memory_bound", u.RscMemoryBound)
 	w.Float("rsc_disk_bound", u.RscDiskBound)
-	w.TextIf("command_line", flat("%s", u.CommandLine))
+	w.TextIf("command_line", flat(u.CommandLine))
 	for _, f := range u.FileRefs {
 		writeFileRef(w, f)
 	}

@@ -8,14 +8,19 @@ import (
 
 func writeResults(w *bxml.Writer, v view.Tools, active bool) {
 	w.Open("results")
+	writeThose(w, v, func(r view.ToolsResult) bool { return !active || r.Active })
+	w.Close("results")
+}
+
+// writeThose writes the results for which wanted returns true.
+func writeThose(w *bxml.Writer, v view.Tools, wanted func(view.ToolsResult) bool) {
 	for _, p := range v.Projects {
 		for _, r := range p.Results {
-			if !active || r.Active {
-				writeResult(w, v, p, r)
+			if wanted(r) {
+				writeResult(w, p, r)
 			}
 		}
 	}
-	w.Close("results")
 }
 
 // Numbers of tasks' states, as tools expect them.
@@ -27,7 +32,7 @@ const (
 	scheduled         = 2
 )
 
-func writeResult(w *bxml.Writer, v view.Tools, p view.ToolsProject, r view.ToolsResult) {
+func writeResult(w *bxml.Writer, p view.ToolsProject, r view.ToolsResult) {
 	w.Open("result")
 	w.Text("name", r.Name)
 	w.Text("wu_name", r.WorkunitName)
@@ -53,7 +58,7 @@ func writeResult(w *bxml.Writer, v view.Tools, p view.ToolsProject, r view.Tools
 	w.Flag("edf_scheduled", r.Urgent)
 	if r.Waiting && !r.Scheduled && r.Computing() && !r.Suspended {
 		w.Flag("scheduler_wait", true)
-		w.Text("scheduler_wait_reason", flat("%s", r.Why))
+		w.Text("scheduler_wait_reason", flat(r.Why))
 	}
 	if r.Active {
 		writeTask(w, r)
@@ -97,26 +102,14 @@ func writeSimple(w *bxml.Writer, v view.Tools) {
 	for _, p := range v.Projects {
 		writeProject(w, v, p)
 	}
-	for _, p := range v.Projects {
-		for _, r := range p.Results {
-			if r.Active {
-				writeResult(w, v, p, r)
-			}
-		}
-	}
+	writeThose(w, v, func(r view.ToolsResult) bool { return r.Active })
 	w.Close("simple_gui_info")
 }
 
 func writeScreensaver(w *bxml.Writer, v view.Tools) {
 	w.Open("handle_get_screensaver_tasks")
 	w.Int("suspend_reason", int64(suspendReason(v.Compute)))
-	for _, p := range v.Projects {
-		for _, r := range p.Results {
-			if r.Scheduled {
-				writeResult(w, v, p, r)
-			}
-		}
-	}
+	writeThose(w, v, func(r view.ToolsResult) bool { return r.Scheduled })
 	w.Close("handle_get_screensaver_tasks")
 }
 

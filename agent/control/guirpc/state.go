@@ -31,7 +31,7 @@ func writeState(w *bxml.Writer, v view.Tools) {
 			writeUnit(w, p, u)
 		}
 		for _, r := range p.Results {
-			writeResult(w, v, p, r)
+			writeResult(w, p, r)
 		}
 	}
 	c := protocol.CompatVersion

@@ -19,11 +19,7 @@ func TestHostShowTellsHowFastItIs(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		p, err := tx.EnsurePlatform(store.Platform{Name: "p"}, now)
-		if err != nil {
-			return err
-		}
-		version, err = tx.InsertAppVersion(store.AppVersion{CreateTime: now, AppID: app, VersionNum: 103, Platform: p, PlanClass: "mt"})
+		version, err = storetest.AddVersion(tx, "p", store.AppVersion{CreateTime: now, AppID: app, VersionNum: 103, PlanClass: "mt"})
 		if err != nil {
 			return err
 		}

@@ -131,16 +131,11 @@ func hostFiles(t *testing.T, s *store.Store) {
 		if len(list) != 2 || list[0].Name != "b" || list[1].NBytes != 3 {
 			t.Errorf("got %+v", list)
 		}
-		h, err := tx.Host(id)
-		if err != nil {
+		now := T0.Add(time.Hour)
+		if err := Change(tx.Host, id, tx.UpdateHost, func(h *store.Host) { h.RPCTime = now }); err != nil {
 			return err
 		}
-		before := h
-		h.RPCTime = T0.Add(time.Hour)
-		if err := tx.UpdateHost(before, h); err != nil {
-			return err
-		}
-		for name, want := range map[string]time.Time{"b": h.RPCTime, "a": {}} {
+		for name, want := range map[string]time.Time{"b": now, "a": {}} {
 			if at, err := tx.HeardOfFile(name); err != nil || !at.Equal(want) {
 				t.Errorf("a host with file %s made a request at %v, %v; want %v", name, at, err, want)
 			}

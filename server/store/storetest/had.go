@@ -15,12 +15,8 @@ import (
 func hadResults(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	var version, beside int64
-	Update(t, s, func(tx *store.Tx) error {
-		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
-		if err != nil {
-			return err
-		}
-		if version, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, XMLDoc: "-"}); err != nil {
+	Update(t, s, func(tx *store.Tx) (err error) {
+		if version, err = AddVersion(tx, "linux", store.AppVersion{AppID: w.App.ID, VersionNum: 100, XMLDoc: "-"}); err != nil {
 			return err
 		}
 		beside, err = tx.InsertHost(store.Host{CreateTime: T0, UserID: w.User.ID}) // another of the user
@@ -135,13 +131,7 @@ func hadResults(t *testing.T, s *store.Store) {
 
 	// Another computer of the user may have these results, unless the rule is one result per user.
 	Update(t, s, func(tx *store.Tx) error {
-		h, err := tx.Host(beside)
-		now := h
-		now.RPCTime = T0
-		if err == nil {
-			err = tx.UpdateHost(h, now)
-		}
-		return err
+		return Change(tx.Host, beside, tx.UpdateHost, func(h *store.Host) { h.RPCTime = T0 })
 	})
 	view(t, s, func(tx *store.View) error {
 		for perUser, want := range map[bool]int{false: 0, true: 3} {
@@ -172,13 +162,7 @@ func hadResults(t *testing.T, s *store.Store) {
 		})
 	}
 	Update(t, s, func(tx *store.Tx) error {
-		old, err := tx.Workunit(wu["success"])
-		now := old
-		now.Suspicious = true
-		if err == nil {
-			err = tx.SaveWorkunit(old, now)
-		}
-		return err
+		return Change(tx.Workunit, wu["success"], tx.SaveWorkunit, func(wu *store.Workunit) { wu.Suspicious = true })
 	})
 	suspicious("nobody is trusted", 0)
 	Update(t, s, func(tx *store.Tx) error { return tx.TrustUser(w.User.ID, true) })

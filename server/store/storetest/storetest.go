@@ -251,17 +251,9 @@ func lightLoss(t *testing.T, s *store.Store) {
 			t.Errorf("%s: %d losses, want 1", name, losses)
 		}
 	}
-	view(t, s, func(tx *store.View) error {
-		h, err := tx.Host(w.Host.ID)
-		if err != nil {
-			return err
-		}
-		u, err := tx.User(w.User.ID)
-		if h.TotalCredit != 2 || u.TotalCredit != 2 {
-			t.Errorf("the host has %v, the user %v; want 2 each", h.TotalCredit, u.TotalCredit)
-		}
-		return err
-	})
+	if h, u := Get(t, s, (*store.View).Host, w.Host.ID), Get(t, s, (*store.View).User, w.User.ID); h.TotalCredit != 2 || u.TotalCredit != 2 {
+		t.Errorf("the host has %v, the user %v; want 2 each", h.TotalCredit, u.TotalCredit)
+	}
 }
 
 // late checks that a postponed change that fails makes its transaction fail, with the error of an

@@ -24,29 +24,23 @@ func untakenWork(t *testing.T, s *store.Store) {
 	add("too large", 15e9) // of the kind of the one before
 	add("far too large", 99e9)
 	Update(t, s, func(tx *store.Tx) error {
-		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
-		if err != nil {
-			return err
-		}
-		_, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, XMLDoc: "-"})
+		_, err := AddVersion(tx, "linux", store.AppVersion{AppID: w.App.ID, VersionNum: 100, XMLDoc: "-"})
 		return err
 	})
 	change := func(*store.Host) {}
 	host := func(at time.Time, memory float64, excluded bool) {
 		Update(t, s, func(tx *store.Tx) error {
-			h := store.Host{CreateTime: T0, UserID: w.User.ID}
-			id, err := tx.InsertHost(h)
-			h.ID = id
+			id, err := tx.InsertHost(store.Host{CreateTime: T0, UserID: w.User.ID})
 			if err != nil {
 				return err
 			}
-			x := h
-			x.RPCTime, x.Platforms, x.UsableMemory, x.UsableDisk, x.MemBytes = at, "other linux", memory, math.Inf(1), 500e9
-			if excluded {
-				x.MaxResultsDay = -1
-			}
-			change(&x)
-			return tx.UpdateHost(h, x)
+			return Change(tx.Host, id, tx.UpdateHost, func(x *store.Host) {
+				x.RPCTime, x.Platforms, x.UsableMemory, x.UsableDisk, x.MemBytes = at, "other linux", memory, math.Inf(1), 500e9
+				if excluded {
+					x.MaxResultsDay = -1
+				}
+				change(x)
+			})
 		})
 	}
 	look := func() (found []unsendable.Finding) {
@@ -74,11 +68,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 		if redundant.ID, err = tx.InsertApp(redundant); err != nil {
 			return err
 		}
-		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
-		if err != nil {
-			return err
-		}
-		_, err = tx.InsertAppVersion(store.AppVersion{AppID: redundant.ID, VersionNum: 100, Platform: p, PlanClass: "mt", XMLDoc: "-"})
+		_, err = AddVersion(tx, "linux", store.AppVersion{AppID: redundant.ID, VersionNum: 100, PlanClass: "mt", XMLDoc: "-"})
 		return err
 	})
 	wu := w.Workunit("redundant")

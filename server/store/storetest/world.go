@@ -55,6 +55,14 @@ func Fill(t testing.TB, s *store.Store) World {
 	return w
 }
 
+// AddVersion stores an app version for the platform with a name, and returns its id.
+func AddVersion(tx *store.Tx, platform string, v store.AppVersion) (id int64, err error) {
+	if v.Platform, err = tx.EnsurePlatform(store.Platform{Name: platform}, T0); err != nil {
+		return 0, err
+	}
+	return tx.InsertAppVersion(v)
+}
+
 // Workunit returns a workunit of the world's application, not yet stored.
 func (w World) Workunit(name string) store.Workunit {
 	return store.Workunit{
