@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,23 +21,6 @@ import (
 	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/workgen"
 )
-
-// served runs the project's daemons until stop is called.
-func served(t *testing.T, p *project.Project) (stop func()) {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- server.New(p, server.Part{}).Serve(ctx, l) }()
-	return func() {
-		t.Helper()
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
-}
 
 // reopened is the project in dir as a world, with nothing wrong.
 func reopened(t *testing.T, dir string) *world {
@@ -70,7 +52,7 @@ func copies(t *testing.T, where func(n int) backup.Where) {
 	for i := range workunits {
 		w.create(workgen.Params{Name: fmt.Sprint("wu", i), RscFpopsEst: 4.32e13}, fmt.Sprint("hello ", i))
 	}
-	stop := served(t, w.p)
+	stop := served(t, server.New(w.p, server.Part{}), listen(t))
 	w.served = true
 	into := t.TempDir()
 	targets := []string{filepath.Join(into, "a.tar"), filepath.Join(into, "b.tar.gz"), filepath.Join(into, "c")}

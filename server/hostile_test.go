@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,33 +36,23 @@ type besieged struct {
 	addr string // HOST:PORT
 	base string // the project's URL
 	log  *lockedBuffer
-	stop func() // ends Serve and waits for it
 }
 
 // besiege serves a new project with an application. Settings are as for newWorld.
 func besiege(t *testing.T, settings ...string) *besieged {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
+	l := listen(t)
 	b := &besieged{addr: l.Addr().String(), log: new(lockedBuffer)}
 	b.base = "http://" + b.addr + "/demo/"
 	b.world = newWorld(t, append([]string{`master_url = "` + master + `"`, `master_url = "` + b.base + `"`}, settings...)...)
 	b.setUp()
 	p, err := project.Open(t.Context(), b.dir, slog.New(slog.NewTextHandler(b.log, nil)))
 	b.must(err)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		done <- server.New(p, server.Part{Roles: []string{"web", "scheduler", "upload"}}).Serve(ctx, l)
-	}()
-	b.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Serve: %v", err)
-		}
+	stop := served(t, server.New(p, server.Part{Roles: []string{"web", "scheduler", "upload"}}), l)
+	t.Cleanup(func() {
+		stop()
 		_ = p.Close()
 	})
-	t.Cleanup(b.stop)
 	return b
 }
 
@@ -322,20 +311,9 @@ func TestSilentConnectionsHaveAnEndEverywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "max_connections_per_address = 250", "max_connections_per_address = 3")
 	s := server.New(w.p, server.Part{Roles: []string{"web"}})
-	var all []net.Listener
-	for range 3 {
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		w.must(err)
-		all = append(all, l)
-	}
+	all := []net.Listener{listen(t), listen(t), listen(t)}
 	s.Admin, s.Redirect = all[1], all[2]
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(ctx, all[0]) }()
-	defer func() {
-		cancel()
-		w.must(<-done)
-	}()
+	defer served(t, s, all[0])()
 	for i, l := range all {
 		for range 3 {
 			c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
@@ -491,17 +469,10 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 func TestMetricsAreNotPublic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "trusted_proxies = []", `trusted_proxies = ["127.0.0.1"]`, `metrics_token = ""`, `metrics_token = "0123456789abcdef"`)
-	admin, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	w.must(err)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
+	admin := listen(t)
 	s := server.New(w.p, server.Part{Roles: []string{"transitioner"}}) // which has metrics, too
 	s.Admin = admin
-	go func() { done <- s.Serve(ctx, nil) }()
-	defer func() {
-		cancel()
-		w.must(<-done)
-	}()
+	defer served(t, s, nil)()
 	for _, tt := range []struct {
 		name, page string
 		header     []string

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -41,8 +40,7 @@ func serve(t *testing.T, dir string) error {
 		return err
 	}
 	defer p.Close()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
+	l := listen(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { // it stops when it has answered and the database is checked, or it shut the door
 		defer cancel()

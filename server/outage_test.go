@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -62,14 +61,11 @@ func TestAServerOutlivesItsDatabase(t *testing.T) {
 	pg := onPostgres(t)
 	w := newWorld(t)
 	w.setUp()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	w.must(err)
+	l := listen(t)
 	var log bytes.Buffer
 	p, err := project.Open(t.Context(), w.dir, slog.New(slog.NewTextHandler(&log, nil)))
 	w.must(err)
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- server.New(p, server.Part{}).Serve(ctx, l) }()
+	stop := served(t, server.New(p, server.Part{}), l)
 	pg.Do(t, "stop -m fast")
 	testwait.Until(t, "the server to notice that its database has stopped", func() bool {
 		res, err := http.Get("http://" + l.Addr().String() + "/demo/get_project_config.php") //nolint:noctx // on loopback
@@ -84,7 +80,6 @@ func TestAServerOutlivesItsDatabase(t *testing.T) {
 	w.must(err)
 	testwait.Until(t, "the transitioner to come back", func() bool { return w.status().Results.Total > 0 })
 	stop()
-	w.must(<-done)
 	w.must(p.Close())
 	if s := log.String(); strings.Contains(s, "panic") {
 		t.Error(s)

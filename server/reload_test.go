@@ -1,10 +1,8 @@
 package server_test
 
 import (
-	"context"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,13 +20,11 @@ func TestReload(t *testing.T) {
 	p, err := project.Open(t.Context(), w.dir, slog.New(slog.NewTextHandler(&log, nil)))
 	w.must(err)
 	defer p.Close()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	w.must(err)
-	ctx, cancel := context.WithCancel(t.Context())
-	fresh, done := make(chan project.Config), make(chan error, 1)
+	l := listen(t)
+	fresh := make(chan project.Config)
 	s := server.New(p, server.Part{})
 	s.Reload = fresh
-	go func() { done <- s.Serve(ctx, l) }()
+	stop := served(t, s, l)
 	config := func() string {
 		res, err := http.Get("http://" + l.Addr().String() + "/demo/get_project_config.php") //nolint:noctx // on loopback
 		w.must(err)
@@ -54,8 +50,7 @@ func TestReload(t *testing.T) {
 	if got := config(); !strings.Contains(got, "<name>Changed</name>") || !strings.Contains(got, "<min_passwd_length>9</min_passwd_length>") {
 		t.Errorf("after: %s", got)
 	}
-	cancel()
-	w.must(<-done)
+	stop()
 	for _, want := range []string{`msg="settings changed" keys="long_name min_passwd_length"`, `msg="settings need a restart" keys=listen`, "nothing to change", "the previous ones stay in effect"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("no %s in the log: %s", want, log.String())

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -28,10 +27,8 @@ import (
 // A server supports TLS, and redirects requests without it.
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
-	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
+	l := listen(t)
+	plain := listen(t)
 	base := "https://" + l.Addr().String() + "/demo/"
 	w := newWorld(t, `master_url = "`+master+`"`, `master_url = "`+base+`"`, "\ntls = false", "\ntls = true",
 		`tls_cert = ""`, `tls_cert = "keys/cert.pem"`, `tls_key = ""`, `tls_key = "keys/key.pem"`)
@@ -54,15 +51,9 @@ func TestServeTLS(t *testing.T) {
 	if len(p.Config.Proxies()) != 0 || p.Config.ListenAddr() != l.Addr().String() {
 		t.Errorf("listens at %s, believes %v", p.Config.ListenAddr(), p.Config.Proxies())
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
 	s := server.New(p, server.Part{Roles: []string{"web"}})
 	s.Redirect = plain
-	go func() { done <- s.Serve(ctx, l) }()
-	defer func() {
-		cancel()
-		w.must(<-done)
-	}()
+	defer served(t, s, l)()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}}
 	for _, from := range []string{base, "http://" + plain.Addr().String() + "/demo/"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, from, nil)

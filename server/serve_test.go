@@ -1,8 +1,6 @@
 package server_test
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"testing"
 
@@ -21,17 +19,12 @@ func TestTheFirstRequestFindsWork(t *testing.T) {
 	w.must(err)
 	_, err = g.Create(t.Context(), make([]workgen.Spec, pass.Batch), w.now()) // making results of them takes longer than a request
 	w.must(err)
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	w.must(err)
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- server.New(w.p, server.Part{}).Serve(ctx, l) }()
+	l := listen(t)
+	defer served(t, server.New(w.p, server.Part{}), l)()
 	res, err := http.Get("http://" + l.Addr().String() + "/demo/get_project_config.php") //nolint:noctx // on loopback
 	w.must(err)
 	_ = res.Body.Close()
 	if n := w.status().Results.Total; n == 0 {
 		t.Error("the first request was answered before there were results")
 	}
-	stop()
-	w.must(<-done)
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -154,6 +155,28 @@ func editSettings(tb testing.TB, dir string, pairs ...string) {
 	text, err := os.ReadFile(name)
 	must(tb, err)
 	must(tb, os.WriteFile(name, []byte(strings.NewReplacer(pairs...).Replace(string(text))), 0o600))
+}
+
+// listen opens a port of this computer.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	return l
+}
+
+// served runs a server until stop is called. It answers at l, if that is not nil.
+func served(t *testing.T, s *server.Server, l net.Listener) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	return func() {
+		t.Helper()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	}
 }
 
 func (w *world) must(err error) {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/assimilator"
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
@@ -34,9 +33,7 @@ func TestMain(m *testing.M) {
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	st := storetest.Open(t, dir)
-	files, err := blob.Open(filepath.Join(dir, "upload"))
-	must(t, err)
-	defer files.Close()
+	files := openFiles(t, dir)
 	if _, err := files.Put(t.Context(), "out_r1_0", strings.NewReader("answer")); err != nil {
 		t.Fatal(err)
 	}

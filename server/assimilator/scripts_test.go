@@ -10,7 +10,6 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/assimilator"
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -22,9 +21,7 @@ func TestScriptsOfBOINC(t *testing.T) {
 	adapter, err := filepath.Abs("../../examples/boinc-scripts/assimilate.py")
 	must(t, err)
 	dir := t.TempDir()
-	files, err := blob.Open(filepath.Join(dir, "upload"))
-	must(t, err)
-	defer files.Close()
+	files := openFiles(t, dir)
 	for _, name := range []string{"r1_0", "r1_1"} {
 		if _, err := files.Put(t.Context(), name, strings.NewReader("answer")); err != nil {
 			t.Fatal(err)

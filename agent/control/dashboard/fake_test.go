@@ -68,7 +68,7 @@ func (a *fake) last() string {
 	return a.asked[len(a.asked)-1]
 }
 
-// wasAsked compares what the agent was asked for last.
+// wasAsked checks the last request that the agent got.
 func (a *fake) wasAsked(t *testing.T, want string) {
 	t.Helper()
 	if got := a.last(); got != want {
