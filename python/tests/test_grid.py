@@ -227,8 +227,11 @@ def test_retire(grid: Grid) -> None:
     batch = grid.map("shout", ["x"])
     batch.wait()
     batch.retire()
-    with pytest.raises(Refused):
-        batch.futures[0].result().read()
+    for late in (batch.outputs, batch.futures[0].result().read):
+        with pytest.raises(Refused, match="the batch was retired: to compute it again"):
+            late()
+    with pytest.raises(GridError, match="no output files of job 0: the batch was retired"):
+        next(iter(grid.batch(batch.name))).read()
 
 
 def test_estimate(grid: Grid, tmp_path: Path) -> None:
