@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"path"
 	"runtime"
 	"slices"
@@ -532,13 +533,19 @@ func TestMetricsAreNotPublic(t *testing.T) {
 			t.Errorf("%s: HTTP %d, want %d", tt.name, res.StatusCode, tt.want)
 		}
 	}
-	w.must(w.p.Store.Close())
-	res, err := http.Get("http://" + admin.Addr().String() + "/readyz") //nolint:noctx // on loopback
-	w.must(err)
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("ready without a database: HTTP %d", res.StatusCode)
+	files := filepath.Join(w.p.Dir, "upload", ".tmp")
+	unready := func(without string) {
+		res, err := http.Get("http://" + admin.Addr().String() + "/readyz") //nolint:noctx // on loopback
+		w.must(err)
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("ready without %s: HTTP %d", without, res.StatusCode)
+		}
 	}
+	w.must(os.Remove(files))
+	unready("room for files")
+	w.must(errors.Join(os.Mkdir(files, 0o700), w.p.Store.Close()))
+	unready("a database")
 }
 
 // Clients are sent to mirrors first, and to the project at last.
