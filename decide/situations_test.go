@@ -142,6 +142,7 @@ func failures() (list []situation) {
 			text = map[reason.Code]string{ // see agent/view
 				reason.AbortedByProject: "The project no longer needs this task and aborted it. It will be reported at the next contact.",
 				reason.AbortedByUser:    "You aborted this task. It will be reported at the next contact.",
+				reason.AbortedByManager: "Your account manager aborted this task. It will be reported at the next contact.",
 				reason.TransferCanceled: "Failed: " + x.Text(now).String() + ". It will be reported at the next contact.",
 			}[s.Code]
 		}
