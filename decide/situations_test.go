@@ -64,6 +64,9 @@ func TestSituations(t *testing.T) {
 	section("A project that cannot be reached, or refuses",
 		"`trouble_code` in `starling status --json`. Provoked with real servers in `scheduler_op/trouble_test.go`.",
 		troubles(), codes(t, "../reason", "trouble.go", "Code"))
+	section("An account manager that cannot be reached, or refuses",
+		"`trouble_code` in `starling manager status --json`, or a code of the list above.",
+		managers(), codes(t, "../reason", "manager.go", "Code"))
 	section("Tasks that fail",
 		"`failing.code`. Provoked with real programs in `agent/failing_test.go`.",
 		failures(), codes(t, "../reason", "failure.go", "Code"))
@@ -125,6 +128,15 @@ func troubles() (list []situation) {
 	for _, s := range reason.Troubles {
 		x := reason.Reason{Code: s.Code, About: cmp.Or(about[s.Code], "a.example")}
 		list = append(list, situation{string(s.Code), x.Text(now).String(), x.Cure(url).String()})
+	}
+	return list
+}
+
+func managers() (list []situation) {
+	about := map[reason.Code]string{reason.ManagerNone: "a.example", reason.ManagerRefuses: "the account is locked", reason.ManagerClosed: "HTTP 410 Gone"}
+	for _, s := range reason.Managers {
+		x := reason.Reason{Code: s.Code, About: cmp.Or(about[s.Code], "HTTP 503 Service Unavailable")}
+		list = append(list, situation{string(s.Code), x.Text(now).String(), x.ManagerCure(url).String()})
 	}
 	return list
 }

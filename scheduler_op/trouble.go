@@ -15,6 +15,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
 )
@@ -88,7 +89,7 @@ func Diagnose(err error, masterURL string, now time.Time) reason.Reason {
 // Plain returns the text of an error for the person who asked for something just now: why the
 // server gave no usable reply, according to Diagnose, or its refusal in its own words. For an error
 // that is not a Client's, it is the text from sysfault.Plain.
-func Plain(err error, now time.Time) string {
+func Plain(err error, now time.Time, l words.Language) string {
 	if err == nil {
 		return ""
 	}
@@ -96,7 +97,7 @@ func Plain(err error, now time.Time) string {
 	if !ok {
 		return sysfault.Plain(err)
 	}
-	text := Diagnose(err, e.URL, now).Text(now).String()
+	text := Diagnose(err, e.URL, now).Text(now).In(l)
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
 		text = hostOf(e.URL) + ": " + refused.Error()
 	}

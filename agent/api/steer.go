@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/talk"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -280,19 +281,19 @@ func (a *API) Detach(ctx context.Context, masterURL string) error {
 // ProjectConfig asks a project about itself.
 func (a *API) ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error) {
 	c, err := a.talk.Sched.ProjectConfig(ctx, masterURL)
-	return c, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
+	return c, schedulerop.Told(err, schedulerop.Plain(err, time.Now(), words.LanguageOf(ctx)))
 }
 
 // LookupAccount asks a project for the key of an account.
 func (a *API) LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error) {
 	key, err := a.talk.Sched.LookupHash(ctx, masterURL, email, passwdHash)
-	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
+	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now(), words.LanguageOf(ctx)))
 }
 
 // CreateAccount makes an account at a project.
 func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string, consent bool) (protocol.Authenticator, error) {
 	key, err := a.talk.Sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name, Consent: consent})
-	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
+	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now(), words.LanguageOf(ctx)))
 }
 
 // SetPrefsOverride makes l the tools' changes to the preferences, and reads the preferences again.
