@@ -134,6 +134,9 @@ func examine(ctx context.Context, dataDir string, detect func(context.Context) g
 		number, opened = own.Port, own.Opened.Load()
 	}
 	all = append(all, agentRuns(err), port(ctx, number, opened), tools(dataDir, number), box(s.Sandbox), idle(status.Helpers))
+	if s.NCPUs > runtime.NumCPU() {
+		all = append(all, Finding{"CPUs", Note, words.T("ncpus = {n}, but this computer has {actual}: tasks share its CPUs and may miss their deadlines", "n", s.NCPUs, "actual", runtime.NumCPU()), words.T("remove ncpus from starling.toml, unless it is for a test")})
+	}
 	var coprocs gpus.Set
 	if gpus.Wanted(s) {
 		report := detect(ctx)

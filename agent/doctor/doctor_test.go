@@ -144,7 +144,7 @@ func none(context.Context) gpus.Report { return gpus.Report{} }
 
 func TestExamine(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, settings.File), []byte("gui_rpc_port = 0\nloglevel = \"info\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, settings.File), []byte("gui_rpc_port = 0\nloglevel = \"info\"\nncpus = 5000\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, settings.PrefsFile), []byte("max_cpus = \"2\"\n"), 0o600); err != nil {
@@ -152,6 +152,9 @@ func TestExamine(t *testing.T) {
 	}
 	all := Examine(t.Context(), dir, none, nil)
 	if f := of(t, all, "settings"); f.Grade != Wrong || !strings.Contains(f.Text.String(), "starling.toml:2") || !strings.Contains(f.Text.String(), "prefs.toml:1") {
+		t.Errorf("%+v", f)
+	}
+	if f := of(t, all, "CPUs"); f.Grade != Note || !f.Fix.Is() {
 		t.Errorf("%+v", f)
 	}
 	if f := of(t, all, "data directory"); f.Grade != Good {
