@@ -75,25 +75,25 @@ test-python: deps
 # Podman comes from Debian, and the image's base takes some minutes the first time.
 test-image:
 	STARLING_IMAGE=1 tools/install-test-deps
-	STARLING_IMAGE=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Image|Containers|ImagesForDocker)$$' ./e2e
+	STARLING_IMAGE=1 $(GO) test -count=1 -timeout 60m -v -run '^Test(Image|Containers|ImagesForDocker)$$' ./e2e
 
 # Releases of two versions are built, installed and upgraded, with systemd, in copies of this system.
 test-packages:
 	tools/install-test-deps
 	tools/desktops/make || [ $$? = 3 ]
-	STARLING_PACKAGES=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(DebianPackage|ProfileForUbuntu|ServerPackage|ServiceOfSystemd|ArchiveAndRPM|RPM)$$' ./e2e
+	STARLING_PACKAGES=1 $(GO) test -count=1 -timeout 60m -v -run '^Test(DebianPackage|ProfileForUbuntu|ServerPackage|ServiceOfSystemd|ArchiveAndRPM|RPM)$$' ./e2e
 
 # GNOME, KWin, Sway, labwc and an X11 desktop without screens, in a folder that tools/desktops/make makes
 # once, as root. They mostly wait, so all of them run at once.
 test-desktops:
 	tools/install-test-deps
 	tools/desktops/make || [ $$? = 3 ]
-	STARLING_DESKTOPS=1 $(GO) test -count=1 -timeout 20m -parallel 8 -v -run '^Test(TheDesktopIs|DesktopsAre)Seen$$' ./e2e
+	STARLING_DESKTOPS=1 $(GO) test -count=1 -timeout 60m -parallel 8 -v -run '^Test(TheDesktopIs|DesktopsAre)Seen$$' ./e2e
 
 # A primary is killed under load and its standby promoted, by hand and by Patroni.
 failover:
 	STARLING_FAILOVER=1 tools/install-test-deps
-	STARLING_FAILOVER=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Failover|FailoverByPatroni|PoolersAreRefused)$$' ./e2e
+	STARLING_FAILOVER=1 $(GO) test -count=1 -timeout 60m -v -run '^Test(Failover|FailoverByPatroni|PoolersAreRefused)$$' ./e2e
 
 # The release of a clone with a different SECURITY.md.
 test-release:
@@ -102,7 +102,7 @@ test-release:
 
 handbook:
 	tools/install-test-deps
-	STARLING_HANDBOOK=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Handbook|Operator)$$' ./e2e
+	STARLING_HANDBOOK=1 $(GO) test -count=1 -timeout 60m -v -run '^Test(Handbook|Operator)$$' ./e2e
 
 demo: build
 	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -o bin/mersenne.wasm ./examples/mersenne

@@ -24,8 +24,7 @@ import (
 func TestHandbook(t *testing.T) {
 	onDemand(t, "STARLING_HANDBOOK", "handbook")
 	needs(t, "ip", "runuser", "update-ca-certificates", "boinccmd", "pg_lsclusters")
-	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Minute)
-	defer cancel()
+	ctx := patience(t)
 	s := strangersMachine(t, ctx)
 	h := &handbook{t: t, s: s, blocks: chapter(t, "## A public project, step by step")}
 	t.Cleanup(h.explain)

@@ -40,8 +40,7 @@ func TestRPM(t *testing.T) {
 	onDemand(t, "STARLING_PACKAGES", "test-packages")
 	needs(t, "rpm")
 	old, upgrade := rpms(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
+	ctx := patience(t)
 	s := bootScratch(t, ctx, string(bin))
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -41,8 +41,7 @@ func TestServerPackage(t *testing.T) {
 	onDemand(t, "STARLING_PACKAGES", "test-packages")
 	files, err := serverPackages()
 	must(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
+	ctx := patience(t)
 	s := bootScratch(t, ctx, string(bin))
 	unit := "starling-server@demo"
 	port := freePort(t)

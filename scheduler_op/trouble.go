@@ -86,39 +86,26 @@ func Diagnose(err error, masterURL string, now time.Time) reason.Reason {
 	return t
 }
 
-// Plain returns the text of an error for the person who asked for something just now: why the
+// Text returns the text of an error for the person who asked for something just now: why the
 // server gave no usable reply, according to Diagnose, or its refusal in its own words. For an error
 // that is not a Client's, it is the text from sysfault.Plain.
-func Plain(err error, now time.Time, l words.Language) string {
+func Text(err error, now time.Time) words.Text {
 	if err == nil {
-		return ""
+		return words.Text{}
 	}
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
-		return sysfault.Plain(err)
+		return words.Plain(sysfault.Plain(err))
 	}
-	text := Diagnose(err, e.URL, now).Text(now).In(l)
+	text := Diagnose(err, e.URL, now).Text(now)
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
-		text = hostOf(e.URL) + ": " + refused.Error()
+		text = words.Plain(hostOf(e.URL) + ": " + refused.Error())
 	}
-	return strings.Replace(err.Error(), e.Error(), text, 1)
-}
-
-// Told returns err with another text, for people, or nil if err is nil.
-func Told(err error, text string) error {
-	if err == nil {
-		return nil
+	if err.Error() != e.Error() {
+		text = words.Plain(strings.Replace(err.Error(), e.Error(), text.String(), 1))
 	}
-	return told{err, text}
+	return text
 }
-
-type told struct {
-	error
-	text string
-}
-
-func (t told) Error() string { return t.text }
-func (t told) Unwrap() error { return t.error }
 
 // lastHost returns the host of the last request that led to an error, or "" if it is unknown.
 func lastHost(err error) string {

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/httpclient"
-	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -126,7 +125,7 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 			if got.Code != c.want || !strings.Contains(got.Text(now).String(), c.cause) || got.Detail == "" {
 				t.Errorf("%v is %q: %q, want %q with %q", err, got.Code, got.Text(now), c.want, c.cause)
 			}
-			if text := schedulerop.Plain(fmt.Errorf("attach: %w", err), now, words.English); text != "attach: "+got.Text(now).String() {
+			if text := schedulerop.Text(fmt.Errorf("attach: %w", err), now).String(); text != "attach: "+got.Text(now).String() {
 				t.Errorf("a person who waits for it reads %q, want %q", text, got.Text(now))
 			}
 			if strings.Contains(got.Text(now).String(), "tcp") || strings.Contains(got.Text(now).String(), "x509") {

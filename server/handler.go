@@ -104,6 +104,12 @@ func (s *Server) ready(ctx context.Context) error {
 		if err := blob.Reach(ctx, s.Config.Files); err != nil {
 			return fmt.Errorf("files: %w", err)
 		}
+		return nil
+	}
+	for _, name := range []string{project.DownloadDir, project.UploadDir} {
+		if dir := filepath.Join(s.Dir, name); !blob.Made(dir) {
+			return fmt.Errorf("%s is missing or empty: mount its disk and restart the server", dir)
+		}
 	}
 	if err := writable(filepath.Join(s.Dir, project.UploadDir, ".tmp")); err != nil { // where all that arrives is first
 		return fmt.Errorf("files: %w; free some space or make the folder writable, and the server continues", err)

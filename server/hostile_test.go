@@ -533,19 +533,25 @@ func TestMetricsAreNotPublic(t *testing.T) {
 			t.Errorf("%s: HTTP %d, want %d", tt.name, res.StatusCode, tt.want)
 		}
 	}
-	files := filepath.Join(w.p.Dir, "upload", ".tmp")
-	unready := func(without string) {
+	ready := func(what string, want int) {
+		t.Helper()
 		res, err := http.Get("http://" + admin.Addr().String() + "/readyz") //nolint:noctx // on loopback
 		w.must(err)
 		_ = res.Body.Close()
-		if res.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("ready without %s: HTTP %d", without, res.StatusCode)
+		if res.StatusCode != want {
+			t.Errorf("%s: HTTP %d, want %d", what, res.StatusCode, want)
 		}
 	}
+	upload := w.dir + "/upload"
+	w.must(os.Rename(upload, upload+".away"))
+	ready("without upload/", 503)
+	w.must(os.Rename(upload+".away", upload))
+	ready("with it", 200)
+	files := filepath.Join(upload, ".tmp")
 	w.must(os.Remove(files))
-	unready("room for files")
+	ready("without room for files", 503)
 	w.must(errors.Join(os.Mkdir(files, 0o700), w.p.Store.Close()))
-	unready("a database")
+	ready("without a database", 503)
 }
 
 // Clients are sent to mirrors first, and to the project at last.

@@ -209,7 +209,7 @@ func forget(t *testing.T, w *world) {
 	for _, column := range []string{"last_chance", "suspicious", "target_type", "target_id", "tokenid", "own_priority"} {
 		queries = append(queries, "ALTER TABLE workunit DROP COLUMN "+column)
 	}
-	queries = append(queries, "DROP TABLE team", `DROP INDEX user_teamid`, "DROP TABLE forgotten", "DROP TABLE token", "DROP TABLE api_batch", "DROP TABLE front", "DROP TABLE clock", "DROP INDEX workunit_open", "DROP INDEX user_trusted", "DROP TABLE awaited_output", "DROP INDEX result_open", "DROP TABLE operator_session", "DROP TABLE operator_link", "DROP INDEX result_failed", "DROP INDEX result_not_valid", "DROP INDEX workunit_given_up", "DROP TABLE made_copy", "DROP INDEX result_over_hostid",
+	queries = append(queries, "DROP TABLE team", `DROP INDEX user_teamid`, "DROP TABLE forgotten", "DROP TABLE token", "DROP TABLE api_batch", "DROP TABLE front", "DROP TABLE trouble", "DROP TABLE clock", "DROP INDEX workunit_open", "DROP INDEX user_trusted", "DROP TABLE awaited_output", "DROP INDEX result_open", "DROP TABLE operator_session", "DROP TABLE operator_link", "DROP INDEX result_failed", "DROP INDEX result_not_valid", "DROP INDEX workunit_given_up", "DROP TABLE made_copy", "DROP INDEX result_over_hostid",
 		"ALTER TABLE app DROP COLUMN task_time")
 	for _, column := range []string{"banned_time", "ban_reason", "deleted_time", "hide_hosts", "no_export", "confirmed_time", "trusted"} {
 		queries = append(queries, `ALTER TABLE "user" DROP COLUMN `+column)

@@ -84,7 +84,10 @@ func TestNobodyCanComputeIt(t *testing.T) {
 			t.Errorf("%s does not say so: HTTP %d, %s", page, code, text)
 		}
 	}
-	if page := w.metrics(); !strings.Contains(page, `starling_results_untaken{app="upper",cause="disk"} 1`) {
+	w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.SetTrouble(store.Trouble{Daemon: "validator", AppID: 1, Waiting: 3, Error: "exit status 1", Retry: time.Now().Add(time.Hour)})
+	}))
+	if page := w.metrics(); !strings.Contains(page, `starling_work_put_off{app="upper",daemon="validator"} 3`) || !strings.Contains(page, `starling_results_untaken{app="upper",cause="disk"} 1`) {
 		t.Errorf("metrics do not say so: %s", page)
 	}
 	for _, name := range []string{"a", "b"} {

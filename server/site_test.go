@@ -59,6 +59,8 @@ func TestSiteArticles(t *testing.T) {
 	w.must(os.Remove(filepath.Join(w.dir, "site", "home.md")))
 	v.wants(200, "<h1>Your computer can help Demo</h1>")(v.do("GET", "", nil))
 	v.wants(404, "no page of this name")(v.do("GET", "read?name=nothing", nil))
+	v.wants(404, "no page of this name", `href="/demo/news"`)(v.do("GET", "wp-login.php", nil))
+	v.wants(405)(v.do("PUT", "login", nil))
 	v.wants(200, "png")(v.do("GET", "images/p.png", nil))
 	v.wants(200, "--accent")(v.do("GET", "theme.css", nil))
 	v.wants(404)(v.do("GET", "images/..%2Fhome.md", nil))

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"strconv"
@@ -101,7 +100,7 @@ func (a *API) Task(ctx context.Context, project, name string) (view.Task, error)
 		return t
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("%w: %s; it may have been reported", control.ErrNoTask, name)
+		err = words.Explain(control.ErrNoTask, words.T("no such task: {task}; it may have been reported", "task", name))
 	}
 	if err == nil && t.Stderr == "" && t.Slot != state.NoSlot {
 		t.Stderr = a.written(t.Slot)

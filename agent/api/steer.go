@@ -28,7 +28,7 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 	return a.core.Do(ctx, func() error {
 		p, ok := a.core.DB.Projects.Get(masterURL)
 		if !ok {
-			return fmt.Errorf("%s: %w", masterURL, settings.ErrNotAttached)
+			return settings.NotAttached(masterURL)
 		}
 		if what != control.UndoProject && what != control.FinishProject {
 			if err := leaving(p, time.Now()); err != nil {
@@ -104,17 +104,18 @@ func (a *API) retryTransfers(masterURL string) error {
 // leaving returns why nothing can be done to a project that is being detached or reset, or nil if
 // it is not.
 func leaving(p state.Project, now time.Time) error {
-	what := "detached"
-	if p.Ending.Kind == state.Resetting {
-		what = "reset"
-	}
+	resets := p.Ending.Kind == state.Resetting
 	switch {
 	case !p.Ending.Leaves():
 		return nil
+	case p.Ending.Due(now) && resets:
+		return words.Refuse(words.T("{url}: the project is being reset, which can no longer be undone; try again in a moment", "url", p.MasterURL))
 	case p.Ending.Due(now):
-		return fmt.Errorf("%s: the project is being %s, which can no longer be undone; try again in a moment", p.MasterURL, what)
+		return words.Refuse(words.T("{url}: the project is being detached, which can no longer be undone; try again in a moment", "url", p.MasterURL))
+	case resets:
+		return words.Refuse(words.T("{url}: the project is being reset; undo that first with: starling undo {url}", "url", p.MasterURL))
 	}
-	return fmt.Errorf("%s: the project is being %s; undo that first with: starling undo %s", p.MasterURL, what, p.MasterURL)
+	return words.Refuse(words.T("{url}: the project is being detached; undo that first with: starling undo {url}", "url", p.MasterURL))
 }
 
 // SteerTask carries out a person's request for a task. The project is its master URL, or "" if the
@@ -126,7 +127,7 @@ func (a *API) SteerTask(ctx context.Context, project, name string, what control.
 			return err
 		}
 		if r.ReadyToReport || !r.Computing() {
-			return fmt.Errorf("task %s has already finished", name)
+			return words.Refuse(words.T("task {task} has already finished", "task", name))
 		}
 		a.core.Log.Info("user request", "result", name, "action", what)
 		if what == control.AbortTask {
@@ -190,7 +191,7 @@ func (a *API) SteerTasks(ctx context.Context, tasks []control.TaskRef, what cont
 
 func (a *API) findTask(project, name string) (key string, r state.Result, err error) {
 	if _, attached := a.core.DB.Projects.Get(project); project != "" && !attached {
-		return "", r, fmt.Errorf("%s: %w", project, settings.ErrNotAttached)
+		return "", r, settings.NotAttached(project)
 	}
 	found := 0
 	for k, v := range a.core.DB.Results.All() {
@@ -201,11 +202,11 @@ func (a *API) findTask(project, name string) (key string, r state.Result, err er
 	}
 	switch found {
 	case 0:
-		return "", r, fmt.Errorf("%w: %s; to list the tasks: starling tasks", control.ErrNoTask, name)
+		return "", r, words.Explain(control.ErrNoTask, words.T("no such task: {task}; to list the tasks: starling tasks", "task", name))
 	case 1:
 		return key, r, nil
 	}
-	return "", r, fmt.Errorf("%d projects have a task called %s; say which: --project PROJECT", found, name)
+	return "", r, words.Refuse(words.T("{n} projects have a task called {task}; say which: --project PROJECT", "n", found, "task", name))
 }
 
 // SetMode sets a person's current mode for an activity. After the given time, if above 0, the
@@ -235,7 +236,7 @@ func (a *API) SetMode(ctx context.Context, what control.Activity, kind prefs.Mod
 func (a *API) SteerTransfer(ctx context.Context, project, name string, abort bool) error {
 	return a.core.Do(ctx, func() error {
 		if _, attached := a.core.DB.Projects.Get(project); !attached {
-			return fmt.Errorf("%s: %w", project, settings.ErrNotAttached)
+			return settings.NotAttached(project)
 		}
 		key := state.Key(project, name)
 		all := a.core.DB.Wanted()
@@ -281,19 +282,19 @@ func (a *API) Detach(ctx context.Context, masterURL string) error {
 // ProjectConfig asks a project about itself.
 func (a *API) ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error) {
 	c, err := a.talk.Sched.ProjectConfig(ctx, masterURL)
-	return c, schedulerop.Told(err, schedulerop.Plain(err, time.Now(), words.LanguageOf(ctx)))
+	return c, words.Explain(err, schedulerop.Text(err, time.Now()))
 }
 
 // LookupAccount asks a project for the key of an account.
 func (a *API) LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error) {
 	key, err := a.talk.Sched.LookupHash(ctx, masterURL, email, passwdHash)
-	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now(), words.LanguageOf(ctx)))
+	return key, words.Explain(err, schedulerop.Text(err, time.Now()))
 }
 
 // CreateAccount makes an account at a project.
 func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string, consent bool) (protocol.Authenticator, error) {
 	key, err := a.talk.Sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name, Consent: consent})
-	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now(), words.LanguageOf(ctx)))
+	return key, words.Explain(err, schedulerop.Text(err, time.Now()))
 }
 
 // SetPrefsOverride makes l the tools' changes to the preferences, and reads the preferences again.

@@ -1,12 +1,12 @@
 package rules
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/outcome"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -41,9 +41,9 @@ func (ru *Rules) Reset(p state.Project, now time.Time) error {
 func (ru *Rules) Undo(p state.Project, now time.Time) error {
 	switch {
 	case !p.Ending.Leaves():
-		return fmt.Errorf("%s: nothing to undo: the project is not being detached or reset", p.MasterURL)
+		return words.Refuse(words.T("{url}: nothing to undo: the project is not being detached or reset", "url", p.MasterURL))
 	case p.Ending.Due(now):
-		return fmt.Errorf("%s: too late to undo: its tasks are being removed", p.MasterURL)
+		return words.Refuse(words.T("{url}: too late to undo: its tasks are being removed", "url", p.MasterURL))
 	case p.Ending.Kind == state.Detaching:
 		if err := settings.RestoreAccount(ru.Dir, p.MasterURL); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (ru *Rules) Undo(p state.Project, now time.Time) error {
 // Hasten ends a project now that is being detached or reset.
 func (ru *Rules) Hasten(p state.Project, now time.Time) error {
 	if !p.Ending.Leaves() {
-		return fmt.Errorf("%s: the project is not being detached or reset", p.MasterURL)
+		return words.Refuse(words.T("{url}: the project is not being detached or reset", "url", p.MasterURL))
 	}
 	p.Ending.At = now
 	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })

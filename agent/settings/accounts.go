@@ -109,7 +109,7 @@ func RemoveAccount(dataDir, masterURL string) error {
 		}
 	}
 	if f.path == "" {
-		return fmt.Errorf("%s: %w", masterURL, ErrNotAttached)
+		return NotAttached(masterURL)
 	}
 	to := detachedPath(dataDir, masterURL)
 	if err := errors.Join(keep(to, f.text), keep(overridePath(to), f.override)); err != nil {
@@ -132,7 +132,7 @@ func RestoreAccount(dataDir, masterURL string) error {
 	}
 	to := AccountPath(dataDir, masterURL)
 	if _, err := os.Lstat(to); err == nil {
-		return fmt.Errorf("%s: %w (%s)", masterURL, ErrAttached, to)
+		return attached(masterURL, to)
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -111,9 +112,9 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 	}
 	if account.path == "" {
 		if all, _ := ReadAccounts(dataDir); all.InForce[masterURL].MasterURL != "" {
-			return fmt.Errorf("%s: nothing was changed, because its account file is missing or has errors; fix the file first, see: starling status", masterURL)
+			return words.Refuse(words.T("{url}: nothing was changed, because its account file is missing or has errors; fix the file first, see: starling status", "url", masterURL))
 		}
-		return fmt.Errorf("%s: %w", masterURL, ErrNotAttached)
+		return NotAttached(masterURL)
 	}
 	path := overridePath(account.path)
 	o, err := loadOverride(path)

@@ -19,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/internal/version"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
@@ -374,21 +375,30 @@ var (
 	ErrNotAttached = errors.New("not attached")
 )
 
+// NotAttached is ErrNotAttached for a project.
+func NotAttached(masterURL string) error {
+	return words.Explain(ErrNotAttached, words.T("{url}: not attached", "url", masterURL))
+}
+
+func attached(masterURL, path string) error {
+	return words.Explain(ErrAttached, words.T("{url}: already attached ({path})", "url", masterURL, "path", path))
+}
+
 // WriteAccount makes the account file of a project, readable by its owner only. It returns
 // ErrAttached if there is one, whatever its name and origin. A detached account that can still be
 // restored is restored as it was.
 func WriteAccount(dataDir string, a Account) error {
 	if !validKey(a.Authenticator) {
-		return fmt.Errorf("%s: not an account key; copy the one from the project's web site", a.MasterURL)
+		return words.Refuse(words.T("{url}: not an account key; copy the one from the project's web site", "url", a.MasterURL))
 	}
 	path := AccountPath(dataDir, a.MasterURL)
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s: %w (%s)", a.MasterURL, ErrAttached, path)
+		return attached(a.MasterURL, path)
 	}
 	if other, err := findAccountFile(dataDir, a.MasterURL); err != nil {
 		return err
 	} else if other.path != "" {
-		return fmt.Errorf("%s: %w (%s)", a.MasterURL, ErrAttached, other.path)
+		return attached(a.MasterURL, other.path)
 	}
 	if was, err := readAccountFile(detachedPath(dataDir, a.MasterURL)); err == nil && was.account.Authenticator == a.Authenticator {
 		return RestoreAccount(dataDir, a.MasterURL)

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,23 +68,11 @@ func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (stat
 	}
 	select {
 	case err := <-done:
-		if e, ok := errors.AsType[*managerError](err); ok {
-			err = schedulerop.Told(e.err, e.why.Text(time.Now()).In(words.LanguageOf(ctx)))
-		}
 		return err
 	case <-t.Ctx.Done():
 		return errors.New("the agent is stopping")
 	}
 }
-
-// A managerError is why a conversation brought no instructions.
-type managerError struct {
-	why reason.Reason
-	err error
-}
-
-func (e *managerError) Error() string { return e.err.Error() }
-func (e *managerError) Unwrap() error { return e.err }
 
 // LeaveManager stops using the account manager. Projects stay, with the settings in their account
 // files. With detach, the projects that the manager attached are detached.
@@ -158,14 +147,14 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	if err != nil {
 		why := managerTrouble(err, m.URL, now)
 		if !joined || m.Login != followed.Login || m.PasswordHash != followed.PasswordHash || errors.Is(err, context.Canceled) {
-			return &managerError{why, err} // someone tried, and gets the error
+			return words.Explain(err, why.Text(now)) // someone tried, and gets the error
 		}
 		f := followed
 		f.Failures++
 		f.NextTry, f.Why = acctmgr.Failed(now, f.Failures, t.Rand), why.After(f.Why, now)
 		t.Log.Warn("no usable reply from the account manager; trying again, and computing continues", "manager", m.URL, "at", f.NextTry, "err", err)
 		t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, f) })
-		return &managerError{why, err}
+		return words.Explain(err, why.Text(now))
 	}
 	plan := acctmgr.Decide(m.SigningKey, t.toPolicy(reply), t.managedProjects())
 	refused := refusal(plan)
@@ -195,7 +184,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	if err != nil {
 		t.Log.Error("some instructions of the account manager were not carried out", "manager", m.URL, "err", err)
 	}
-	return errors.Join(err, refused)
+	return cmp.Or(err, refused)
 }
 
 // refusal returns why the instructions of a reply do not count, nil if they do.
@@ -203,8 +192,7 @@ func refusal(plan acctmgr.Plan) error {
 	if plan.Refused == "" {
 		return nil
 	}
-	why := reason.Reason{Code: plan.Refused}
-	return &managerError{why, errors.New(why.Text(time.Time{}).String())}
+	return words.Refuse(reason.Reason{Code: plan.Refused}.Text(time.Time{}))
 }
 
 // managerTrouble returns why the account manager gave no usable reply.

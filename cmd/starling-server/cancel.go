@@ -44,11 +44,8 @@ func cancelCmd() *cobra.Command {
 					ways++
 				}
 			}
-			switch {
-			case ways != 1:
+			if ways != 1 {
 				return errors.New("say which workunits: by number, by --name or by --batch")
-			case batch && c.Batch == 0:
-				return errors.New("--batch is 0: batches are numbered from 1")
 			}
 			c.DryRun = batch && !yes
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) (err error) {

@@ -24,8 +24,9 @@ func doctorCmd() *cobra.Command {
 			"templates of applications can be used. The mail server is asked whether it accepts the project's log-in, and\n" +
 			"the certificate for TLS is read. Each fault is printed with its repair.\n" +
 			"Nothing is changed without --mend. The server may be running.\n\n" +
-			"It also lists unsent results that no computer active in the last 7 days can run, and why. They are not\n" +
-			"a fault and do not change the exit status, which is 1 if a fault was found.",
+			"It also lists work that validators, assimilators and trickle handlers could not take, and unsent results that no\n" +
+			"computer active in the last 7 days can run, and why. They are not faults and do not change the exit\n" +
+			"status, which is 1 if a fault was found.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			open := project.Open

@@ -14,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/counts"
@@ -26,6 +27,7 @@ type projectStatus struct {
 	counts.Status
 	Check *project.Check          `json:"database_check,omitempty"` // how far it is, after a server that did not end in order
 	Disk  []store.Violation       `json:"disk,omitempty"`           // that nothing can be written
+	Fails []store.Violation       `json:"failing,omitempty"`        // work that daemons could not handle
 	Held  []allowance.Hold        `json:"held,omitempty"`           // tokens whose waiting jobs are not sent
 	List  []store.WorkunitSummary `json:"workunit_list,omitempty"`
 }
@@ -79,6 +81,9 @@ func takeStatus(ctx context.Context, p *project.Project, list bool) (projectStat
 	st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
 	err := p.Store.View(ctx, func(tx *store.View) (err error) {
 		if st.Status, err = counts.Take(tx, p.Config.Once, time.Now()); err != nil {
+			return err
+		}
+		if st.Fails, err = pass.Advise(tx, time.Now()); err != nil {
 			return err
 		}
 		if st.Held, err = allowance.Holds(tx, time.Now()); err == nil && list {
@@ -169,6 +174,9 @@ func printStatus(st projectStatus) {
 		fmt.Printf("outcomes   %s\n", strings.Join(outcomes, ", "))
 	}
 	fmt.Printf("volunteers %d with %s, credit %.2f\n", st.Users, words.Count(int(st.Hosts), "computer"), st.Credit)
+	for _, v := range st.Fails {
+		fmt.Printf("failing    %s\n           You can: %s.\n", v.Rows[0], v.Mend)
+	}
 	for _, f := range st.Untaken {
 		fmt.Printf("untaken    %s\n           You can: %s.\n", f.Text, f.Cure)
 	}

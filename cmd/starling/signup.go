@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
@@ -170,7 +171,7 @@ func (s *signup) refused(err error) error {
 	case protocol.ErrNumNoCreation:
 		text = "attach: {url} says: {answer}. You can: create an account on its web site, then attach without --create"
 	}
-	return schedulerop.Told(err, phrase(text, "url", s.url, "email", s.email, "answer", answer.Text()))
+	return words.Explain(err, words.Plain(phrase(text, "url", s.url, "email", s.email, "answer", answer.Text())))
 }
 
 // closed reports whether a project does not let people make an account from here.

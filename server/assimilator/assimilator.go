@@ -59,7 +59,8 @@ type Assimilator struct {
 	Handler func(ctx context.Context, appID int64) (Handler, error)
 	Settings
 
-	off pass.Off // workunits whose handler failed
+	off      pass.Off // workunits whose handler failed
+	troubles pass.Troubles
 
 	mu   sync.Mutex
 	hung pass.Off // applications whose handler hangs
@@ -106,12 +107,12 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		for _, o := range list {
 			switch {
 			case o.err == nil:
-				a.off.Done(o.wu.ID)
+				a.off.Done(o.wu.ID, o.wu.AppID)
 				done = append(done, o)
 			case pass.OfDatabase(o.err):
 				err = cmp.Or(err, o.err)
 			case ctx.Err() == nil && !errors.Is(o.err, errHung):
-				delay := a.off.Failed(o.wu.ID, clock(), again, maxAgain)
+				delay := a.off.Failed(o.wu.ID, o.wu.AppID, o.err, clock(), again, maxAgain)
 				a.Log.Error("can't assimilate", "workunit_id", o.wu.ID, "err", o.err, "retry_in", delay)
 			}
 		}
@@ -126,7 +127,10 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		}
 		return len(done), err
 	})
-	return handled, errors.Join(err, recorded())
+	if err = errors.Join(err, recorded()); err == nil {
+		err = a.troubles.Save(ctx, a.Store, "assimilator", now, &a.off)
+	}
+	return handled, err
 }
 
 // An outgoing is a workunit whose outcome is handed over.

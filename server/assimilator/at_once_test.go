@@ -114,6 +114,9 @@ func TestAHandlerThatHangs(t *testing.T) {
 		if _, err := a.Pass(t.Context(), storetest.T0.Add(time.Duration(minute)*time.Minute)); err != nil || !slices.Equal(h.taken, want) {
 			t.Errorf("minute %d: taken %v, %v, want %v", minute, h.taken, err, want)
 		}
+		if told, err := store.Read(t.Context(), st, (*store.View).Troubles); err != nil || len(told) != 1 || told[0].AppID != w.App.ID || told[0].Waiting != 1 {
+			t.Errorf("minute %d: the operator reads %+v, %v", minute, told, err)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/unsendable"
 )
@@ -68,11 +69,20 @@ func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 }
 
 // Advise returns problems that are not errors in the records but need the operator all the same:
-// results that no computer can have. It reports a lack of computers only after work has waited for
+// work that daemons could not handle, and results that no computer can have. It reports a lack of computers only after work has waited for
 // them for as long as computers count as active.
 func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation, error) {
-	found, err := store.Read(ctx, p.Store, func(tx *store.View) ([]unsendable.Finding, error) { return unsendable.Look(tx, p.Once, now) })
+	var found []unsendable.Finding
 	out := []store.Violation{}
+	err := p.Store.View(ctx, func(tx *store.View) error {
+		troubles, err := pass.Advise(tx, now)
+		if err != nil {
+			return err
+		}
+		out = append(out[:0], troubles...)
+		found, err = unsendable.Look(tx, p.Once, now)
+		return err
+	})
 	for _, f := range found {
 		if f.Cause == unsendable.NoHost && now.Sub(f.Since) < unsendable.Window {
 			continue

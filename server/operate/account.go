@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/deletion"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -42,18 +41,10 @@ func existing(tx *store.View, who string) (store.User, error) {
 
 func errDeleted(who string) error { return fmt.Errorf("account %s was deleted", who) }
 
-// checkPassword returns an error for a password that is too short.
-func checkPassword(p *project.Project, password string) error {
-	if n := len(password); n < p.Config.MinPasswdLength {
-		return fmt.Errorf("the password has %s; it needs at least %d", words.Count(n, "character"), p.Config.MinPasswdLength)
-	}
-	return nil
-}
-
 // SetPassword gives an account another password and ends its visits to the web pages. Its
 // computers stay attached: they use the account key.
 func SetPassword(ctx context.Context, p *project.Project, who, password string) error {
-	if err := checkPassword(p, password); err != nil {
+	if err := p.Config.CheckPassword(password); err != nil {
 		return err
 	}
 	u, err := store.Read(ctx, p.Store, func(tx *store.View) (store.User, error) { return existing(tx, who) })

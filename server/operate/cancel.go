@@ -2,6 +2,7 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,6 +14,9 @@ import (
 
 // cancelBatch is the number of workunits cancelled in one transaction.
 const cancelBatch = 500
+
+// errBatch0 is returned where all workunits without a batch would otherwise be meant.
+var errBatch0 = errors.New("the batch is 0: batches are numbered from 1")
 
 // A CancelSpec selects the workunits to cancel.
 type CancelSpec struct {
@@ -38,6 +42,9 @@ type Cancelled struct {
 // nothing of its group of 500 is done.
 func CancelWork(ctx context.Context, p *project.Project, s CancelSpec, now time.Time) (c Cancelled, err error) {
 	c.Refused = make(map[transitioner.Refusal]int)
+	if len(s.IDs) == 0 && s.Batch == 0 {
+		return c, errBatch0
+	}
 	for after := int64(0); ; {
 		ids := s.IDs[:min(len(s.IDs), cancelBatch)]
 		s.IDs = s.IDs[len(ids):]

@@ -48,6 +48,9 @@ func Retry(ctx context.Context, p *project.Project, r RetrySpec, now time.Time) 
 		}
 		return done, nil
 	}
+	if r.App == "" && r.Batch == 0 {
+		return done, errBatch0
+	}
 	var app int64
 	mask := r.Errors
 	if mask == 0 {

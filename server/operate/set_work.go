@@ -78,6 +78,9 @@ func setWorkunit(tx *store.Tx, id int64, change func(*workgen.Params), now time.
 
 // Batch returns the workunits of a batch, or ErrNotFound if it is empty.
 func Batch(ctx context.Context, p *project.Project, batch int64) (all []int64, err error) {
+	if batch == 0 {
+		return nil, errBatch0
+	}
 	err = p.Store.View(ctx, func(tx *store.View) error {
 		all = nil
 		for after := int64(0); ; {

@@ -133,7 +133,7 @@ func AddUser(ctx context.Context, p *project.Project, email, name, password stri
 	}
 	hash := ""
 	if password != "" {
-		if err := checkPassword(p, password); err != nil {
+		if err := p.Config.CheckPassword(password); err != nil {
 			return "", err
 		}
 		hash = protocol.PasswordHash(password, email)

@@ -108,24 +108,30 @@ func Clock(now time.Time) func() time.Time {
 
 // Off has the items that are put off because they failed, by ID. It is kept in memory: a restart
 // forgets it. Its zero value is ready. It is for one goroutine.
-type Off struct{ waits map[int64]wait }
+type Off struct {
+	waits map[int64]wait
+	well  map[int64]bool // applications of which an item was done lately
+}
 
 type wait struct {
 	until time.Time
 	delay time.Duration
+	app   int64
+	err   string
 }
 
 // Due reports whether an id is not put off, or not any more.
 func (o *Off) Due(id int64, now time.Time) bool { return !now.Before(o.waits[id].until) }
 
-// Failed puts an id off, for first and each further time for twice as long, at most for
-// most, and returns for how long.
-func (o *Off) Failed(id int64, now time.Time, first, most time.Duration) time.Duration {
+// Failed puts an id of an application off for its error, for first and each further time for twice as
+// long, at most for most, and returns for how long.
+func (o *Off) Failed(id, app int64, err error, now time.Time, first, most time.Duration) time.Duration {
 	if o.waits == nil {
 		o.waits = make(map[int64]wait)
 	}
 	delay := min(max(first, 2*o.waits[id].delay), most)
-	o.waits[id] = wait{now.Add(delay), delay}
+	text := err.Error()
+	o.waits[id] = wait{now.Add(delay), delay, app, text[:min(len(text), mostError)]}
 	return delay
 }
 
@@ -133,9 +139,15 @@ func (o *Off) Failed(id int64, now time.Time, first, most time.Duration) time.Du
 // program may hang for each of its rows, and in that minute other applications have their turn.
 func (o *Off) Hung(app int64, err error, now time.Time) {
 	if errors.Is(err, hook.ErrTimeout) {
-		o.Failed(app, now, time.Minute, time.Minute)
+		o.Failed(app, app, err, now, time.Minute, time.Minute)
 	}
 }
 
-// Done forgets an id.
-func (o *Off) Done(id int64) { delete(o.waits, id) }
+// Done forgets an id of an application.
+func (o *Off) Done(id, app int64) {
+	if o.well == nil {
+		o.well = make(map[int64]bool)
+	}
+	o.well[app] = true
+	delete(o.waits, id)
+}

@@ -32,7 +32,7 @@ func TestEach(t *testing.T) {
 		storetest.Add(t, st, w.Workunit(fmt.Sprint("wu", i)), 0)
 	}
 	var off pass.Off
-	off.Failed(5, storetest.T0, time.Minute, time.Hour)
+	off.Failed(5, 1, errors.New("no"), storetest.T0, time.Minute, time.Hour)
 	all := func(tx *store.View, after int64, limit int) ([]int64, error) { return tx.NeedInputs(after, limit) }
 	var seen []int64
 	n, err := pass.Each(t.Context(), st, func(tx *store.View, after int64) ([]store.Job, int64, error) {
@@ -134,15 +134,65 @@ func TestOff(t *testing.T) {
 		t.Error("put off from the beginning")
 	}
 	for _, want := range []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute, 3 * time.Minute} {
-		if got := o.Failed(1, now, time.Minute, 3*time.Minute); got != want {
+		if got := o.Failed(1, 1, errors.New("no"), now, time.Minute, 3*time.Minute); got != want {
 			t.Errorf("got %v, want %v", got, want)
 		}
 		if o.Due(1, now.Add(want-1)) || !o.Due(1, now.Add(want)) {
 			t.Errorf("not put off for %v", want)
 		}
 	}
-	o.Done(1)
-	if got := o.Failed(1, now, time.Minute, 3*time.Minute); got != time.Minute {
+	o.Done(1, 1)
+	if got := o.Failed(1, 1, errors.New("no"), now, time.Minute, 3*time.Minute); got != time.Minute {
 		t.Errorf("anew: got %v", got)
+	}
+}
+
+// Work that is put off is recorded by application, with the last error, until it is done or gone. After a
+// restart it stays recorded until the program has handled some work.
+func TestTroubles(t *testing.T) {
+	st, w := open(t)
+	var off, other pass.Off
+	var troubles pass.Troubles
+	app, now := w.App.ID, storetest.T0
+	look := func(what string, at time.Time, want ...string) {
+		t.Helper()
+		if err := troubles.Save(t.Context(), st, "validator", at, &off, &other); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		all, err := store.Read(t.Context(), st, func(tx *store.View) ([]store.Violation, error) { return pass.Advise(tx, at) })
+		for _, v := range all {
+			got = append(got, v.Rows...)
+			if !v.Advice || v.Mend == "" {
+				t.Errorf("%s: %+v", what, v)
+			}
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v", what, got, err)
+		}
+	}
+	restart := func() { off, other, troubles = pass.Off{}, pass.Off{}, pass.Troubles{} }
+	look("all is well", now)
+	off.Failed(1, app, errors.New("exit status 1"), now, time.Minute, time.Hour)
+	look("one", now, "the validator could not handle 1 workunit of upper; the last error is: exit status 1")
+	now = now.Add(time.Minute)
+	other.Failed(2, app, errors.New("exit status 2"), now, time.Minute, time.Hour)
+	two := "the validator could not handle 2 workunits of upper; the last error is: exit status 2"
+	look("two", now, two)
+	restart()
+	look("a restart", now, two)
+	off.Done(3, app)
+	look("the program works again", now)
+	off.Failed(1, app, errors.New("exit status 3"), now, time.Minute, time.Hour)
+	look("again", now, "the validator could not handle 1 workunit of upper; the last error is: exit status 3")
+	now = now.Add(time.Hour)
+	look("it has gone", now)
+	off.Failed(1, app, errors.New("exit status 4"), now, time.Minute, time.Hour)
+	look("the last time", now, "the validator could not handle 1 workunit of upper; the last error is: exit status 4")
+	restart()
+	now = now.Add(time.Hour)
+	look("it has gone after a restart", now)
+	if list, err := store.Read(t.Context(), st, (*store.View).Troubles); err != nil || len(list) != 0 {
+		t.Errorf("left are %+v, %v", list, err)
 	}
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/starling-grid/starling/server/db"
@@ -24,18 +23,10 @@ var (
 	saveClock = db.Replace("clock", "daemon, seen_time, extended_from, extended_until", 1)
 )
 
-// transitioner returns the name of the only daemon with a clock. Several processes have one each.
-func (s Shard) transitioner() string {
-	if s.Count <= 1 {
-		return "transitioner"
-	}
-	return fmt.Sprintf("transitioner %d of %d", s.Index, s.Count)
-}
-
 // Clock returns the state that this shard's process saved. If it saved none, because the number of processes
 // has changed, Clock returns the newest state of others, or the zero value.
 func (t *View) Clock() (Clock, error) {
-	c, err := one(t, clockColumns.Scan, clock, t.shard.transitioner())
+	c, err := one(t, clockColumns.Scan, clock, t.shard.daemon("transitioner"))
 	if errors.Is(err, ErrNotFound) {
 		return Clock{}, nil
 	}
@@ -44,5 +35,5 @@ func (t *View) Clock() (Clock, error) {
 
 // SaveClock replaces the saved state.
 func (t *Tx) SaveClock(c Clock) error {
-	return t.run(saveClock, t.shard.transitioner(), unix(c.Seen), unix(c.From), unix(c.Until))
+	return t.run(saveClock, t.shard.daemon("transitioner"), unix(c.Seen), unix(c.From), unix(c.Until))
 }

@@ -26,7 +26,7 @@ var schema = db.Schema{
 	TriggerTable:     "legal_moves",
 	Identity:         identity,
 	IdentityTable:    "project",
-	Private:          []string{"deletion_hold", "front"},
+	Private:          []string{"deletion_hold", "front", "trouble"},
 	Stamp:            "catalog",
 }
 

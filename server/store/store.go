@@ -12,6 +12,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/starling-grid/starling/server/db"
@@ -83,6 +84,16 @@ type Shard struct{ Index, Count int64 }
 // Shard returns a handle on the same database whose queues have only the ids of one
 // shard. Everything else is the same. It is closed with s.
 func (s *Store) Shard(sh Shard) *Store { return &Store{db: s.db, shard: sh} }
+
+// Daemon returns the name of a daemon of this shard. Several equal ones have different names.
+func (s *Store) Daemon(name string) string { return s.shard.daemon(name) }
+
+func (s Shard) daemon(name string) string {
+	if s.Count <= 1 {
+		return name
+	}
+	return fmt.Sprintf("%s %d of %d", name, s.Index, s.Count)
+}
 
 // Has reports whether an id is of the shard.
 func (s Shard) Has(id int64) bool { return s.Count <= 1 || id%s.Count == s.Index }

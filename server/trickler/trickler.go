@@ -37,8 +37,9 @@ type Trickler struct {
 	// Handler returns the handler of an application.
 	Handler func(ctx context.Context, appID int64) (Handler, error)
 
-	off  pass.Off // messages whose handler failed
-	hung pass.Off // applications whose handler hangs
+	off      pass.Off // messages whose handler failed
+	hung     pass.Off // applications whose handler hangs
+	troubles pass.Troubles
 }
 
 // Pass handles messages that wait, and returns how many. It is for one
@@ -51,7 +52,7 @@ func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
 		}
 		return list, last, err
 	}
-	return pass.Each(ctx, t.Store, load, func(list []store.MsgFromHost) (handled int, err error) {
+	handled, err := pass.Each(ctx, t.Store, load, func(list []store.MsgFromHost) (handled int, err error) {
 		for _, m := range list {
 			if !t.off.Due(m.ID, clock()) || !t.hung.Due(m.AppID, clock()) {
 				continue
@@ -61,11 +62,11 @@ func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
 					return handled, err
 				}
 				t.hung.Hung(m.AppID, err, clock())
-				delay := t.off.Failed(m.ID, clock(), again, maxAgain)
+				delay := t.off.Failed(m.ID, m.AppID, err, clock(), again, maxAgain)
 				t.Log.Error("can't handle trickle-up message", "msg_from_host_id", m.ID, "result", m.ResultName, "err", err, "retry_in", delay)
 				continue
 			}
-			t.off.Done(m.ID)
+			t.off.Done(m.ID, m.AppID)
 			err := t.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.MsgHandled(m.ID) })
 			if err != nil && !errors.Is(err, store.ErrLost) {
 				return handled, err
@@ -74,6 +75,10 @@ func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
 		}
 		return handled, nil
 	})
+	if err == nil {
+		err = t.troubles.Save(ctx, t.Store, "trickler", now, &t.off)
+	}
+	return handled, err
 }
 
 func (t *Trickler) hand(ctx context.Context, m store.MsgFromHost) error {

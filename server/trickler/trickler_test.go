@@ -80,10 +80,16 @@ func testPass(t *testing.T, failure error, first, fourth []string) {
 		}
 	}
 	pass(0, first...)
+	if told, err := store.Read(t.Context(), st, (*store.View).Troubles); err != nil || len(told) != 1 || told[0].Waiting != 1 || told[0].Error != failure.Error() {
+		t.Errorf("the operator reads %+v, %v", told, err)
+	}
 	pass(59*time.Second, []string{}...)
 	pass(time.Second, "a")
 	pass(time.Minute, fourth...)
 	h.bad = ""
 	pass(time.Minute, "a")
 	pass(24*time.Hour, []string{}...)
+	if told, err := store.Read(t.Context(), st, (*store.View).Troubles); err != nil || len(told) != 0 {
+		t.Errorf("at the end the operator reads %+v, %v", told, err)
+	}
 }

@@ -52,6 +52,7 @@ type Validator struct {
 	unstored  pass.Off // workunits that could not be stored
 	unchecked pass.Off // workunits that could not be checked (their transition time is when they are due)
 	hung      pass.Off // applications whose program hangs
+	troubles  pass.Troubles
 
 	speeds   *hostversion.Speeds
 	speedsAt time.Time
@@ -93,6 +94,9 @@ func (v *Validator) Pass(ctx context.Context, now time.Time) (handled int, err e
 			n += ended
 		}
 		handled += n
+		if err == nil {
+			err = v.troubles.Save(ctx, v.Store, "validator", at, &v.unchecked, &v.unstored)
+		}
 		if err != nil || len(p.running) == 0 {
 			return handled, err
 		}
@@ -202,7 +206,7 @@ func (v *Validator) keep(ctx context.Context, looks []*look, now time.Time) (int
 func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (int, error) {
 	save := func(tx *store.Tx, looks []*look) error { return v.conclusions(tx, looks, now) }
 	return pass.Save(ctx, v.Store, looks, save, func(l *look, err error) error {
-		delay := v.unstored.Failed(l.wu.ID, now, again, again)
+		delay := v.unstored.Failed(l.wu.ID, l.wu.AppID, err, now, again, again)
 		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err, "retry_in", delay)
 		return nil
 	})
@@ -250,7 +254,7 @@ func dismiss(tx *store.Tx, old store.Workunit, now time.Time) error {
 
 // prepare chooses the results to check and the checker.
 func (v *Validator) prepare(ctx context.Context, l *look) {
-	v.unstored.Done(l.wu.ID)
+	v.unstored.Done(l.wu.ID, l.wu.AppID)
 	l.of = Case{Workunit: l.wu}
 	for i, r := range l.results {
 		switch {
@@ -297,11 +301,10 @@ func (v *Validator) ask(ctx context.Context, l *look) {
 
 // judge fills in the verdicts.
 func (v *Validator) judge(l *look, now time.Time) {
-	unread := false
+	unread := l.err
 	switch {
 	case l.err != nil:
 		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", l.err)
-		unread = true
 	default:
 		for i, r := range l.of.Results {
 			s := sample{result: r, verdict: l.findings.Verdicts[i].verdict}
@@ -309,7 +312,7 @@ func (v *Validator) judge(l *look, now time.Time) {
 			case broken:
 				v.Log.Info("result cannot be validated", "result", r.Name, "reason", reason)
 			case retry:
-				unread = true
+				unread = reason
 				v.Log.Error("can't read output", "result", r.Name, "err", reason)
 			}
 			l.samples = append(l.samples, s)
@@ -318,11 +321,11 @@ func (v *Validator) judge(l *look, now time.Time) {
 			l.canonical = l.of.Results[l.findings.Canonical].ID
 		}
 	}
-	if !unread || l.canonical != 0 {
-		v.unchecked.Done(l.wu.ID)
+	if unread == nil || l.canonical != 0 {
+		v.unchecked.Done(l.wu.ID, l.wu.AppID)
 	}
-	if unread {
-		l.retry = v.unchecked.Failed(l.wu.ID, now, again, maxAgain)
+	if unread != nil {
+		l.retry = v.unchecked.Failed(l.wu.ID, l.wu.AppID, unread, now, again, maxAgain)
 	}
 }
 

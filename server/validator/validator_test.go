@@ -263,6 +263,10 @@ func TestPass(t *testing.T) {
 			if got != tt.want || (w.wu.CanonicalResultID != 0) != tt.canonical || w.wu.NeedValidate || !w.wu.TransitionTime.Equal(at) {
 				t.Errorf("got %s, want %s; %+v", got, tt.want, w.wu)
 			}
+			told, err := store.Read(t.Context(), w.v.Store, (*store.View).Troubles)
+			if err != nil || len(told) > 0 != (tt.retry > 0) || len(told) > 0 && !told[0].Retry.Equal(at) {
+				t.Errorf("the operator reads %+v, %v", told, err)
+			}
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/counts"
 )
@@ -76,6 +77,7 @@ var (
 	oldest    = desc("oldest_age_seconds", "Age of the oldest waiting item, by what it waits for.", "stage")
 	untakenN  = desc("results_untaken", "Unsent results that no active computer can run, by application and cause.", "app", "cause")
 	untakenAt = desc("results_untaken_age_seconds", "Age of the oldest of them.", "app", "cause")
+	putOff    = desc("work_put_off", "Workunits or messages that a daemon could not handle and will try again.", "app", "daemon")
 	users     = desc("users", "Accounts.")
 	hosts     = desc("hosts", "Host records.")
 	granted   = desc("credit", "Credit granted to users, in cobblestones.")
@@ -92,7 +94,7 @@ var versionLabels = []string{"app", "version", "platform", "plan_class"}
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, untakenN, untakenAt, users, hosts, granted, energyWh, energyOf, voters, stretch, spread} {
+	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, untakenN, untakenAt, putOff, users, hosts, granted, energyWh, energyOf, voters, stretch, spread} {
 		out <- d
 	}
 }
@@ -137,17 +139,18 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		total(energyWh, a.CreditedEnergy.Wh, a.Name)
 		total(energyOf, float64(a.CreditedEnergy.Results), a.Name)
 	}
-	if err := c.speeds(set); err != nil {
+	if err := c.apps(set); err != nil {
 		s.Log.Error("metrics", "err", err)
 		out <- prometheus.NewInvalidMetric(stretch, err)
 	}
 }
 
-// speeds sets the metrics with the learned speeds of the app versions that are sent.
-func (c *collector) speeds(set func(d *prometheus.Desc, v float64, labels ...string)) error {
+// apps sets the metrics of work that was put off, and of the learned speeds of the app versions that are sent.
+func (c *collector) apps(set func(d *prometheus.Desc, v float64, labels ...string)) error {
 	names := make(map[int64]string)
 	var versions []store.AppVersion
 	var votes []store.VersionVotes
+	var troubles []store.Trouble
 	err := c.site.Store.View(context.Background(), func(tx *store.View) error {
 		apps, err := tx.Apps()
 		if err != nil {
@@ -155,6 +158,9 @@ func (c *collector) speeds(set func(d *prometheus.Desc, v float64, labels ...str
 		}
 		for _, a := range apps {
 			names[a.ID] = a.Name
+		}
+		if troubles, err = pass.Current(tx, time.Now()); err != nil {
+			return err
 		}
 		if versions, err = tx.AppVersions(); err != nil {
 			return err
@@ -164,6 +170,9 @@ func (c *collector) speeds(set func(d *prometheus.Desc, v float64, labels ...str
 	})
 	if err != nil {
 		return err
+	}
+	for _, x := range troubles {
+		set(putOff, float64(x.Waiting), names[x.AppID], x.Daemon)
 	}
 	known := hostversion.NewSpeeds(votes, nil)
 	for _, v := range versions {

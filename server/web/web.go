@@ -118,6 +118,9 @@ func (s *Site) Handler() (http.Handler, error) {
 	page("GET show_user.php", s.showUser)
 	page("GET stats/{name}", s.statistics)
 	for pattern, h := range p.Routes() {
+		if !strings.Contains(pattern, " ") {
+			h = form(h)
+		}
 		page(pattern, h)
 	}
 	for pattern, t := range s.API {
@@ -127,6 +130,19 @@ func (s *Site) Handler() (http.Handler, error) {
 		}
 	}
 	return s.guard(mux), nil
+}
+
+// form restricts a page with a form to the methods that browsers use.
+func form(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodGet, http.MethodHead, http.MethodPost:
+			h(w, r)
+		default:
+			w.Header().Set("Allow", "GET, HEAD, POST")
+			http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
+		}
+	}
 }
 
 // Routes returns the limits on the bodies of requests, by the patterns of all paths below the

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // URLFile is a file in the data directory, readable by its owner only, with the dashboard's address
@@ -114,7 +115,7 @@ func (s *Server) admit(port string, next http.Handler) http.Handler {
 		case err == nil && s.right(c.Value):
 			next.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, "/api/"):
-			refuse(w, http.StatusUnauthorized, errors.New("this browser is no longer authorized; run: starling dashboard"))
+			refuse(w, r, http.StatusUnauthorized, words.Refuse(words.T("this browser is no longer authorized; run: starling dashboard")))
 		default:
 			door(w, r, "")
 		}

@@ -6,14 +6,13 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
 // known answers with the projects that the page offers.
-func (s *Server) known(w http.ResponseWriter, _ *http.Request) {
-	answer(w, append([]Known{}, s.Known...), nil)
+func (s *Server) known(w http.ResponseWriter, r *http.Request) {
+	answer(w, r, append([]Known{}, s.Known...), nil)
 }
 
 // A projectConfig has the facts about a project that people need before attaching it.
@@ -43,10 +42,10 @@ func (s *Server) config(w http.ResponseWriter, r *http.Request) {
 		c, err = s.Agent.ProjectConfig(r.Context(), u)
 	}
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
+		refuse(w, r, http.StatusUnprocessableEntity, err)
 		return
 	}
-	answer(w, newConfig(u, c), nil)
+	answer(w, r, newConfig(u, c), nil)
 }
 
 func newConfig(u string, c *protocol.ProjectConfig) projectConfig {
@@ -106,13 +105,13 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil && q.Manager:
-		refuse(w, http.StatusUnprocessableEntity, err)
+		refuse(w, r, http.StatusUnprocessableEntity, err)
 		return
 	case err != nil:
 		refuseAccount(w, r, err)
 		return
 	}
-	answer(w, map[string]string{"project": u}, nil)
+	answer(w, r, map[string]string{"project": u}, nil)
 }
 
 // manager has the account manager contacted now, or leaves it.
@@ -128,20 +127,20 @@ func (s *Server) manager(w http.ResponseWriter, r *http.Request) {
 	if q.Leave {
 		do = func(ctx context.Context) error { return s.Agent.LeaveManager(ctx, q.Detach) }
 	}
-	answer(w, struct{}{}, do(r.Context()))
+	answer(w, r, struct{}{}, do(r.Context()))
 }
 
 // account asks the project for the key of an account, or for a new account.
 func (s *Server) account(ctx context.Context, u string, q attachment) (protocol.Authenticator, error) {
 	if q.Email == "" || q.Password == "" {
-		return "", errors.New(words.T("enter the e-mail address and password of your account, or its account key").In(words.LanguageOf(ctx)))
+		return "", words.Refuse(words.T("enter the e-mail address and password of your account, or its account key"))
 	}
 	hash := protocol.PasswordHash(q.Password, q.Email)
 	if !q.Create {
 		return s.Agent.LookupAccount(ctx, u, q.Email, hash)
 	}
 	if q.Name == "" {
-		return "", errors.New(words.T("enter the public name of the new account").In(words.LanguageOf(ctx)))
+		return "", words.Refuse(words.T("enter the public name of the new account"))
 	}
 	return s.Agent.CreateAccount(ctx, u, q.Email, hash, q.Name, q.Accept)
 }
@@ -149,7 +148,7 @@ func (s *Server) account(ctx context.Context, u string, q attachment) (protocol.
 // refuseAccount answers with the reason, in words that do not require knowledge of BOINC, and with
 // a code that determines what the page can offer then.
 func refuseAccount(w http.ResponseWriter, r *http.Request, err error) {
-	code, text := "", words.Plain(sysfault.Plain(err))
+	code, text := "", textOf(err)
 	if a, ok := errors.AsType[*protocol.AccountError](err); ok {
 		switch a.Num {
 		case protocol.ErrNumNotFound, protocol.ErrNumFileMissing:

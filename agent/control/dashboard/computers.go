@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -42,20 +41,20 @@ func (s *Server) computerRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /api/computers/attach", s.computersAttach)
 }
 
-var errNoComputers = errors.New("this dashboard shows this computer only")
+var errNoComputers = words.Refuse(words.T("this dashboard shows this computer only"))
 
 // computers lists the addresses of the others.
-func (s *Server) computers(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) computers(w http.ResponseWriter, r *http.Request) {
 	list := []string{}
 	if s.Computers == nil {
-		answer(w, list, nil)
+		answer(w, r, list, nil)
 		return
 	}
 	all, err := s.Computers.Paired()
 	for _, c := range all {
 		list = append(list, c.Name)
 	}
-	answer(w, list, err)
+	answer(w, r, list, err)
 }
 
 // A computerView is the page's data about a computer.
@@ -80,13 +79,13 @@ func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 		refuseAs(w, "away", sysfault.Plain(inTime(ctx, err)))
 		return
 	}
-	answer(w, summary(v), err)
+	answer(w, r, summary(v), err)
 }
 
 // inTime returns the error of a request to a computer, for which there was askTime.
 func inTime(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
-		return errors.New("no answer within " + words.Span(askTime))
+		return words.Refuse(words.T("no answer within {span}", "span", words.Span(askTime)))
 	}
 	return err
 }
@@ -146,7 +145,7 @@ func (s *Server) at(address string) (elsewhere, error) {
 // onEach does something on computers, all at once, and answers with what went wrong where.
 func (s *Server) onEach(w http.ResponseWriter, r *http.Request, addresses []string, do func(context.Context, elsewhere) error) {
 	if len(addresses) == 0 || len(addresses) > maxComputers {
-		refuse(w, http.StatusBadRequest, fmt.Errorf("%d computers: between 1 and %d can be named", len(addresses), maxComputers))
+		refuse(w, r, http.StatusBadRequest, words.Refuse(words.T("{n} computers: between 1 and {most} can be named", "n", len(addresses), "most", maxComputers)))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
@@ -168,7 +167,7 @@ func (s *Server) onEach(w http.ResponseWriter, r *http.Request, addresses []stri
 		})
 	}
 	all.Wait()
-	answer(w, map[string]any{"failed": failed}, nil)
+	answer(w, r, map[string]any{"failed": failed}, nil)
 }
 
 // computersMode sets the mode of computing until it is changed.
@@ -182,7 +181,7 @@ func (s *Server) computersMode(w http.ResponseWriter, r *http.Request) {
 	}
 	kind, err := control.ParseMode(q.Mode)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		refuse(w, r, http.StatusBadRequest, err)
 		return
 	}
 	s.onEach(w, r, q.Addresses, func(ctx context.Context, a elsewhere) error { return a.SetMode(ctx, control.Computing, kind, 0) })
@@ -222,7 +221,7 @@ func (s *Server) pairComputer(w http.ResponseWriter, r *http.Request) {
 	if s.Computers != nil {
 		err = s.Computers.Pair(r.Context(), q.Address, q.Code)
 	}
-	answer(w, struct{}{}, err)
+	answer(w, r, struct{}{}, err)
 }
 
 func (s *Server) forgetComputer(w http.ResponseWriter, r *http.Request) {
@@ -236,5 +235,5 @@ func (s *Server) forgetComputer(w http.ResponseWriter, r *http.Request) {
 	if s.Computers != nil {
 		err = s.Computers.Forget(q.Address)
 	}
-	answer(w, struct{}{}, err)
+	answer(w, r, struct{}{}, err)
 }

@@ -23,7 +23,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request) {
 func pageOf[T any](s *Server, w http.ResponseWriter, r *http.Request, ask func(control.Historian, context.Context, control.HistoryQuery) (T, error)) {
 	q, err := control.ParseHistoryQuery(r.URL.Query())
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err)
+		refuse(w, r, http.StatusBadRequest, err)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
@@ -33,13 +33,13 @@ func pageOf[T any](s *Server, w http.ResponseWriter, r *http.Request, ask func(c
 	if err == nil {
 		page, err = ask(a, ctx, q)
 	}
-	answer(w, page, inTime(ctx, err))
+	answer(w, r, page, inTime(ctx, err))
 }
 
 // notices answers with what projects announced.
 func (s *Server) notices(w http.ResponseWriter, r *http.Request) {
 	all, err := s.Agent.Notices(r.Context(), r.URL.Query().Get("project"))
-	answer(w, all, err)
+	answer(w, r, all, err)
 }
 
 // historyCSV answers with what starling history --csv prints: all tasks that have ended.
@@ -50,7 +50,7 @@ func (s *Server) historyCSV(w http.ResponseWriter, r *http.Request) {
 		err = sheet.WriteTasks(&b, tasks)
 	}
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
+		refuse(w, r, http.StatusUnprocessableEntity, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")

@@ -160,6 +160,7 @@ func TestLanguageOfAnswers(t *testing.T) {
 		{"/api/prefs", "de", `"unit":"Minuten"`},
 		{"/api/prefs", "de", `"origin":"Vorgabe"`},
 		{"/api/prefs", "de", `"origin":"wie max_ncpus_pct"`},
+		{"/api/computers/status?address=attic", "de", `"error":"dieses Dashboard zeigt nur diesen Computer"`},
 	} {
 		r, page := ask(t, http.MethodGet, base+tt.path, "", "Cookie", token, "Accept-Language", tt.language)
 		if !strings.Contains(page, tt.want) || r.Header.Get("Vary") != "Accept-Language" {

@@ -60,7 +60,7 @@ func (s *Server) prefs(w http.ResponseWriter, r *http.Request) {
 		}
 		form.Keys = append(form.Keys, f)
 	}
-	answer(w, form, err)
+	answer(w, r, form, err)
 }
 
 // weekday returns a day's name in preference files.
@@ -99,19 +99,19 @@ func (s *Server) layer(w http.ResponseWriter, r *http.Request) (l prefs.Layer, o
 		_, err = prefs.Parse(settings.PrefsOverrideFile, []byte(l.TOML()), "")
 	}
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
+		refuse(w, r, http.StatusUnprocessableEntity, err)
 	}
 	return l, err == nil
 }
 
 func (s *Server) previewPrefs(w http.ResponseWriter, r *http.Request) {
 	if l, ok := s.layer(w, r); ok {
-		answer(w, map[string]string{"toml": l.TOML()}, nil)
+		answer(w, r, map[string]string{"toml": l.TOML()}, nil)
 	}
 }
 
 func (s *Server) setPrefs(w http.ResponseWriter, r *http.Request) {
 	if l, ok := s.layer(w, r); ok {
-		answer(w, map[string]string{"toml": l.TOML()}, s.Agent.SetPrefsOverride(r.Context(), l))
+		answer(w, r, map[string]string{"toml": l.TOML()}, s.Agent.SetPrefsOverride(r.Context(), l))
 	}
 }

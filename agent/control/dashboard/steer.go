@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // maxBody is the maximum size of a page's request, in bytes.
@@ -22,17 +23,25 @@ func readMost(w http.ResponseWriter, r *http.Request, into any, most int64) bool
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		refuse(w, http.StatusBadRequest, fmt.Errorf("invalid request: %w", err))
+		refuse(w, r, http.StatusBadRequest, fmt.Errorf("invalid request: %w", err))
 		return false
 	}
 	return true
 }
 
 // refuse answers with the reason for a refusal.
-func refuse(w http.ResponseWriter, status int, err error) {
+func refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": sysfault.Plain(err)})
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": textOf(err).In(words.LanguageOf(r.Context()))})
+}
+
+// textOf returns the text of an error for people.
+func textOf(err error) words.Text {
+	if text, ok := words.Explanation(err); ok {
+		return text
+	}
+	return words.Plain(sysfault.Plain(err))
 }
 
 // refuseAs answers with a sentence and a code for the page.
@@ -43,9 +52,9 @@ func refuseAs(w http.ResponseWriter, code, text string) {
 }
 
 // answer answers with the result or the error.
-func answer(w http.ResponseWriter, v any, err error) {
+func answer(w http.ResponseWriter, r *http.Request, v any, err error) {
 	if err != nil {
-		refuse(w, http.StatusUnprocessableEntity, err)
+		refuse(w, r, http.StatusUnprocessableEntity, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -58,7 +67,7 @@ func (s *Server) steerProject(w http.ResponseWriter, r *http.Request) {
 		Action  control.ProjectAction `json:"action"`
 	}
 	if read(w, r, &q) {
-		answer(w, struct{}{}, s.Agent.SteerProject(r.Context(), q.Project, q.Action))
+		answer(w, r, struct{}{}, s.Agent.SteerProject(r.Context(), q.Project, q.Action))
 	}
 }
 
@@ -74,13 +83,13 @@ func (s *Server) steerTasks(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n, err := s.Agent.SteerTasks(r.Context(), q.Tasks, q.Action)
-	answer(w, map[string]int{"tasks": n}, err)
+	answer(w, r, map[string]int{"tasks": n}, err)
 }
 
 // task answers with all that is known of one task, the end of its stderr included.
 func (s *Server) task(w http.ResponseWriter, r *http.Request) {
 	t, err := s.Agent.Task(r.Context(), r.FormValue("project"), r.FormValue("task"))
-	answer(w, t, err)
+	answer(w, r, t, err)
 }
 
 func (s *Server) steerTransfer(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +99,7 @@ func (s *Server) steerTransfer(w http.ResponseWriter, r *http.Request) {
 		Abort   bool   `json:"abort"`
 	}
 	if read(w, r, &q) {
-		answer(w, struct{}{}, s.Agent.SteerTransfer(r.Context(), q.Project, q.File, q.Abort))
+		answer(w, r, struct{}{}, s.Agent.SteerTransfer(r.Context(), q.Project, q.File, q.Abort))
 	}
 }
 
@@ -105,12 +114,12 @@ func (s *Server) mode(w http.ResponseWriter, r *http.Request) {
 	}
 	kind, err := control.ParseMode(q.Mode)
 	if err == nil && !(q.Minutes >= 0 && q.Minutes <= 366*24*60) {
-		err = fmt.Errorf("%v minutes: the duration must be between 0 and one year", q.Minutes)
+		err = words.Refuse(words.T("{n} minutes: the duration must be between 0 and one year", "n", fmt.Sprint(q.Minutes)))
 	}
 	if err == nil {
 		err = s.Agent.SetMode(r.Context(), q.Activity, kind, time.Duration(q.Minutes*float64(time.Minute)))
 	}
-	answer(w, struct{}{}, err)
+	answer(w, r, struct{}{}, err)
 }
 
 func (s *Server) drain(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +133,7 @@ func (s *Server) drain(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = s.Agent.Drain(r.Context(), scope)
 	}
-	answer(w, struct{}{}, err)
+	answer(w, r, struct{}{}, err)
 }
 
 func (s *Server) detach(w http.ResponseWriter, r *http.Request) {
@@ -132,6 +141,6 @@ func (s *Server) detach(w http.ResponseWriter, r *http.Request) {
 		Project string `json:"project"`
 	}
 	if read(w, r, &q) {
-		answer(w, struct{}{}, s.Agent.Detach(r.Context(), q.Project))
+		answer(w, r, struct{}{}, s.Agent.Detach(r.Context(), q.Project))
 	}
 }

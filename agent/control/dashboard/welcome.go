@@ -11,8 +11,8 @@ type Confinement struct {
 }
 
 // welcome answers with the facts that a newcomer reads before the first project.
-func (s *Server) welcome(w http.ResponseWriter, _ *http.Request) {
-	answer(w, map[string]string{"touch": s.Confinement.touch()}, nil)
+func (s *Server) welcome(w http.ResponseWriter, r *http.Request) {
+	answer(w, r, map[string]string{"touch": s.Confinement.touch()}, nil)
 }
 
 // touch returns the things that a task may touch, in a few sentences.

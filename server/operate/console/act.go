@@ -26,7 +26,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, actor string) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	i := slices.IndexFunc(actions, func(a action) bool { return a.Path() == r.PathValue("action") })
 	if i < 0 {
-		http.NotFound(w, r)
+		c.missing(w, "There is no such action.")
 		return
 	}
 	if err := r.ParseForm(); err != nil {

@@ -19,7 +19,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	b.Do("look for failures", testbrowser.Press(`nav a[href="/works"]`), chromedp.WaitVisible("select[name=state]"),
 		chromedp.SetValue("select[name=state]", "error"), testbrowser.Press(".filter button"))
 	b.See("one is there", `document.querySelectorAll('tbody tr').length === 1`)
-	b.Do("open it", testbrowser.Press("tbody a"), testbrowser.Press("details:nth-of-type(2) summary"), chromedp.WaitVisible("input[name=again]"),
+	b.Do("open it", testbrowser.Press("tbody a"), testbrowser.Press("details:has(input[name=again]) summary"), chromedp.WaitVisible("input[name=again]"),
 		chromedp.Click("input[name=again]"), testbrowser.Press("details[open] button"))
 	b.See("it is retried", `document.querySelector('[role=status]')?.textContent === '1 workunit retried.'`)
 	b.Picture("operator-workunit")

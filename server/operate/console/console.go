@@ -89,6 +89,7 @@ func (c *Console) Handler() http.Handler {
 	for _, kind := range []view.Kind{view.OfWork, view.OfResult, view.OfBatch, view.OfHost, view.OfUser} {
 		mux.HandleFunc("GET /"+string(kind)+"/{id}", c.signedIn(func(w http.ResponseWriter, r *http.Request, _ string) { c.sheet(w, r, kind) }))
 	}
+	mux.HandleFunc("GET /", c.signedIn(func(w http.ResponseWriter, _ *http.Request, _ string) { c.missing(w, "There is no such page.") }))
 	mux.HandleFunc("GET /enter", c.ask)
 	mux.HandleFunc("POST /enter", c.enter)
 	mux.HandleFunc("POST /leave", c.signedIn(c.leave))
@@ -99,6 +100,11 @@ func (c *Console) Handler() http.Handler {
 		http.ServeFileFS(w, r, files, "html/style.css")
 	})
 	return http.MaxBytesHandler(http.NewCrossOriginProtection().Handler(mux), limit.Small.Most)
+}
+
+// missing answers that the requested row or page does not exist.
+func (c *Console) missing(w http.ResponseWriter, what string) {
+	c.show(w, http.StatusNotFound, "closed.html", map[string]any{"Title": "Not found", "Error": what, "In": true})
 }
 
 // show sends a page, complete or not at all.

@@ -219,8 +219,13 @@ func TestActing(t *testing.T) {
 	d.see(200, "do/work-set", url.Values{"id": {"2"}, "priority": {"7"}}, "1 workunit changed", "priority 0 → 7")
 	d.see(422, "do/work-set", url.Values{"id": {"2"}, "priority": {"high"}}, "&#34;high&#34; is not a number")
 	d.see(200, "do/work-cancel", url.Values{"id": {"1"}}, "0 workunits cancelled. 1 already had an outcome.")
-	d.see(200, "do/host-ban", url.Values{"id": {"1"}}, "The computer is banned", "max results day")
-	d.see(200, "do/host-unban", url.Values{"id": {"1"}}, "no longer banned")
+	for _, action := range []string{"cancel", "undo", "retry", "set"} {
+		d.see(422, "do/batch-"+action, url.Values{"id": {"0"}, "yes": {"on"}, "priority": {"1"}}, "batches are numbered from 1")
+	}
+	banned := d.see(200, "do/host-ban", url.Values{"id": {"1"}}, "The computer is banned", "max results day", "Lift the ban")
+	if free := d.see(200, "do/host-unban", url.Values{"id": {"1"}}, "no longer banned", "Ban the computer"); strings.Contains(banned, "Ban the computer") || strings.Contains(free, "Lift the ban") {
+		t.Error("an action is offered that would change nothing")
+	}
 	d.see(200, "do/user-ban", url.Values{"id": {"1"}, "reason": {"cheats"}}, "The account is banned", "cheats")
 	d.see(200, "do/user-unban", url.Values{"id": {"1"}}, "no longer banned")
 	d.see(200, "do/user-passwd", url.Values{"id": {"1"}}, "The new password is ")
@@ -245,13 +250,14 @@ func TestActing(t *testing.T) {
 	d.see(200, "do/work-undo", url.Values{"id": {"2"}}, "1 workunit revived.", "work cancel: a slip", "work cancel --undo")
 	d.see(200, "do/batch-undo", url.Values{"id": {"7"}, "yes": {"yes"}}, "0 workunits revived. 1 refused: it was not cancelled.")
 	d.see(404, "do/batch-cancel", url.Values{"id": {"3"}}, "Batch 3: not found")
-	d.see(404, "do/everything", url.Values{})
+	d.see(404, "do/everything", url.Values{}, "There is no such action.")
+	d.see(404, "everything", nil, "There is no such page.", "Overview")
 	text := d.see(200, "audit", nil, "grace", "work retry", "2 --again", "2 --priority=7", "user ban", "version deprecate", "1 --resend", "lab --max-gb=1.5 --max-cpu-hours=20 --weight=3", "app nope: not found", "(address) says so", "--batch=3")
 	if strings.Contains(text, "example.org") || strings.Contains(text, "new password") {
 		t.Errorf("the audit log tells too much: %s", text)
 	}
 	entries, err := store.Read(t.Context(), d.project.Store, func(tx *store.View) ([]store.AuditEntry, error) { return tx.ListAudit(store.AuditFilter{Limit: 100}) })
-	if err != nil || len(entries) != 28 || entries[0].Via != "page" || entries[0].Actor != "grace" {
+	if err != nil || len(entries) != 32 || entries[0].Via != "page" || entries[0].Actor != "grace" {
 		t.Errorf("%d entries, %v: %+v", len(entries), err, entries)
 	}
 }

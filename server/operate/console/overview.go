@@ -8,7 +8,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate"
-	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/counts"
 )
@@ -33,10 +33,15 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request, actor string)
 		c.fail(w, err)
 		return
 	}
+	troubles, err := store.Read(r.Context(), c.project.Store, func(tx *store.View) ([]store.Violation, error) { return pass.Advise(tx, time.Now()) })
+	if err != nil {
+		c.fail(w, err)
+		return
+	}
 	w.Header().Set("Refresh", "60")
 	c.show(w, http.StatusOK, "overview.html", map[string]any{
 		"Title": verdict(st, f), "Here": "", "Actor": actor, "Status": st, "Flow": f,
-		"Needs": append(disk(c.project), needs(st, f)...), "Figures": figures(st, f), "Said": c.done(r.URL.Query()),
+		"Needs": append(advised(append(operate.CheckFolders(c.project), troubles...)), needs(st, f)...), "Figures": figures(st, f), "Said": c.done(r.URL.Query()),
 	})
 }
 
@@ -57,9 +62,9 @@ func verdict(st counts.Status, f flow) string {
 // A need is a problem that requires an operator's action, with the list that shows it.
 type need struct{ What, More, Link, See string }
 
-// disk returns the problem that nothing can be written, if there is one.
-func disk(p *project.Project) (all []need) {
-	for _, v := range operate.CheckFolders(p) {
+// advised returns the problems that a check has found.
+func advised(wrong []store.Violation) (all []need) {
+	for _, v := range wrong {
 		all = append(all, need{What: v.Rows[0] + ".", More: "You can: " + v.Mend + "."})
 	}
 	return all

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,9 +34,7 @@ func (c *Console) sheet(w http.ResponseWriter, r *http.Request, kind view.Kind) 
 	})
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		c.show(w, http.StatusNotFound, "closed.html", map[string]any{
-			"Title": "Not found", "Error": "There is no " + nouns[kind] + " " + id + ". If there was one, it was purged.", "In": true,
-		})
+		c.missing(w, "There is no "+nouns[kind]+" "+id+". If there was one, it was purged.")
 		return
 	case err != nil:
 		c.fail(w, err)
@@ -48,12 +47,44 @@ func (c *Console) sheet(w http.ResponseWriter, r *http.Request, kind view.Kind) 
 	noun := nouns[kind]
 	data := map[string]any{
 		"Title": strings.ToUpper(noun[:1]) + noun[1:] + " " + asked, "Here": here[kind], "Sheet": s, "ID": id, "Kind": kind,
-		"Actions": actionsOf(string(kind)), "Said": c.done(r.URL.Query()),
+		"Actions": slices.DeleteFunc(actionsOf(string(kind)), func(a action) bool { return slices.Contains(idle(v), a.Path()) }), "Said": c.done(r.URL.Query()),
 	}
 	if b, ok := v.(view.Batch); ok {
 		data["Batch"] = headOf(b)
 	}
 	c.show(w, http.StatusOK, "sheet.html", data)
+}
+
+// idle returns the paths of actions that would not change a row, so that its page does not offer them.
+func idle(row any) []string {
+	switch v := row.(type) {
+	case *view.Workunit:
+		switch store.WorkunitState(v.State) {
+		case store.GivenUp:
+			return []string{"work-cancel", "work-set"}
+		case store.Canonical:
+			return []string{"work-cancel", "work-set", "work-retry", "work-undo"}
+		}
+		return []string{"work-retry", "work-undo"}
+	case *view.Host:
+		if v.State == "banned" {
+			return []string{"host-ban"}
+		}
+		return []string{"host-unban"}
+	case *view.User:
+		off := []string{"user-trust"}
+		if !v.Trusted {
+			off = []string{"user-untrust"}
+		}
+		switch v.State {
+		case "deleted":
+			return []string{"user-ban", "user-unban", "user-trust", "user-untrust", "user-passwd", "user-delete"}
+		case "banned":
+			return append(off, "user-ban")
+		}
+		return append(off, "user-unban")
+	}
+	return nil
 }
 
 // nouns are the names of rows for people, here of the list that each kind is in.

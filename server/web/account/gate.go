@@ -240,9 +240,9 @@ func (g *Gate) invited(code string) bool {
 }
 
 // CheckPassword returns an error if a password is shorter than the project allows.
-func (g *Gate) CheckPassword(password string) error {
-	if len(password) < g.MinPasswdLength {
-		return Refuse(protocol.ErrNumNotUnique, words.T("the password is too short: at least {n} characters are required", "n", g.MinPasswdLength))
+func (s *Settings) CheckPassword(password string) error {
+	if len(password) < s.MinPasswdLength {
+		return Refuse(protocol.ErrNumNotUnique, words.T("the password is too short: at least {n} characters are required", "n", s.MinPasswdLength))
 	}
 	return nil
 }

@@ -159,9 +159,23 @@ func failed(r *http.Request, c *client.Client, id int64) (list []wire.Outcome, e
 
 // outputs sends the output files of a batch.
 func (p *Pages) outputs(w http.ResponseWriter, r *http.Request) {
+	c := p.submitter(r)
 	cookie, err := r.Cookie(tokenCookie)
-	if err != nil {
+	if c == nil || err != nil {
 		http.Redirect(w, r, p.Gate.MasterURL+"batches", http.StatusSeeOther)
+		return
+	}
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	var b wire.Batch
+	if err == nil {
+		b, err = c.Batch(r.Context(), id)
+	}
+	switch {
+	case err != nil:
+		p.withoutBatch(w, r, c, err)
+		return
+	case b.Retired: // the batch's page has the reason
+		http.Redirect(w, r, fmt.Sprint(p.Gate.MasterURL, "batches/", id), http.StatusSeeOther)
 		return
 	}
 	asked := r.Clone(r.Context())

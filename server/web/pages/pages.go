@@ -63,7 +63,7 @@ func New(c Config) *Pages {
 }
 
 // Routes returns the handlers for the paths below the project's URL. A path may be preceded by a
-// method.
+// method, which is otherwise GET or POST.
 func (p *Pages) Routes() map[string]http.HandlerFunc {
 	routes := map[string]http.HandlerFunc{
 		"GET {$}":           p.home,
@@ -91,6 +91,7 @@ func (p *Pages) Routes() map[string]http.HandlerFunc {
 		"batches/{id}":      p.batch,
 		"GET status":        p.status,
 		"server_status.php": p.status, // where BOINC's tools look for it, some by POST
+		"{path...}":         p.nothing,
 	}
 	for path, h := range routes {
 		routes[path] = negotiate.Language(h).ServeHTTP
@@ -208,6 +209,11 @@ func Foreign(w http.ResponseWriter, r *http.Request) {
 // missing answers that the requested name or number does not exist.
 func (p *Pages) missing(w http.ResponseWriter, r *http.Request, what words.Text) {
 	p.show(w, r, http.StatusNotFound, "read.html", map[string]any{"Title": words.T("Not found"), "Error": what, "Article": articles.Article{}})
+}
+
+// nothing answers requests for all other paths.
+func (p *Pages) nothing(w http.ResponseWriter, r *http.Request) {
+	p.missing(w, r, words.T("The project has no page of this name."))
 }
 
 // style serves the site's additions to the style sheet that it shares with the agent's dashboard.

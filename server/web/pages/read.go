@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/look"
-	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/web/articles"
 )
 
@@ -19,7 +18,7 @@ const newsShown = 30
 func (p *Pages) read(w http.ResponseWriter, r *http.Request) {
 	a, err := p.Articles.Page(r.URL.Query().Get("name"))
 	if err != nil {
-		p.missing(w, r, words.T("The project has no page of this name."))
+		p.nothing(w, r)
 		return
 	}
 	p.show(w, r, http.StatusOK, "read.html", map[string]any{"Title": a.Title, "Here": a.Name, "Article": a})

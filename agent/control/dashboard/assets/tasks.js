@@ -31,7 +31,7 @@ let model, table, selection, chips, search, empty, clear, all;
 export function build(section) {
   chips = newChips((kind) => { how.kind = kind; redraw(); });
   empty = make('p', { class: 'empty', id: 'tasks-empty' }, make('span'), ' ', clear = make('button', { onclick: showAll }, tr('Clear search')));
-  search = make('input', { id: 'tasks-search', type: 'search', placeholder: tr('Search tasks'), 'aria-label': tr('Search tasks'), autocomplete: 'off', oninput: () => { how.search = search.value; redraw(); } });
+  search = make('input', { id: 'tasks-search', type: 'search', placeholder: tr('Search'), 'aria-label': tr('Search tasks'), autocomplete: 'off', oninput: () => { how.search = search.value; redraw(); } });
   const group = make('select', { id: 'tasks-group', 'aria-label': tr('Group by'), onchange: () => { how.group = group.value; keepChoice(); rebuild(); } },
     ...Object.entries(groupings).map(([value, label]) => make('option', { value }, label)));
   group.value = how.group;

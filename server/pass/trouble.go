@@ -1,0 +1,132 @@
+package pass
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/store"
+)
+
+const (
+	// past is the time after the planned retry in which it takes place, or the work has gone.
+	past = 10 * time.Minute
+	// mostError is the maximum length of an error for the operator, in bytes.
+	mostError = 500
+)
+
+// Troubles records for the operator which work a daemon has put off, by application. Its zero value is
+// ready. It is for one goroutine.
+type Troubles struct {
+	told map[int64]store.Trouble // as recorded, by application
+}
+
+// Save records the work that the daemon of a name has put off at now, if that has changed. Work that another process of the same daemon put
+// off, before this one started, stays recorded until some work of its application is done or
+// its retry is over. Items whose retry is over without an answer are forgotten: they have gone.
+func (t *Troubles) Save(ctx context.Context, st *store.Store, daemon string, now time.Time, offs ...*Off) error {
+	daemon = st.Daemon(daemon)
+	found, failed := make(map[int64]store.Trouble), make(map[int64]time.Time)
+	well := make(map[int64]bool)
+	for _, o := range offs {
+		for id, w := range o.waits {
+			if now.Sub(w.until) > past {
+				delete(o.waits, id)
+				continue
+			}
+			x := found[w.app]
+			x.Daemon, x.AppID, x.Waiting = daemon, w.app, x.Waiting+1
+			if x.Retry.IsZero() || w.until.Before(x.Retry) {
+				x.Retry = w.until
+			}
+			at := w.until.Add(-w.delay)
+			if cmp.Or(at.Compare(failed[w.app]), strings.Compare(w.err, x.Error)) > 0 {
+				failed[w.app], x.Error = at, w.err
+			}
+			found[w.app] = x
+		}
+		for app := range o.well {
+			well[app] = true
+		}
+		clear(o.well)
+	}
+	if t.told == nil {
+		list, err := store.Read(ctx, st, (*store.View).Troubles)
+		if err != nil {
+			return err
+		}
+		t.told = make(map[int64]store.Trouble)
+		for _, x := range list {
+			if x.Daemon == daemon {
+				t.told[x.AppID] = x
+			}
+		}
+	}
+	var changed []store.Trouble
+	for app, x := range found {
+		if x.Retry = x.Retry.Truncate(time.Second).UTC(); t.told[app] != x {
+			changed = append(changed, x)
+		}
+	}
+	for app, x := range t.told {
+		if _, ok := found[app]; !ok && (well[app] || now.Sub(x.Retry) > past) {
+			changed = append(changed, store.Trouble{Daemon: daemon, AppID: app})
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	err := st.Update(ctx, func(tx *store.Tx) error {
+		for _, x := range changed {
+			if err := tx.SetTrouble(x); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, x := range changed {
+		if t.told[x.AppID] = x; x.Waiting == 0 {
+			delete(t.told, x.AppID)
+		}
+	}
+	return nil
+}
+
+// Current returns the troubles that daemons have at now.
+func Current(tx *store.View, now time.Time) ([]store.Trouble, error) {
+	list, err := tx.Troubles()
+	return slices.DeleteFunc(list, func(x store.Trouble) bool { return now.Sub(x.Retry) > past }), err
+}
+
+// Advise returns a sentence and a cure for each of the Current troubles.
+func Advise(tx *store.View, now time.Time) (out []store.Violation, err error) {
+	list, err := Current(tx, now)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	apps, err := tx.Apps()
+	names := make(map[int64]string)
+	for _, a := range apps {
+		names[a.ID] = a.Name
+	}
+	for _, x := range list {
+		daemon, _, _ := strings.Cut(x.Daemon, " ")
+		item := "workunit"
+		if daemon == "trickler" {
+			item = "message"
+		}
+		out = append(out, store.Violation{
+			Rule: "daemons can handle the work of applications", Count: int(x.Waiting), Advice: true,
+			Rows: []string{fmt.Sprintf("the %s could not handle %s of %s; the last error is: %s", daemon, words.Count(int(x.Waiting), item), names[x.AppID], x.Error)},
+			Mend: "mend what the error names; the server tries again by itself, first at " + x.Retry.Local().Format(time.TimeOnly),
+		})
+	}
+	return out, err
+}
