@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -98,7 +100,7 @@ func TestManager(t *testing.T) {
 		}
 		// It is asked again after its hour, fails, and is left alone for a while.
 		s = w.after(t, time.Hour)
-		if w.count(manage) != 2 || s.Manager.Trouble != "The address leads nowhere (HTTP 404 Not Found): it is wrong, or the account manager has moved or closed." || !s.Manager.NextContact.After(time.Now()) {
+		if w.count(manage) != 2 || s.Manager.Trouble != "The address leads nowhere (HTTP 404 Not Found): it is wrong, or the account manager has moved or closed." || !strings.Contains(s.Manager.TroubleCure, "starling manager leave") || !s.Manager.NextContact.After(time.Now()) {
 			t.Errorf("after an hour: asked %d times, %+v", w.count(manage), s.Manager)
 		}
 		if told := w.told[1]; !strings.Contains(told, "<opaque>\n<mark>7</mark>") || !strings.Contains(told, "<account_key>0abc</account_key>") || !strings.Contains(told, "<previous_host_cpid>"+strings.Repeat("c", 32)) {
@@ -179,25 +181,31 @@ func TestLeaveManager(t *testing.T) {
 	}
 }
 
-// TestManagerRefuses checks that nothing is kept about a manager that refused the account, and that
-// its reason is shown.
+// TestManagerRefuses checks that nothing is kept about a manager that refused the account or does not
+// answer, and that the reason is shown.
 func TestManagerRefuses(t *testing.T) {
 	t.Parallel()
 	answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
 	answers[manage] = []answer{
+		{code: hangs},
 		{code: 200, body: []byte("<acct_mgr_reply><error_num>-206</error_num></acct_mgr_reply>")},
 		{code: 200, body: []byte("<acct_mgr_reply><error>come back tomorrow</error></acct_mgr_reply>")},
 		{code: 200, body: []byte("<acct_mgr_reply></acct_mgr_reply>")},
 		{code: 200, body: []byte("<html>Log in to the hotel</html>")},
+		{code: 410},
 	}
 	w := newWorld(t, demoURL, answers, nil)
 	w.run(func(t *testing.T) {
-		for _, want := range []string{"wrong password", "come back tomorrow", "no signing key", "a web page that is not an account manager's"} {
-			if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err == nil || !strings.Contains(err.Error(), want) {
+		for i, want := range []string{"does not answer", "rejects the name or the password", "refuses: come back tomorrow.", "lacks a signing key", "a web page that is not an account manager's", "Der Kontomanager wurde geschlossen (HTTP 410 Gone)."} {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			err := w.a.JoinManager(ctx, managerURL, "Ann", "hash")
+			got, _ := words.Explanation(err)
+			if l := []words.Language{words.English, "de"}[i/5]; !strings.Contains(got.In(l), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}
+			cancel()
 		}
-		if s := w.after(t, 3*time.Hour); s.Manager != nil || w.count(manage) != 4 {
+		if s := w.after(t, 3*time.Hour); s.Manager != nil || w.count(manage) != 6 {
 			t.Errorf("manager %+v, asked %d times", s.Manager, w.count(manage))
 		}
 	})

@@ -28,8 +28,10 @@ import (
 
 // An answer is one recorded HTTP answer. One with code 0 is a connection that
 // cannot be made.
+const hangs = -1
+
 type answer struct {
-	code int
+	code int // or hangs
 	body []byte
 	cut  bool // the connection ends before the body does
 }
@@ -110,8 +112,14 @@ func (p *peer) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	a := list[min(p.asked[kind], len(list)-1)]
 	p.asked[kind]++
-	if a.code == 0 {
+	switch a.code {
+	case 0:
 		return nil, io.ErrUnexpectedEOF
+	case hangs:
+		p.mu.Unlock()
+		<-r.Context().Done()
+		p.mu.Lock()
+		return nil, r.Context().Err()
 	}
 	content := io.Reader(bytes.NewReader(a.body))
 	if a.cut {

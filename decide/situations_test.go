@@ -64,6 +64,9 @@ func TestSituations(t *testing.T) {
 	section("A project that cannot be reached, or refuses",
 		"`trouble_code` in `starling status --json`. Provoked with real servers in `scheduler_op/trouble_test.go`.",
 		troubles(), codes(t, "../reason", "trouble.go", "Code"))
+	section("An account manager that cannot be reached, or refuses",
+		"`trouble_code` in `starling manager status --json`, or a code of the list above.",
+		managers(), codes(t, "../reason", "manager.go", "Code"))
 	section("Tasks that fail",
 		"`failing.code`. Provoked with real programs in `agent/failing_test.go`.",
 		failures(), codes(t, "../reason", "failure.go", "Code"))
@@ -129,6 +132,15 @@ func troubles() (list []situation) {
 	return list
 }
 
+func managers() (list []situation) {
+	about := map[reason.Code]string{reason.ManagerNone: "a.example", reason.ManagerRefuses: "the account is locked", reason.ManagerClosed: "HTTP 410 Gone"}
+	for _, s := range reason.Managers {
+		x := reason.Reason{Code: s.Code, About: cmp.Or(about[s.Code], "HTTP 503 Service Unavailable")}
+		list = append(list, situation{string(s.Code), x.Text(now).String(), x.ManagerCure(url).String()})
+	}
+	return list
+}
+
 func failures() (list []situation) {
 	about := map[reason.Code]string{
 		reason.Crashed: "signal 11, segmentation fault", reason.ExitStatus: "exit status 3",
@@ -142,6 +154,7 @@ func failures() (list []situation) {
 			text = map[reason.Code]string{ // see agent/view
 				reason.AbortedByProject: "The project no longer needs this task and aborted it. It will be reported at the next contact.",
 				reason.AbortedByUser:    "You aborted this task. It will be reported at the next contact.",
+				reason.AbortedByManager: "Your account manager aborted this task. It will be reported at the next contact.",
 				reason.TransferCanceled: "Failed: " + x.Text(now).String() + ". It will be reported at the next contact.",
 			}[s.Code]
 		}

@@ -34,6 +34,7 @@ const (
 	LateStart        Code = "not_started_by_deadline"
 	AbortedByProject Code = "aborted_by_project"
 	AbortedByUser    Code = "aborted_by_user"
+	AbortedByManager Code = "aborted_by_manager"
 	OtherFailure     Code = "failed"
 )
 
@@ -71,6 +72,7 @@ var Failures = []Entry{
 	{LateStart, "its deadline passed before it was started", "", "If this happens often, keep fewer tasks queued: set work_buf_min_days and work_buf_additional_days to less."},
 	{AbortedByProject, "the project no longer needs it and aborted it", "", "Nothing is wrong with this computer."},
 	{AbortedByUser, "you aborted it", "", "Nothing is wrong with this computer."},
+	{AbortedByManager, "your account manager aborted it", "", "Nothing is wrong with this computer."},
 	{OtherFailure, "an unknown error occurred", "", theirs},
 }
 
@@ -78,7 +80,7 @@ var Failures = []Entry{
 // others were ended on purpose.
 func (r Reason) Computer() bool {
 	switch r.Code {
-	case "", AbortedByProject, AbortedByUser, TransferCanceled:
+	case "", AbortedByProject, AbortedByUser, AbortedByManager, TransferCanceled:
 		return false
 	}
 	return true
@@ -92,6 +94,8 @@ func (r Reason) Ended() words.Text {
 		return words.And(words.T("The project no longer needs this task and aborted it."), reported)
 	case AbortedByUser:
 		return words.And(words.T("You aborted this task."), reported)
+	case AbortedByManager:
+		return words.And(words.T("Your account manager aborted this task."), reported)
 	}
 	var wrote words.Text
 	if r.Detail != "" {

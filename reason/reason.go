@@ -65,7 +65,7 @@ type made struct {
 // table has the texts for each code.
 var table = func() map[Code]*made {
 	all := make(map[Code]*made)
-	for _, part := range [][]Entry{Troubles, Failures, Obstacles, Refusals, Requests, Tasks} {
+	for _, part := range [][]Entry{Troubles, Managers, Failures, Obstacles, Refusals, Requests, Tasks} {
 		for _, e := range part {
 			all[e.Code] = &made{e, words.T(e.Text), words.T(e.Unnamed), Sentences(e.Cure)}
 		}
@@ -139,7 +139,7 @@ func (r Reason) Cure(masterURL string) words.Text {
 }
 
 // endings are the sentences at the end of several cures.
-var endings = []string{tryNow, keeps, nomore, retries, Elsewhere, detach}
+var endings = []string{tryNow, syncNow, leaveIt, keeps, nomore, retries, Elsewhere, detach}
 
 // Sentences divides the template of a cure before its usual endings, which are translated once.
 func Sentences(cure string) []string {

@@ -17,7 +17,7 @@ const project = "http://p.example/"
 // TestEveryCodeHasATextAndACure reads all of them as people do.
 func TestEveryCodeHasATextAndACure(t *testing.T) {
 	seen := make(map[reason.Code]bool)
-	for _, e := range slices.Concat(reason.Troubles, reason.Failures, reason.Obstacles, reason.Refusals, reason.Requests, reason.Tasks) {
+	for _, e := range slices.Concat(reason.Troubles, reason.Managers, reason.Failures, reason.Obstacles, reason.Refusals, reason.Requests, reason.Tasks) {
 		if seen[e.Code] {
 			t.Errorf("%s is there twice", e.Code)
 		}

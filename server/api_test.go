@@ -163,20 +163,28 @@ func TestAPI(t *testing.T) {
 			t.Errorf("retired: HTTP %d, %s, want %s", code, text, want)
 		}
 	}
-	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/workunits/second/files/%s", b.ID, out.Name), "", nil); code != 404 {
-		t.Errorf("output of a retired batch: HTTP %d, %s", code, text)
+	for _, path := range []string{"workunits/second/files/" + out.Name, "outputs.zip"} {
+		if code, text := p.ask("GET", fmt.Sprintf("batches/%d/%s", b.ID, path), "", nil); code != 410 || !strings.Contains(text, "the batch was retired") {
+			t.Errorf("%s of a retired batch: HTTP %d, %s", path, code, text)
+		}
 	}
 	if _, text := p.ask("GET", fmt.Sprintf("batches/%d", b.ID), "", nil); !strings.Contains(text, `"retired":true`) || !strings.Contains(text, `"done":true`) {
 		t.Errorf("a retired batch: %s", text)
 	}
 	// A batch that was purged is done, and is not made again.
-	w.ahead += 60 * 24 * time.Hour
+	var given batchAnswer
+	p.ask("POST", "batches", strings.Replace(body, "run-1", "run-2", 1), &given)
+	p.ask("DELETE", fmt.Sprintf("batches/%d", given.ID), "", nil)
 	testwait.Until(t, "the batch to be purged", func() bool {
+		w.ahead += 10 * 24 * time.Hour
 		w.step()
 		return w.status().Workunits.Total == 0
 	})
 	if code, text := p.ask("POST", "batches", body, &b); code != 200 || !b.Done || !b.Expired || w.status().Workunits.Total != 0 {
 		t.Errorf("after it was purged: HTTP %d, %s, %d workunits", code, text, w.status().Workunits.Total)
+	}
+	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/outputs.zip", given.ID), "", nil); code != 410 || !strings.Contains(text, "no longer lists all jobs") {
+		t.Errorf("an archive of purged jobs: HTTP %d, %s", code, text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -517,7 +518,10 @@ func TestMetricsAreNotPublic(t *testing.T) {
 	ready("without upload/", 503)
 	w.must(os.Rename(upload+".away", upload))
 	ready("with it", 200)
-	w.must(w.p.Store.Close())
+	files := filepath.Join(upload, ".tmp")
+	w.must(os.Remove(files))
+	ready("without room for files", 503)
+	w.must(errors.Join(os.Mkdir(files, 0o700), w.p.Store.Close()))
 	ready("without a database", 503)
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 )
 
 // A Manager is the account manager that this host follows. The zero value means that it follows
@@ -23,9 +24,8 @@ type Manager struct {
 	Dynamic       bool                   `json:"dynamic,omitzero"`       // its preferences override the projects' preferences
 	NoNotices     bool                   `json:"no_notices,omitzero"`    // it does not want notices of projects to be shown
 
-	Retry                   // after failures, and otherwise when it wants to be contacted again
-	Last          time.Time `json:"last,omitzero"`           // last usable reply, or zero for none
-	Trouble       string    `json:"trouble,omitzero"`        // why the last contact failed, or "" if it did not
-	WrongPassword bool      `json:"wrong_password,omitzero"` // whether a wrong password is the reason
-	Messages      []string  `json:"messages,omitzero"`       // of the last reply, for people
+	Retry                  // after failures, and otherwise when it wants to be contacted again
+	Last     time.Time     `json:"last,omitzero"`     // last usable reply, or zero for none
+	Why      reason.Reason `json:"why,omitzero"`      // the last contact failed (zero if it did not)
+	Messages []string      `json:"messages,omitzero"` // of the last reply, for people
 }

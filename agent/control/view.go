@@ -71,14 +71,16 @@ type Power struct {
 
 // A Manager is the account manager that the agent follows.
 type Manager struct {
-	URL         string    `json:"url"`
-	Name        string    `json:"name"`
-	Login       string    `json:"login"`
-	UserName    string    `json:"user_name,omitempty"`
-	LastContact time.Time `json:"last_contact,omitzero"`
-	NextContact time.Time `json:"next_contact,omitzero"`
-	Trouble     string    `json:"trouble,omitempty"`  // why the last contact failed
-	Messages    []string  `json:"messages,omitempty"` // of the last reply
+	URL         string      `json:"url"`
+	Name        string      `json:"name"`
+	Login       string      `json:"login"`
+	UserName    string      `json:"user_name,omitempty"`
+	LastContact time.Time   `json:"last_contact,omitzero"`
+	NextContact time.Time   `json:"next_contact,omitzero"`
+	Trouble     string      `json:"trouble,omitempty"` // why the last contact failed
+	TroubleCode reason.Code `json:"trouble_code,omitempty"`
+	TroubleCure string      `json:"trouble_cure,omitempty"`
+	Messages    []string    `json:"messages,omitempty"` // of the last reply
 }
 
 // Achieved has the results of the last days.

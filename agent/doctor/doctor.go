@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -103,13 +104,19 @@ func powerOf(p control.Power) Finding {
 const leastDisk = 200e6
 
 // Examine looks at an agent's data directory, this computer and the projects'
-// servers. It changes nothing. What detect finds are the computer's coprocessors. Texts are in the
-// language of ctx.
-func Examine(ctx context.Context, dataDir string, detect func(context.Context) gpus.Report) []Finding {
-	return in(words.LanguageOf(ctx), examine(ctx, dataDir, detect))
+// servers. It changes nothing. What detect finds are the computer's coprocessors. own is nil if the
+// caller is not the agent. Texts are in the language of ctx.
+func Examine(ctx context.Context, dataDir string, detect func(context.Context) gpus.Report, own *Tools) []Finding {
+	return in(words.LanguageOf(ctx), examine(ctx, dataDir, detect, own))
 }
 
-func examine(ctx context.Context, dataDir string, detect func(context.Context) gpus.Report) []Finding {
+// Tools is the port of a running agent for BOINC's tools, and whether it could be opened.
+type Tools struct {
+	Port   int
+	Opened atomic.Bool
+}
+
+func examine(ctx context.Context, dataDir string, detect func(context.Context) gpus.Report, own *Tools) []Finding {
 	all := []Finding{data(dataDir), disk(dataDir), memory(dataDir)}
 	s, wrong, err := settings.InForce(dataDir, time.Now())
 	_, _, errPrefs := rules.Layers(dataDir, s.Venue, time.Now())
@@ -122,7 +129,14 @@ func examine(ctx context.Context, dataDir string, detect func(context.Context) g
 	all = append(all, text("accounts", err))
 	status, err := control.NewClient(dataDir).Status(ctx)
 	running := err == nil
-	all = append(all, agentRuns(err), port(ctx, s.GUIRPCPort, running), tools(dataDir, s.GUIRPCPort), box(s.Sandbox), idle(status.Helpers))
+	number, opened := s.GUIRPCPort, running
+	if own != nil {
+		number, opened = own.Port, own.Opened.Load()
+	}
+	all = append(all, agentRuns(err), port(ctx, number, opened), tools(dataDir, number), box(s.Sandbox), idle(status.Helpers))
+	if s.NCPUs > runtime.NumCPU() {
+		all = append(all, Finding{"CPUs", Note, words.T("ncpus = {n}, but this computer has {actual}: tasks share its CPUs and may miss their deadlines", "n", s.NCPUs, "actual", runtime.NumCPU()), words.T("remove ncpus from starling.toml, unless it is for a test")})
+	}
 	var coprocs gpus.Set
 	if gpus.Wanted(s) {
 		report := detect(ctx)
@@ -290,8 +304,8 @@ func agentRuns(err error) Finding {
 	return Finding{"agent", Wrong, words.Plain(sysfault.Plain(err)), words.T("see its log")}
 }
 
-// port reports whether an agent could listen on the port for BOINC's tools.
-func port(ctx context.Context, n int, running bool) Finding {
+// port reports whether an agent could listen on the port for BOINC's tools, unless it does.
+func port(ctx context.Context, n int, opened bool) Finding {
 	f := Finding{Check: "port for BOINC's tools", Grade: Good, Text: words.T("disabled")}
 	if n == 0 {
 		return f
@@ -301,7 +315,7 @@ func port(ctx context.Context, n int, running bool) Finding {
 	if err == nil {
 		_ = l.Close()
 		f.Text = words.T("{port} is free", "port", n)
-	} else if !running {
+	} else if !opened {
 		f.Grade, f.Text = Wrong, words.Plain(sysfault.Plain(err))
 		f.Fix = words.T("a BOINC client or another agent is using the port; stop that program, or set another gui_rpc_port in starling.toml")
 	}

@@ -144,24 +144,36 @@ func none(context.Context) gpus.Report { return gpus.Report{} }
 
 func TestExamine(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, settings.File), []byte("gui_rpc_port = 0\nloglevel = \"info\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, settings.File), []byte("gui_rpc_port = 0\nloglevel = \"info\"\nncpus = 5000\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, settings.PrefsFile), []byte("max_cpus = \"2\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := Examine(t.Context(), dir, none)
+	all := Examine(t.Context(), dir, none, nil)
 	if f := of(t, all, "settings"); f.Grade != Wrong || !strings.Contains(f.Text.String(), "starling.toml:2") || !strings.Contains(f.Text.String(), "prefs.toml:1") {
+		t.Errorf("%+v", f)
+	}
+	if f := of(t, all, "CPUs"); f.Grade != Note || !f.Fix.Is() {
 		t.Errorf("%+v", f)
 	}
 	if f := of(t, all, "data directory"); f.Grade != Good {
 		t.Errorf("%+v", f)
 	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	own := &Tools{Port: l.Addr().(*net.TCPAddr).Port} // of the command line, and taken by another program
+	if f := of(t, Examine(t.Context(), dir, none, own), "port for BOINC's tools"); f.Grade != Wrong {
+		t.Errorf("the port of the command line: %+v", f)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("something was left behind: %v, %v", entries, err)
 	}
-	if f := of(t, Examine(t.Context(), filepath.Join(dir, settings.File), none), "data directory"); f.Grade != Wrong {
+	if f := of(t, Examine(t.Context(), filepath.Join(dir, settings.File), none, nil), "data directory"); f.Grade != Wrong {
 		t.Errorf("a file for a folder: %+v", f)
 	}
 }
@@ -177,7 +189,7 @@ func TestADamagedStateIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	find := func() Finding {
-		for _, f := range Examine(t.Context(), dir, none) {
+		for _, f := range Examine(t.Context(), dir, none, nil) {
 			if f.Check == "state" {
 				return f
 			}

@@ -40,11 +40,7 @@ func Ended(db *state.DB, r state.Result) state.EndedTask {
 		e.Outcome, e.By = outcome(r, f.Code)
 		e.Code, e.About, e.Text, most = string(f.Code), f.About, sentence(f.Text(r.Completed).String()), endedStderr
 	}
-	switch {
-	case e.By != state.ByUser:
-	case r.Message == AbortedByManager:
-		e.By, e.Text = state.ByManager, "Your account manager aborted it."
-	case r.Message == ProjectLeft:
+	if e.By == state.ByUser && r.Message == ProjectLeft {
 		e.Text = "The project was detached or reset."
 	}
 	e.Stderr = tail(Written(r.Stderr), most)
@@ -68,6 +64,8 @@ func outcome(r state.Result, code reason.Code) (state.Outcome, state.Actor) {
 		return state.TaskAborted, state.ByUser
 	case reason.AbortedByProject:
 		return state.TaskAborted, state.ByProject
+	case reason.AbortedByManager:
+		return state.TaskAborted, state.ByManager
 	case reason.LateStart:
 		return state.TaskAborted, state.ByAgent
 	}

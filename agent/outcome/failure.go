@@ -31,6 +31,8 @@ func Failure(db *state.DB, r state.Result) reason.Reason {
 	case r.Cause.Is():
 		cause := r.Cause.Or(reason.OtherFailure)
 		f.Code, f.About = cause.Code, cause.About
+	case r.ExitStatus == protocol.ExitAbortedByUser && r.Message == AbortedByManager:
+		f.Code = reason.AbortedByManager
 	case r.ExitStatus == protocol.ExitDownloadFailed:
 		f.Code, f.About = download(db, r)
 	case r.ExitStatus == protocol.ExitUploadFailed:

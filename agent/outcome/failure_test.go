@@ -33,6 +33,7 @@ func TestHowTasksFail(t *testing.T) {
 		{protocol.ExitStartFailed, "fork/exec: permission denied", reason.Reason{}, reason.NotStarted, "could not be started"},
 		{protocol.ExitUnstartedLate, "late", reason.Reason{}, reason.LateStart, "deadline"},
 		{protocol.ExitAbortedByUser, "aborted by user", reason.Reason{}, reason.AbortedByUser, "you"},
+		{protocol.ExitAbortedByUser, outcome.AbortedByManager, reason.Reason{}, reason.AbortedByManager, "your account manager"},
 		{protocol.ExitAbortedByProject, "", reason.Reason{}, reason.AbortedByProject, "no longer needs"},
 		{-1, "open slots/0/out_1: something new", reason.Reason{}, reason.OtherFailure, "an unknown error occurred"},
 		{0, "open slots/0/out_1: something new", reason.Reason{}, reason.OutputWrong, "left no usable output"},

@@ -1,16 +1,18 @@
 package talk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/decide/acctmgr"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/reason"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 )
@@ -57,7 +59,7 @@ func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (stat
 			err = errors.New("a request to the account manager is already in progress")
 		}
 		if err == nil {
-			t.askManager(m, done)
+			t.askManager(ctx, m, done)
 		}
 		return err
 	})
@@ -67,8 +69,6 @@ func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (stat
 	select {
 	case err := <-done:
 		return err
-	case <-ctx.Done():
-		return errors.New("the account manager has not replied yet")
 	case <-t.Ctx.Done():
 		return errors.New("the agent is stopping")
 	}
@@ -107,18 +107,21 @@ func (t *Talk) FollowManager(now time.Time, w *core.Waker) {
 		w.By(m.NextTry)
 		return
 	}
-	t.askManager(m, nil)
+	t.askManager(t.Ctx, m, nil)
 }
 
-// askManager starts a conversation with m. Its outcome is sent to done, if that is not nil. done
-// must have room for it.
-func (t *Talk) askManager(m state.Manager, done chan<- error) {
+// askManager starts a conversation with m, which ends with ctx. Its outcome is sent to done, if that is
+// not nil. done must have room for it.
+func (t *Talk) askManager(ctx context.Context, m state.Manager, done chan<- error) {
 	t.manages = true
 	_, before := t.DB.Managers.Get(state.Self)
 	req := t.managerRequest(m, time.Now())
 	t.Log.Info("contacting account manager", "manager", m.URL)
 	go func() {
-		reply, err := t.Sched.Manager(t.Ctx, m.URL, req)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(t.Ctx, cancel)()
+		reply, err := t.Sched.Manager(ctx, m.URL, req)
 		t.Post(ManagerAnswered{m, before, reply, err, done})
 	}()
 }
@@ -142,23 +145,24 @@ func (t *Talk) managerOver(e ManagerAnswered) {
 func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, err error, now time.Time) error {
 	followed, joined := t.DB.Managers.Get(state.Self)
 	if err != nil {
-		if !joined || m.Login != followed.Login || m.PasswordHash != followed.PasswordHash {
-			return words.Explain(err, words.Plain(ofManager.Replace(schedulerop.Text(err, now).String()))) // someone tried, and gets the error
+		why := managerTrouble(err, m.URL, now)
+		if !joined || m.Login != followed.Login || m.PasswordHash != followed.PasswordHash || errors.Is(err, context.Canceled) {
+			return words.Explain(err, why.Text(now)) // someone tried, and gets the error
 		}
-		refused, ok := errors.AsType[*protocol.AccountError](err)
 		f := followed
 		f.Failures++
-		f.NextTry, f.Trouble, f.WrongPassword = acctmgr.Failed(now, f.Failures, t.Rand), managerTrouble(err, m.URL, now), ok && refused.Num == protocol.ErrNumBadPassword
+		f.NextTry, f.Why = acctmgr.Failed(now, f.Failures, t.Rand), why.After(f.Why, now)
 		t.Log.Warn("no usable reply from the account manager; trying again, and computing continues", "manager", m.URL, "at", f.NextTry, "err", err)
 		t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, f) })
-		return words.Explain(err, words.Plain(ofManager.Replace(schedulerop.Text(err, now).String())))
+		return words.Explain(err, why.Text(now))
 	}
 	plan := acctmgr.Decide(m.SigningKey, t.toPolicy(reply), t.managedProjects())
-	if plan.Refused != "" && !joined {
-		return fmt.Errorf("account manager %s: %s", m.URL, plan.Refused)
+	refused := refusal(plan)
+	if refused != nil && !joined {
+		return refused
 	}
 	m = accepted(m, reply, plan.Refused, now)
-	m.PreviousCPID = t.Host.HostCPID
+	m.PreviousCPID, m.Messages = t.Host.HostCPID, slices.Concat(m.Messages, plan.Notes)
 	again := m.NextTry
 	m.NextTry = now // a crash in the middle has it asked again
 	took := false
@@ -177,26 +181,35 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	if took {
 		t.Rules.MergePrefs()
 	}
-	if plan.Refused != "" {
-		err = errors.Join(err, errors.New(plan.Refused))
+	if err != nil {
+		t.Log.Error("some instructions of the account manager were not carried out", "manager", m.URL, "err", err)
 	}
-	return err
+	return cmp.Or(err, refused)
 }
 
-// managerTrouble returns a text for people about why the account manager gave no usable reply.
-func managerTrouble(err error, managerURL string, now time.Time) string {
-	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
-		return "It refuses: " + refused.Error()
+// refusal returns why the instructions of a reply do not count, nil if they do.
+func refusal(plan acctmgr.Plan) error {
+	if plan.Refused == "" {
+		return nil
 	}
-	return ofManager.Replace(schedulerop.Diagnose(err, managerURL, now).Text(now).String())
+	return words.Refuse(reason.Reason{Code: plan.Refused}.Text(time.Time{}))
 }
 
-// ofManager turns sentences about projects into sentences about an account manager.
-var ofManager = strings.NewReplacer("The project", "The account manager", "the project", "the account manager", "a project", "an account manager")
+// managerTrouble returns why the account manager gave no usable reply.
+func managerTrouble(err error, managerURL string, now time.Time) reason.Reason {
+	switch refused, ok := errors.AsType[*protocol.AccountError](err); {
+	case !ok:
+		return schedulerop.Diagnose(err, managerURL, now).OfManager()
+	case refused.Num == protocol.ErrNumBadPassword:
+		return reason.Reason{Code: reason.ManagerPassword}
+	default:
+		return reason.Reason{Code: reason.ManagerRefuses, About: refused.Text(), Detail: refused.Error()}
+	}
+}
 
 // accepted returns the record of a manager after a reply.
-func accepted(m state.Manager, r *protocol.ManagerReply, refused string, now time.Time) state.Manager {
-	m.Last, m.Trouble, m.WrongPassword, m.Messages = now, refused, false, r.Messages
+func accepted(m state.Manager, r *protocol.ManagerReply, refused reason.Code, now time.Time) state.Manager {
+	m.Last, m.Why, m.Messages = now, reason.Reason{Code: refused}, r.Messages
 	m.Failures, m.NextTry = 0, acctmgr.Succeeded(now, r.Repeat)
 	if refused != "" {
 		return m

@@ -67,7 +67,7 @@ func Problems(s control.Status, now time.Time, notify bool, l words.Language) (a
 		add(control.Problem{Kind: control.NoEffect, Key: x, Text: x}, false)
 	}
 	if m := s.Manager; m != nil && m.Trouble != "" {
-		add(control.Problem{Kind: control.ManagerTrouble, Text: m.Name + ": " + m.Trouble}, false)
+		add(control.Problem{Kind: control.ManagerTrouble, Text: cmp.Or(m.Name, m.URL) + ": " + m.Trouble, Cure: m.TroubleCure}, false)
 	}
 	if r := s.Newer; r != nil {
 		add(control.Problem{Kind: control.NewerVersion, Key: string(control.NewerVersion) + " " + r.Version, Text: words.T("Starling {new} is available; you have {version}. See {url}", "new", r.Version, "version", s.Version, "url", r.URL).In(l)}, true)

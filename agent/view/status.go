@@ -298,10 +298,14 @@ func (f *Facts) manager() *control.Manager {
 	if !ok {
 		return nil
 	}
-	return &control.Manager{
+	v := &control.Manager{
 		URL: m.URL, Name: m.Name, Login: m.Login, UserName: m.UserName, LastContact: m.Last, NextContact: m.NextTry,
-		Trouble: m.Trouble, Messages: m.Messages,
+		Trouble: f.in(m.Why.Text(f.Now)), TroubleCode: m.Why.Code, Messages: m.Messages,
 	}
+	if m.Why.Is() {
+		v.TroubleCure = f.in(m.Why.ManagerCure(m.URL))
+	}
+	return v
 }
 
 // achievedDays is the number of days for which the status shows the results.

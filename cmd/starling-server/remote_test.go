@@ -125,6 +125,9 @@ func TestRemote(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
+	if err := remote("fetch", p.URL, "1", "--output", filepath.Join(dir, "late")); err == nil || !strings.Contains(err.Error(), "the batch was retired") {
+		t.Errorf("fetched after it was retired: %v", err)
+	}
 	if left, err := filepath.Glob(filepath.Join(p.Dir, "results", "*", "api1_*")); err != nil || len(left) > 0 {
 		t.Errorf("after it was retired there are %v, %v", left, err)
 	}

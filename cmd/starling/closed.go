@@ -24,5 +24,5 @@ func (o *options) explained(err error) error {
 	if errDir != nil || errPath != nil || path != dir && !strings.HasPrefix(path, dir+string(filepath.Separator)) {
 		return err
 	}
-	return fmt.Errorf("%w: %s belongs to another user; try again with sudo, or, if no agent is running, %s", control.ErrForbidden, o.data, o.start())
+	return fmt.Errorf("%w: %s", control.ErrForbidden, phrase("{dir} belongs to another user; try again with sudo, or, if no agent is running, {command}", "dir", o.data, "command", o.start()))
 }

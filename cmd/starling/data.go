@@ -78,23 +78,23 @@ func usersData() string {
 // start returns how to start the agent of a command.
 func (o *options) start() string {
 	if runtime.GOOS == "windows" && o.data == usersData() && installer.Installed() {
-		return "start it with: starling service start, in a terminal that was opened with \"Run as administrator\""
+		return phrase("start it with: starling service start, in a terminal that was opened with \"Run as administrator\"")
 	} else if runtime.GOOS == "windows" {
-		return "start it with: starling run"
+		return phrase("start it with: starling run")
 	}
 	if o.data == installer.Packaged.DataDir && installer.Installed() {
-		return "start it with: sudo starling service start"
+		return phrase("start it with: sudo starling service start")
 	}
 	if installer.Installed() {
-		return "start your own with: starling run, or the computer's with: sudo starling service start"
+		return phrase("start your own with: starling run, or the computer's with: sudo starling service start")
 	}
-	return "start it with: starling run"
+	return phrase("start it with: starling run")
 }
 
 // reached turns a client's error into what to do about it.
 func (o *options) reached(err error) error {
 	if errors.Is(err, control.ErrNotRunning) {
-		return errors.New("no agent is running; " + o.start())
+		return errors.New(phrase("no agent is running; {command}", "command", o.start()))
 	}
 	return err
 }

@@ -25,7 +25,7 @@ func doctorCmd(o *options) *cobra.Command {
 			case errors.Is(err, control.ErrForbidden):
 				return err
 			case err != nil: // no agent, or one that does not answer: its files may have the reason
-				all = doctor.Examine(cmd.Context(), o.data, gpus.Detector{}.Detect)
+				all = doctor.Examine(cmd.Context(), o.data, gpus.Detector{}.Detect, nil)
 			}
 			wrong := 0
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)

@@ -30,7 +30,7 @@ func main() {
 	var o options
 	if err := commands(&o).ExecuteContext(ctx); err != nil {
 		err = o.explained(err)
-		fmt.Fprintln(plainWriter{os.Stderr}, "starling: "+schedulerop.Text(err, time.Now()).String())
+		fmt.Fprintln(plainWriter{os.Stderr}, "starling: "+schedulerop.Text(err, time.Now()).In(spoken()))
 		os.Exit(cli.Status(err))
 	}
 }

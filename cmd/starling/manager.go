@@ -146,6 +146,7 @@ func showManager(cmd *cobra.Command, s control.Status) {
 	}
 	if m.Trouble != "" {
 		line("problem", "%s", printable(m.Trouble))
+		line("you can", "%s", printable(m.TroubleCure))
 	}
 	line("next contact", "%s", when(m.NextContact))
 	for _, text := range m.Messages {

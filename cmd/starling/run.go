@@ -123,21 +123,24 @@ func runAgent(ctx context.Context, dataDir string, flags ports, whenIdle bool, r
 		}
 		log.Error("the dashboard is unavailable; computing continues", "err", err)
 	}
+	port, asked = choose(flags.guiRPC, s.GUIRPCPort)
+	own := &doctor.Tools{Port: port}
 	if err := control.Serve(served, dataDir, installer.Group(), a, control.Local{
-		Remote: door, Dashboard: page, Doctor: func(ctx context.Context) any { return doctor.Examine(ctx, dataDir, a.FindDevices) },
+		Remote: door, Dashboard: page, Doctor: func(ctx context.Context) any { return doctor.Examine(ctx, dataDir, a.FindDevices, own) },
 	}, log); err != nil {
 		return errors.Join(err, a.Close())
 	}
 	if err := session.Serve(served, dataDir, installer.Group() != "", helpers, log); err != nil {
 		log.Error("desktop sessions cannot report input to this agent; computing continues", "err", err)
 	}
-	port, asked = choose(flags.guiRPC, s.GUIRPCPort)
-	if err := serveTools(served, dataDir, a, port, log); err != nil {
+	err = serveTools(served, dataDir, a, port, log)
+	if err != nil {
 		if asked {
 			return errors.Join(err, a.Close())
 		}
 		log.Error("BOINC's tools cannot connect to this agent; computing continues", "err", err)
 	}
+	own.Opened.Store(err == nil)
 	if err := serveMetrics(served, a, s.MetricsPort, log); err != nil {
 		log.Error("metrics are unavailable; computing continues", "err", err)
 	}

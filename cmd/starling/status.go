@@ -29,6 +29,7 @@ func statusCmd(o *options) *cobra.Command {
 		}
 		if m := s.Manager; m != nil && m.Trouble != "" {
 			fmt.Fprintln(w, w.paint(yellow, phrase("Account manager: {text}", "text", printable(m.Trouble))))
+			showCure(w, m.TroubleCure)
 		}
 		if len(s.Projects) == 0 {
 			phraseln(w, "No projects are attached. Choose one with: starling attach")

@@ -84,7 +84,7 @@ func (o *options) frame(ctx context.Context, human func(display, control.Status)
 		return sysfault.Plain(err)
 	}
 	if !s.Running {
-		fmt.Fprintln(d, "No agent is running; "+o.start())
+		phraseln(d, "No agent is running; {command}", "command", o.start())
 	}
 	human(d, s)
 	return strings.TrimRight(text.String(), "\n")

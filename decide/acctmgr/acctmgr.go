@@ -8,6 +8,8 @@ package acctmgr
 import (
 	"fmt"
 	"strings"
+
+	"github.com/starling-grid/starling/reason"
 )
 
 // A Reply is a successful response from an account manager.
@@ -53,7 +55,7 @@ type Project struct {
 type Plan struct {
 	// Refused is why the reply's instructions about projects do not count. It is "" if they do. The
 	// manager is asked again all the same.
-	Refused string
+	Refused reason.Code
 	Attach  []Attachment
 	Keep    []Kept
 	Detach  []Detachment
@@ -83,13 +85,13 @@ type Detachment struct{ URL, Why string }
 func Decide(known string, r Reply, projects []Project) Plan {
 	switch key := strings.TrimSpace(r.SigningKey); {
 	case key == "":
-		return Plan{Refused: "its reply has no signing key, so its list of projects cannot be verified"}
+		return Plan{Refused: reason.ManagerUnsigned}
 	case known != "" && key != strings.TrimSpace(known):
-		return Plan{Refused: "its signing key has changed since you joined it; if the account manager confirms the change, leave it and join it again"}
+		return Plan{Refused: reason.ManagerKeyChanged}
 	}
 	attached := make(map[string]Project)
 	for _, p := range projects {
-		attached[p.URL] = p
+		attached[bare(p.URL)] = p
 	}
 	var plan Plan
 	for _, a := range r.Accounts {
@@ -97,7 +99,10 @@ func Decide(known string, r Reply, projects []Project) Plan {
 			plan.note("the resource share of %s is unchanged: %v is not between 0 and %d", a.URL, *s, MaxShare)
 			a.Terms.Share = nil
 		}
-		p, here := attached[a.URL]
+		p, here := attached[bare(a.URL)]
+		if here {
+			a.URL = p.URL
+		}
 		switch {
 		case here && a.Detach && p.Managed:
 			plan.Detach = append(plan.Detach, Detachment{a.URL, "the account manager removed it"})
@@ -114,7 +119,7 @@ func Decide(known string, r Reply, projects []Project) Plan {
 			plan.note("%s was not attached: the account manager sent no account key", a.URL)
 		default:
 			plan.Attach = append(plan.Attach, Attachment{a.URL, a.Authenticator, a.terms()})
-			attached[a.URL] = Project{URL: a.URL, Authenticator: a.Authenticator, Managed: true}
+			attached[bare(a.URL)] = Project{URL: a.URL, Authenticator: a.Authenticator, Managed: true}
 		}
 	}
 	return plan
@@ -146,6 +151,12 @@ func (a Account) terms() Terms {
 		t.DetachWhenDone, t.NoMoreWork = true, &yes
 	}
 	return t
+}
+
+// bare returns an address without http or https: a project is attached by one of them.
+func bare(u string) string {
+	_, rest, _ := strings.Cut(u, "://")
+	return rest
 }
 
 // weak reports whether a key lets a host compute for an account and nothing else.

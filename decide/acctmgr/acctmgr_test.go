@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/decide/acctmgr"
+	"github.com/starling-grid/starling/reason"
 )
 
 const (
@@ -63,20 +64,25 @@ func TestOnlyTheManagersKeyCounts(t *testing.T) {
 	if p := acctmgr.Decide(key+"\n", r, nil); p.Refused != "" || len(p.Attach) != 1 {
 		t.Errorf("with the known key: %+v", p)
 	}
-	if p := acctmgr.Decide("1024\ndef\n.", r, nil); !strings.Contains(p.Refused, "leave it and join it again") || len(p.Attach) != 0 {
+	if p := acctmgr.Decide("1024\ndef\n.", r, nil); p.Refused != reason.ManagerKeyChanged || len(p.Attach) != 0 {
 		t.Errorf("with another key: %+v", p)
 	}
 	r.SigningKey = ""
-	if p := acctmgr.Decide("", r, nil); !strings.Contains(p.Refused, "no signing key") || len(p.Attach) != 0 {
+	if p := acctmgr.Decide("", r, nil); p.Refused != reason.ManagerUnsigned || len(p.Attach) != 0 {
 		t.Errorf("without a key: %+v", p)
 	}
 }
 
 func TestNamedTwice(t *testing.T) {
-	a := acctmgr.Account{URL: url, Authenticator: "k"}
-	p := acctmgr.Decide("", acctmgr.Reply{SigningKey: key, Accounts: []acctmgr.Account{a, a}}, nil)
+	a, plain := acctmgr.Account{URL: url, Authenticator: "k"}, acctmgr.Account{URL: "http://p.example/", Authenticator: "k"}
+	p := acctmgr.Decide("", acctmgr.Reply{SigningKey: key, Accounts: []acctmgr.Account{a, a, plain}}, nil)
 	if len(p.Attach) != 1 {
 		t.Errorf("attached %d times", len(p.Attach))
+	}
+	plain.Detach = true
+	p = acctmgr.Decide("", acctmgr.Reply{SigningKey: key, Accounts: []acctmgr.Account{plain}}, []acctmgr.Project{{URL: url, Managed: true}})
+	if len(p.Detach) != 1 || p.Detach[0].URL != url {
+		t.Errorf("named without TLS: %+v, want %s detached", p, url)
 	}
 }
 

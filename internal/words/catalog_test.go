@@ -22,7 +22,7 @@ import (
 // TestCatalogOfTheAgent compares the translations of the agent's texts with its sources.
 func TestCatalogOfTheAgent(t *testing.T) {
 	all, texts := make(map[string]bool), make(map[string]bool)
-	for _, part := range [][]reason.Entry{reason.Troubles, reason.Failures, reason.Obstacles, reason.Refusals, reason.Requests, reason.Tasks} {
+	for _, part := range [][]reason.Entry{reason.Troubles, reason.Managers, reason.Failures, reason.Obstacles, reason.Refusals, reason.Requests, reason.Tasks} {
 		for _, e := range part {
 			for _, s := range append(reason.Sentences(e.Cure), e.Text, e.Unnamed) {
 				if s != "" && s != "{detail}." {

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import List, Sequence
+from typing import Any, List, Sequence
 
 import pytest
 from conftest import Project
@@ -67,6 +67,25 @@ def test_large_inputs(grid: Grid, tmp_path: Path) -> None:
         assert result.read() == bytes([letter]) * size
     again = grid.map("shout", [path, path, b"b" * (1 << 20)], name="large")
     assert again.id == batch.id
+
+
+def test_an_input_that_changes_while_it_is_sent(grid: Grid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "growing"
+    path.write_bytes(b"a" * (1 << 20))
+    once = grid._transport._once
+
+    def slow(method: str, *args: Any) -> None:
+        with path.open("ab") as f:
+            f.write(b"more" if method == "PUT" else b"")
+        once(method, *args)
+
+    monkeypatch.setattr(grid._transport, "_once", slow)
+    with pytest.raises(GridError, match="growing was changed while it was sent"):
+        grid.map("shout", [path], name="growing")
+    with pytest.raises(GridError, match="growing was changed while it was sent"):
+        grid.upload(path)
+    with pytest.raises(GridError, match="no batch named growing"):
+        grid.batch("growing")
 
 
 def test_save_replaces_a_file(grid: Grid, tmp_path: Path) -> None:
@@ -208,8 +227,11 @@ def test_retire(grid: Grid) -> None:
     batch = grid.map("shout", ["x"])
     batch.wait()
     batch.retire()
-    with pytest.raises(Refused):
-        batch.futures[0].result().read()
+    for late in (batch.outputs, batch.futures[0].result().read):
+        with pytest.raises(Refused, match="the batch was retired: to compute it again"):
+            late()
+    with pytest.raises(GridError, match="no output files of job 0: the batch was retired"):
+        next(iter(grid.batch(batch.name))).read()
 
 
 def test_estimate(grid: Grid, tmp_path: Path) -> None:

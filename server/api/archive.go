@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,9 @@ func (a *API) archive(c *call, b store.APIBatch) (any, error) {
 		return list, err
 	}
 	list, err := next(0)
+	if err == nil {
+		err = a.whole(c, b.ID)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +61,9 @@ func (a *API) archive(c *call, b store.APIBatch) (any, error) {
 		}
 	}
 	if err == nil {
+		err = a.whole(c, b.ID)
+	}
+	if err == nil {
 		err = z.Close()
 	}
 	if err != nil {
@@ -64,6 +71,31 @@ func (a *API) archive(c *call, b store.APIBatch) (any, error) {
 		panic(http.ErrAbortHandler)
 	}
 	return nil, nil
+}
+
+// whole refuses an archive of a batch whose outputs are not all to be had, which may change while
+// it is sent.
+func (a *API) whole(c *call, id int64) error {
+	b, err := a.own(c.Context(), c.token, strconv.FormatInt(id, 10))
+	if err != nil {
+		return err
+	}
+	s, err := a.status(c.Context(), b)
+	switch {
+	case err != nil:
+		return err
+	case s.Retired:
+		return retired(b)
+	case s.Expired:
+		return faultf(http.StatusGone, "fetch the files that GET …/workunits lists, and ask the project's operator for the others, which are kept",
+			"the project no longer lists all jobs of the batch %q, because they were done long ago", b.Name)
+	}
+	return nil
+}
+
+// retired is the refusal of the output of a batch that is retired.
+func retired(b store.APIBatch) error {
+	return faultf(http.StatusGone, "to compute it again, send it under another name", "the output of the batch %q was deleted, because the batch was retired", b.Name)
 }
 
 // addFolder adds the regular files of a folder, if it is there.

@@ -103,7 +103,11 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 	default:
 		err = s.Agent.Attach(r.Context(), u, key)
 	}
-	if err != nil {
+	switch {
+	case err != nil && q.Manager:
+		refuse(w, r, http.StatusUnprocessableEntity, err)
+		return
+	case err != nil:
 		refuseAccount(w, r, err)
 		return
 	}

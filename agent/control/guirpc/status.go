@@ -71,7 +71,7 @@ func writeStatus(w *bxml.Writer, v view.Tools) {
 		}
 	}
 	w.Int("network_status", online)
-	w.Bool("ams_password_error", v.Manager.WrongPassword)
+	w.Bool("ams_password_error", v.Manager.Why.Code == reason.ManagerPassword)
 	m := func(prefix string, p prefs.Permission, mode prefs.Mode) {
 		now := mode.At(v.Now)
 		left, perm := 0.0, now

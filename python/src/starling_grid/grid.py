@@ -120,7 +120,7 @@ class Grid:
         """
         path = Path(path)
         name = digest_of(path)[:32]
-        self._transport.upload("files/" + name, path)
+        self._upload(name, path)
         return Staged(name)
 
     def executor(
@@ -154,8 +154,15 @@ class Grid:
                 if e.status != 422:
                     raise
         for name, content in uploads.items():
-            self._transport.upload("files/" + name, content)
+            self._upload(name, content)
         return self._post(body)
+
+    def _upload(self, name: str, content: Body) -> None:
+        """Uploads an input, whose name ends with the digest of the content that was meant."""
+        self._transport.upload("files/" + name, content)
+        if isinstance(content, Path) and not name.endswith(digest_of(content)[:32]):
+            self._transport.fetch("DELETE", "files/" + name)
+            raise GridError(f"{content} was changed while it was sent, and no job was sent: call again once it is complete")
 
     def _post(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         answer: Mapping[str, Any] = self._transport.call("POST", "batches", body)

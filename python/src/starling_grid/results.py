@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Union
 from urllib.parse import quote
 
+from .errors import GridError
 from .transport import Transport
 
 # The file in which the project describes a result: its computers, run times and credit.
@@ -52,11 +53,16 @@ class Result:
         return details
 
     def _path(self, file: Optional[str]) -> str:
+        if not self.files:
+            raise GridError(
+                f"the project has no output files of job {self.job}: the batch was retired, or the application "
+                "writes none or stores them elsewhere"
+            )
+        names = ", ".join(self.files)
         if file is None:
             if len(self.files) != 1:
-                names = ", ".join(self.files) or "none"
                 raise ValueError(f"job {self.job} has {len(self.files)} output files ({names}): name one")
             file = next(iter(self.files))
         elif file not in self.files and file != SUMMARY:
-            raise KeyError(f"job {self.job} has no output file {file}: there are {', '.join(self.files) or 'none'}")
+            raise KeyError(f"job {self.job} has no output file {file}: there are {names}")
         return self._folder + quote(file)

@@ -174,7 +174,7 @@ func (p *Pages) outputs(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		p.withoutBatch(w, r, c, err)
 		return
-	case b.Retired: // the batch's page has the reason
+	case b.Retired, b.Expired: // the batch's page has the reason
 		http.Redirect(w, r, fmt.Sprint(p.Gate.MasterURL, "batches/", id), http.StatusSeeOther)
 		return
 	}
