@@ -111,7 +111,13 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	if _, err := operate.AddUser(t.Context(), w.p, "bob@example.org", "", "", w.now()); !errors.Is(err, store.ErrFull) {
 		t.Errorf("an operator reads %v", err)
 	}
+	if wrong := operate.CheckFolders(w.p); len(wrong) != 1 || !strings.Contains(wrong[0].Rows[0], "no space left") {
+		t.Errorf("an operator reads %+v", wrong)
+	}
 	w.must(os.Remove(fill))
+	if wrong := operate.CheckFolders(w.p); len(wrong) != 0 {
+		t.Errorf("with room again, an operator reads %+v", wrong)
+	}
 	c.compute(work)
 	if st := w.status(); st.Results.Granted != 1 || !st.Done || st.Users != 1 {
 		t.Errorf("got %+v", st)

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -111,20 +110,10 @@ func (s *Server) ready(ctx context.Context) error {
 			return fmt.Errorf("%s is missing or empty: mount its disk and restart the server", dir)
 		}
 	}
-	if err := writable(filepath.Join(s.Dir, project.UploadDir, ".tmp")); err != nil { // where all that arrives is first
+	if err := blob.Writable(filepath.Join(s.Dir, project.UploadDir)); err != nil {
 		return fmt.Errorf("files: %w; free some space or make the folder writable, and the server continues", err)
 	}
 	return nil
-}
-
-// writable returns why no file can be stored in a folder, nil if one can.
-func writable(dir string) error {
-	f, err := os.CreateTemp(dir, "ready")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(make([]byte, 64<<10))
-	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 func (s *Server) site(reported func()) (*web.Site, error) {

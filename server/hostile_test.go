@@ -513,15 +513,12 @@ func TestMetricsAreNotPublic(t *testing.T) {
 			t.Errorf("%s: HTTP %d, want %d", what, res.StatusCode, want)
 		}
 	}
-	upload := w.dir + "/upload"
+	upload := filepath.Join(w.dir, "upload")
 	w.must(os.Rename(upload, upload+".away"))
 	ready("without upload/", 503)
 	w.must(os.Rename(upload+".away", upload))
 	ready("with it", 200)
-	files := filepath.Join(upload, ".tmp")
-	w.must(os.Remove(files))
-	ready("without room for files", 503)
-	w.must(errors.Join(os.Mkdir(files, 0o700), w.p.Store.Close()))
+	w.must(w.p.Store.Close())
 	ready("without a database", 503)
 }
 

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/certs"
 	"github.com/starling-grid/starling/server/doctor"
 	"github.com/starling-grid/starling/server/project"
@@ -22,10 +22,7 @@ import (
 // Whether the user who runs the check may do so does not matter, since another may serve the project.
 func CheckFolders(p *project.Project) (wrong []store.Violation) {
 	for _, dir := range []string{p.Dir, filepath.Join(p.Dir, project.DownloadDir), filepath.Join(p.Dir, project.UploadDir)} {
-		f, err := os.CreateTemp(dir, ".doctor-*")
-		if err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
-		}
+		err := blob.Writable(dir)
 		if reason, ok := errors.AsType[*fs.PathError](err); ok && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
 			wrong = append(wrong, store.Violation{
 				Rule: "files can be written to the project's folders", Count: 1, Rows: []string{fmt.Sprintf("nothing can be written to %s: %v", dir, reason.Err)},
