@@ -101,7 +101,7 @@ func TestAccountManager(t *testing.T) {
 	if _, err := a.Run(ctx, "manager", "sync"); err == nil || !strings.Contains(err.Error(), "no account manager is in use") {
 		t.Errorf("asked without one: %v", err)
 	}
-	if _, err := a.Run(ctx, "manager", "join", m.URL, "--name", "Ann", "--password", "wrong"); err == nil || !strings.Contains(err.Error(), "No such name, or another password") {
+	if _, err := a.Run(ctx, "manager", "join", m.URL, "--name", "Ann", "--password", "wrong"); err == nil || !strings.Contains(err.Error(), "rejects the name or the password") {
 		t.Errorf("with a wrong password: %v", err)
 	}
 	if _, err := a.Run(ctx, "manager", "join", p.URL, "--name", "Ann", "--password", "secret"); err == nil || !strings.Contains(err.Error(), "is a project, not an account manager") {
