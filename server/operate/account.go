@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/deletion"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -44,8 +45,8 @@ func errDeleted(who string) error { return fmt.Errorf("account %s was deleted", 
 // SetPassword gives an account another password and ends its visits to the web pages. Its
 // computers stay attached: they use the account key.
 func SetPassword(ctx context.Context, p *project.Project, who, password string) error {
-	if err := p.Config.CheckPassword(password); err != nil {
-		return err
+	if fault := p.Config.PasswordFault(password); fault.Is() {
+		return words.Refuse(fault)
 	}
 	u, err := store.Read(ctx, p.Store, func(tx *store.View) (store.User, error) { return existing(tx, who) })
 	if err != nil {

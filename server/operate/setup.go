@@ -133,8 +133,8 @@ func AddUser(ctx context.Context, p *project.Project, email, name, password stri
 	}
 	hash := ""
 	if password != "" {
-		if err := p.Config.CheckPassword(password); err != nil {
-			return "", err
+		if fault := p.Config.PasswordFault(password); fault.Is() {
+			return "", words.Refuse(fault)
 		}
 		hash = protocol.PasswordHash(password, email)
 	}

@@ -202,7 +202,7 @@ func (a *fake) CreateAccount(_ context.Context, _, email, _, name string, consen
 func (a *fake) JoinManager(_ context.Context, u, login, hash string) error {
 	a.note("join %s %s %v", u, login, hash == protocol.PasswordHash("secret7", login))
 	if login == "nobody" {
-		return &protocol.AccountError{Num: protocol.ErrNumBadPassword}
+		return words.Refuse(reason.Reason{Code: reason.ManagerPassword}.Text(time.Now()))
 	}
 	a.change(func(p *view.Page) { p.Status.Manager = &control.Manager{Name: "BAM!", URL: u} })
 	return nil

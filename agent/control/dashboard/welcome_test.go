@@ -87,7 +87,7 @@ func TestJoinAManager(t *testing.T) {
 		!document.getElementById('attach-create').offsetHeight && !document.getElementById('attach-key').offsetHeight`)
 	b.Accessible("joining an account manager")
 	b.Do("be nobody", chromedp.SendKeys("#attach-email", "nobody"), chromedp.SendKeys("#attach-password", "secret7"), testbrowser.Press("#attach-account .primary"))
-	b.See("the refusal", `document.getElementById('attach-fault').textContent === 'Wrong password.'`)
+	b.See("the refusal", `document.getElementById('attach-fault').textContent === 'The account manager rejects the name or the password.'`)
 	b.Do("join", chromedp.SetValue("#attach-email", "anna"), testbrowser.Press("#attach-account .primary"))
 	b.See("that the manager chooses", `!document.getElementById('attach').open && document.getElementById('welcome-manager').textContent === 'Your account manager, BAM!, will choose the projects.'`)
 	if got := a.last(); got != "join https://bam.example/ anna true" {
