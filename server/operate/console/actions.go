@@ -22,6 +22,7 @@ type action struct {
 	Command string
 	Verb    string // in the path, if it differs from the command's (it is the command's flag then)
 	On      string // the page: a kind of row, or the path of a list
+	When    string // the state of the row in which it changes something, "" for any
 	Label   string
 	About   string
 	Inputs  []input
@@ -62,7 +63,7 @@ func chosen(label string) input { return input{Name: "id", Label: label, Type: "
 
 var actions = []action{
 	{
-		Command: "work cancel", On: "work", Label: "Cancel", About: "No more results are sent. Results in progress are aborted when their computers next contact the project. A workunit that has an outcome keeps it.",
+		Command: "work cancel", On: "work", When: "unfinished", Label: "Cancel", About: "No more results are sent. Results in progress are aborted when their computers next contact the project. A workunit that has an outcome keeps it.",
 		Inputs: []input{{Name: "reason", Label: "Reason, for the history", Type: "text"}},
 		do:     cancel(func(id int64) operate.CancelSpec { return operate.CancelSpec{IDs: []int64{id}} }),
 	},
@@ -75,7 +76,7 @@ var actions = []action{
 		do: cancel(func(id int64) operate.CancelSpec { return operate.CancelSpec{Batch: id} }),
 	},
 	{
-		Command: "work retry", On: "work", Label: "Retry", About: "For a workunit that was given up: earlier failures no longer count, and new results are created.",
+		Command: "work retry", On: "work", When: "error", Label: "Retry", About: "For a workunit that was given up: earlier failures no longer count, and new results are created.",
 		Inputs: []input{
 			{Name: "reason", Label: "Reason, for the history", Type: "text"},
 			{Name: "again", Label: "Also if the failure was already passed on to the project", Type: "checkbox"},
@@ -95,7 +96,7 @@ var actions = []action{
 		}),
 	},
 	{
-		Command: "work set", On: "work", Label: "Set the priority", About: "Higher is sent first.",
+		Command: "work set", On: "work", When: "unfinished", Label: "Set the priority", About: "Higher is sent first.",
 		Inputs: []input{{Name: "priority", Label: "Priority", Type: "number", Required: true}},
 		do: numbered(func(ctx context.Context, c *Console, f form, id int64) (string, error) {
 			return c.prioritize(ctx, []int64{id}, f)
@@ -113,7 +114,7 @@ var actions = []action{
 		}),
 	},
 	{
-		Command: "work cancel", Verb: "undo", On: "work", Label: "Undo the cancellation", About: "While its files are not deleted. New results are created as needed.",
+		Command: "work cancel", Verb: "undo", On: "work", When: "error", Label: "Undo the cancellation", About: "While its files are not deleted. New results are created as needed.",
 		Inputs: []input{{Name: "reason", Label: "Reason, for the history", Type: "text"}},
 		do:     cancel(func(id int64) operate.CancelSpec { return operate.CancelSpec{IDs: []int64{id}, Undo: true} }),
 	},
@@ -126,28 +127,28 @@ var actions = []action{
 		do: cancel(func(id int64) operate.CancelSpec { return operate.CancelSpec{Batch: id, Undo: true} }),
 	},
 	{
-		Command: "host ban", On: "host", Label: "Ban the computer", About: "It gets no more tasks. Its volunteer reads that the project has excluded the computer. It may still report the tasks that it has.",
+		Command: "host ban", On: "host", When: "active", Label: "Ban the computer", About: "It gets no more tasks. Its volunteer reads that the project has excluded the computer. It may still report the tasks that it has.",
 		do: excludeHost(true),
 	},
 	{
-		Command: "host unban", On: "host", Label: "Lift the ban", About: "The computer gets tasks again.",
+		Command: "host unban", On: "host", When: "banned", Label: "Lift the ban", About: "The computer gets tasks again.",
 		do: excludeHost(false),
 	},
 	{
-		Command: "user ban", On: "user", Label: "Ban the account", About: "Its computers get no tasks, it can add none, and its owner cannot log in.",
+		Command: "user ban", On: "user", When: "active", Label: "Ban the account", About: "Its computers get no tasks, it can add none, and its owner cannot log in.",
 		Inputs: []input{{Name: "reason", Label: "Reason, for the owner to read", Type: "text"}},
 		do:     banUser(true),
 	},
 	{
-		Command: "user unban", On: "user", Label: "Lift the ban", About: "Its computers get tasks again.",
+		Command: "user unban", On: "user", When: "banned", Label: "Lift the ban", About: "Its computers get tasks again.",
 		do: banUser(false),
 	},
 	{
-		Command: "user trust", On: "user", Label: "Trust the account", About: "Results of its computers decide about workunits in which the validator found a result suspicious.",
+		Command: "user trust", On: "user", When: "untrusted", Label: "Trust the account", About: "Results of its computers decide about workunits in which the validator found a result suspicious.",
 		do: trustUser(true),
 	},
 	{
-		Command: "user untrust", On: "user", Label: "End the trust", About: "Its computers get no more tasks that check suspicious results.",
+		Command: "user untrust", On: "user", When: "trusted", Label: "End the trust", About: "Its computers get no more tasks that check suspicious results.",
 		do: trustUser(false),
 	},
 	{
@@ -215,7 +216,7 @@ var actions = []action{
 	},
 }
 
-// actionsOf returns the actions of a page.
-func actionsOf(on string) []action {
-	return slices.DeleteFunc(slices.Clone(actions), func(a action) bool { return a.On != on })
+// actionsOf returns the actions of a page that change something if its row has certain states.
+func actionsOf(on string, states ...string) []action {
+	return slices.DeleteFunc(slices.Clone(actions), func(a action) bool { return a.On != on || !slices.Contains(states, a.When) })
 }

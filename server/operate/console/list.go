@@ -61,7 +61,7 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request, t tab) {
 		}
 		rows = append(rows, cells)
 	}
-	data["Rows"], data["Actions"] = rows, actionsOf(t.Path)
+	data["Rows"], data["Actions"] = rows, actionsOf(t.Path, "")
 	if list.Older > 0 {
 		given.Set("below", strconv.FormatInt(list.Older, 10))
 		data["Older"] = "/" + t.Path + "?" + given.Encode()

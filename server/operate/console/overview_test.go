@@ -118,3 +118,31 @@ func TestOneScale(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// A page offers the actions that would change its row.
+func TestOfferedActions(t *testing.T) {
+	for _, tt := range []struct {
+		on   string
+		row  any
+		want string
+	}{
+		{"work", &view.Workunit{State: "unfinished"}, "work-cancel work-set"},
+		{"work", &view.Workunit{State: "error"}, "work-retry work-undo"},
+		{"work", &view.Workunit{State: "canonical"}, ""},
+		{"batch", view.Batch{}, "batch-cancel batch-retry batch-set batch-undo"},
+		{"result", &view.Result{}, ""},
+		{"host", &view.Host{State: "active"}, "host-ban"},
+		{"host", &view.Host{State: "banned"}, "host-unban"},
+		{"user", &view.User{State: "active"}, "user-ban user-trust user-passwd user-delete"},
+		{"user", &view.User{State: "banned", Trusted: true}, "user-unban user-untrust user-passwd user-delete"},
+		{"user", &view.User{State: "deleted"}, ""},
+	} {
+		var got []string
+		for _, a := range actionsOf(tt.on, states(tt.row)...) {
+			got = append(got, a.Path())
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s %+v: got %v, want %s", tt.on, tt.row, got, tt.want)
+		}
+	}
+}

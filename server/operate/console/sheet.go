@@ -3,7 +3,6 @@ package console
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,7 +46,7 @@ func (c *Console) sheet(w http.ResponseWriter, r *http.Request, kind view.Kind) 
 	noun := nouns[kind]
 	data := map[string]any{
 		"Title": strings.ToUpper(noun[:1]) + noun[1:] + " " + asked, "Here": here[kind], "Sheet": s, "ID": id, "Kind": kind,
-		"Actions": slices.DeleteFunc(actionsOf(string(kind)), func(a action) bool { return slices.Contains(idle(v), a.Path()) }), "Said": c.done(r.URL.Query()),
+		"Actions": actionsOf(string(kind), states(v)...), "Said": c.done(r.URL.Query()),
 	}
 	if b, ok := v.(view.Batch); ok {
 		data["Batch"] = headOf(b)
@@ -55,36 +54,23 @@ func (c *Console) sheet(w http.ResponseWriter, r *http.Request, kind view.Kind) 
 	c.show(w, http.StatusOK, "sheet.html", data)
 }
 
-// idle returns the paths of actions that would not change a row, so that its page does not offer them.
-func idle(row any) []string {
+// states returns the words for a row's state, for action.When. It returns nil for a deleted account.
+func states(row any) []string {
 	switch v := row.(type) {
 	case *view.Workunit:
-		switch store.WorkunitState(v.State) {
-		case store.GivenUp:
-			return []string{"work-cancel", "work-set"}
-		case store.Canonical:
-			return []string{"work-cancel", "work-set", "work-retry", "work-undo"}
-		}
-		return []string{"work-retry", "work-undo"}
+		return []string{"", v.State}
 	case *view.Host:
-		if v.State == "banned" {
-			return []string{"host-ban"}
-		}
-		return []string{"host-unban"}
+		return []string{"", v.State}
 	case *view.User:
-		off := []string{"user-trust"}
-		if !v.Trusted {
-			off = []string{"user-untrust"}
+		switch {
+		case v.State == "deleted":
+			return nil
+		case v.Trusted:
+			return []string{"", v.State, "trusted"}
 		}
-		switch v.State {
-		case "deleted":
-			return []string{"user-ban", "user-unban", "user-trust", "user-untrust", "user-passwd", "user-delete"}
-		case "banned":
-			return append(off, "user-ban")
-		}
-		return append(off, "user-unban")
+		return []string{"", v.State, "untrusted"}
 	}
-	return nil
+	return []string{""}
 }
 
 // nouns are the names of rows for people, here of the list that each kind is in.
