@@ -9,15 +9,23 @@ package pass
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 )
 
-// Batch is the number of rows loaded at a time.
-const Batch = 100
+const (
+	// Batch is the number of rows loaded at a time.
+	Batch = 100
+	// past is the time after the planned retry in which it takes place, or the work has gone.
+	past = 10 * time.Minute
+	// mostError is the maximum length of an error for the operator, in bytes.
+	mostError = 500
+)
 
 // Each calls handle with the items that load makes of the pending rows, batch by batch, and returns
 // the sum of the values of handle. load returns the ID of the last row that it saw above after, or
@@ -110,7 +118,7 @@ func Clock(now time.Time) func() time.Time {
 // forgets it. Its zero value is ready. It is for one goroutine.
 type Off struct {
 	waits map[int64]wait
-	well  map[int64]bool // applications of which an item was done lately
+	well  map[int64]bool // applications of which an item was done
 }
 
 type wait struct {
@@ -130,8 +138,7 @@ func (o *Off) Failed(id, app int64, err error, now time.Time, first, most time.D
 		o.waits = make(map[int64]wait)
 	}
 	delay := min(max(first, 2*o.waits[id].delay), most)
-	text := err.Error()
-	o.waits[id] = wait{now.Add(delay), delay, app, text[:min(len(text), mostError)]}
+	o.waits[id] = wait{now.Add(delay), delay, app, bxml.Printable(err.Error(), mostError)}
 	return delay
 }
 
@@ -141,6 +148,11 @@ func (o *Off) Hung(app int64, err error, now time.Time) {
 	if errors.Is(err, hook.ErrTimeout) {
 		o.Failed(app, app, err, now, time.Minute, time.Minute)
 	}
+}
+
+// forget removes the items that were not tried again when they were due: they have gone.
+func (o *Off) forget(now time.Time) {
+	maps.DeleteFunc(o.waits, func(_ int64, w wait) bool { return now.Sub(w.until) > past })
 }
 
 // Done forgets an id of an application.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,48 +13,17 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-const (
-	// past is the time after the planned retry in which it takes place, or the work has gone.
-	past = 10 * time.Minute
-	// mostError is the maximum length of an error for the operator, in bytes.
-	mostError = 500
-)
-
 // Troubles records for the operator which work a daemon has put off, by application. Its zero value is
 // ready. It is for one goroutine.
 type Troubles struct {
 	told map[int64]store.Trouble // as recorded, by application
 }
 
-// Save records the work that the daemon of a name has put off at now, if that has changed. Work that another process of the same daemon put
-// off, before this one started, stays recorded until some work of its application is done or
-// its retry is over. Items whose retry is over without an answer are forgotten: they have gone.
+// Save records the work that a daemon has put off at now, if that has changed. Work that the daemon
+// put off before it was started again stays recorded until some work of its application is done or
+// its retry is over.
 func (t *Troubles) Save(ctx context.Context, st *store.Store, daemon string, now time.Time, offs ...*Off) error {
 	daemon = st.Daemon(daemon)
-	found, failed := make(map[int64]store.Trouble), make(map[int64]time.Time)
-	well := make(map[int64]bool)
-	for _, o := range offs {
-		for id, w := range o.waits {
-			if now.Sub(w.until) > past {
-				delete(o.waits, id)
-				continue
-			}
-			x := found[w.app]
-			x.Daemon, x.AppID, x.Waiting = daemon, w.app, x.Waiting+1
-			if x.Retry.IsZero() || w.until.Before(x.Retry) {
-				x.Retry = w.until
-			}
-			at := w.until.Add(-w.delay)
-			if cmp.Or(at.Compare(failed[w.app]), strings.Compare(w.err, x.Error)) > 0 {
-				failed[w.app], x.Error = at, w.err
-			}
-			found[w.app] = x
-		}
-		for app := range o.well {
-			well[app] = true
-		}
-		clear(o.well)
-	}
 	if t.told == nil {
 		list, err := store.Read(ctx, st, (*store.View).Troubles)
 		if err != nil {
@@ -66,17 +36,7 @@ func (t *Troubles) Save(ctx context.Context, st *store.Store, daemon string, now
 			}
 		}
 	}
-	var changed []store.Trouble
-	for app, x := range found {
-		if x.Retry = x.Retry.Truncate(time.Second).UTC(); t.told[app] != x {
-			changed = append(changed, x)
-		}
-	}
-	for app, x := range t.told {
-		if _, ok := found[app]; !ok && (well[app] || now.Sub(x.Retry) > past) {
-			changed = append(changed, store.Trouble{Daemon: daemon, AppID: app})
-		}
-	}
+	changed := t.changed(daemon, now, offs)
 	if len(changed) == 0 {
 		return nil
 	}
@@ -97,6 +57,39 @@ func (t *Troubles) Save(ctx context.Context, st *store.Store, daemon string, now
 		}
 	}
 	return nil
+}
+
+// changed returns the troubles that differ from those recorded. Nothing waits in one that is over.
+func (t *Troubles) changed(daemon string, now time.Time, offs []*Off) (all []store.Trouble) {
+	found, well := make(map[int64]store.Trouble), make(map[int64]bool)
+	latest := make(map[int64]time.Time) // failure of each application
+	for _, o := range offs {
+		o.forget(now)
+		for _, w := range o.waits {
+			x := found[w.app]
+			x.Daemon, x.AppID, x.Waiting = daemon, w.app, x.Waiting+1
+			if retry := w.until.Truncate(time.Second).UTC(); x.Retry.IsZero() || retry.Before(x.Retry) {
+				x.Retry = retry
+			}
+			at := w.until.Add(-w.delay)
+			if cmp.Or(at.Compare(latest[w.app]), strings.Compare(w.err, x.Error)) > 0 {
+				latest[w.app], x.Error = at, w.err
+			}
+			found[w.app] = x
+		}
+		maps.Copy(well, o.well)
+	}
+	for app, x := range found {
+		if t.told[app] != x {
+			all = append(all, x)
+		}
+	}
+	for app, x := range t.told {
+		if _, ok := found[app]; !ok && (well[app] || now.Sub(x.Retry) > past) {
+			all = append(all, store.Trouble{Daemon: daemon, AppID: app})
+		}
+	}
+	return all
 }
 
 // Current returns the troubles that daemons have at now.
