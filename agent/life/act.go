@@ -61,7 +61,7 @@ func (l *Life) settle(d decide.Decision, now time.Time) {
 			urgent[key] = r
 		}
 	}
-	l.MoveAll(late)
+	l.MoveAll(late...)
 	for _, slot := range slots {
 		go l.clear(slot)
 	}
@@ -160,11 +160,11 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 
 // cannotRun gives up a result that cannot be started here, now or later.
 func (l *Life) cannotRun(key string, r state.Result, err error, now time.Time) {
-	l.MoveAll([]Move{{key, r, state.ComputeFailed, func(r *state.Result) {
+	l.MoveAll(Move{key, r, state.ComputeFailed, func(r *state.Result) {
 		r.ExitStatus, r.Message, r.Cause = protocol.ExitStartFailed, err.Error(), causeOf(err)
 		r.Stderr = Report(err.Error(), "")
 		r.Ready(now)
-	}}})
+	}})
 }
 
 // A start that failed is tried again after retryLeast. The next pauses are twice as long each, up to

@@ -38,7 +38,7 @@ func (l *Life) Advance(now time.Time) {
 			r, _ = m.moved()
 		}
 	}
-	if l.MoveAll(moves) {
+	if l.MoveAll(moves...) {
 		l.advanced = l.DB.Changes()
 	}
 }
@@ -116,7 +116,7 @@ func (m Move) moved() (state.Result, bool) {
 // MoveAll takes results through moves and saves all of it at once, however many there are, since
 // each save waits for the disk. It reports whether all were legal and could be saved. The illegal
 // ones change nothing.
-func (l *Life) MoveAll(moves []Move) bool {
+func (l *Life) MoveAll(moves ...Move) bool {
 	now := time.Now()
 	var made []Move
 	var after []state.Result

@@ -84,14 +84,14 @@ func (l *Life) exited(e executor.Exited, now time.Time) {
 		if e.Verdict == executor.Aborted {
 			event = state.AbortRequested
 		}
-		l.MoveAll([]Move{{key, r, event, func(r *state.Result) {
+		l.MoveAll(Move{key, r, event, func(r *state.Result) {
 			r.ExitStatus, r.Message, r.Cause, r.Slot = e.ExitStatus, e.Message, e.Reason, state.NoSlot
 			if r.Message == "" {
 				r.Message = "exit status " + strconv.Itoa(e.ExitStatus)
 			}
 			r.Stderr = Report(r.Message, e.Stderr)
 			r.Ready(now)
-		}}})
+		}})
 	case executor.Postponed:
 		log.Info("result postponed by its application", logflag.Key, logflag.Task, "for", e.Delay, "why", e.Message)
 		r.NotBefore, r.Obstacle = now.Add(e.Delay), e.Reason

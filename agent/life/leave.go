@@ -15,7 +15,7 @@ func (l *Life) Abort(key string, r state.Result, why string) error {
 		return l.Exec.Abort(taskID(r), protocol.ExitAbortedByUser, why)
 	}
 	slot := r.Slot
-	l.MoveAll([]Move{Aborted(key, r, why)})
+	l.MoveAll(Aborted(key, r, why))
 	if slot != state.NoSlot {
 		go l.clear(slot)
 	}

@@ -128,7 +128,7 @@ func (t *Talk) applyPlan(m state.Manager, plan acctmgr.Plan) error {
 			}
 		}
 	}
-	t.Life.MoveAll(unwanted)
+	t.Life.MoveAll(unwanted...)
 	return errors.Join(append(errs, t.Rules.ReadFiles())...)
 }
 
