@@ -87,11 +87,14 @@ func Diagnose(err error, masterURL string, now time.Time) reason.Reason {
 }
 
 // Text returns the text of an error for the person who asked for something just now: why the
-// server gave no usable reply, according to Diagnose, or its refusal in its own words. For an error
-// that is not a Client's, it is the text from sysfault.Plain.
+// server gave no usable reply, according to Diagnose, or its refusal in its own words. An error that is
+// not a Client's has the text of words.Explain or else of sysfault.Plain.
 func Text(err error, now time.Time) words.Text {
 	if err == nil {
 		return words.Text{}
+	}
+	if text, ok := words.Explanation(err); ok {
+		return text
 	}
 	e, ok := errors.AsType[*Error](err)
 	if !ok {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -127,6 +128,9 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 			}
 			if text := schedulerop.Text(fmt.Errorf("attach: %w", err), now).String(); text != "attach: "+got.Text(now).String() {
 				t.Errorf("a person who waits for it reads %q, want %q", text, got.Text(now))
+			}
+			if text := schedulerop.Text(words.Explain(err, words.Plain("because")), now); text.String() != "because" {
+				t.Errorf("an error with an explanation reads %q", text)
 			}
 			if strings.Contains(got.Text(now).String(), "tcp") || strings.Contains(got.Text(now).String(), "x509") {
 				t.Errorf("raw words: %q", got.Text(now))
