@@ -102,7 +102,7 @@ func TestPostgresGivesUpWhatMeetsOthersEachTime(t *testing.T) {
 		t.Errorf("after %d tries: %v, want ErrBusy", tries, err)
 	}
 	if h := storetest.Get(t, s, (*store.View).Host, w.Host.ID); h.TotalCredit != float64(tries) {
-		t.Errorf("credit %v, want that of the %d others", h.TotalCredit, tries)
+		t.Errorf("credit %v, want the credit of the %d others", h.TotalCredit, tries)
 	}
 }
 

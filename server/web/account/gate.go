@@ -239,14 +239,6 @@ func (g *Gate) invited(code string) bool {
 	return ok
 }
 
-// PasswordFault returns the fault of a new password, or the empty text.
-func (s *Settings) PasswordFault(password string) words.Text {
-	if len(password) < s.MinPasswdLength {
-		return words.T("the password is too short: at least {n} characters are required", "n", s.MinPasswdLength)
-	}
-	return words.Text{}
-}
-
 // CheckPassword refuses a new password that has a fault.
 func (g *Gate) CheckPassword(password string) error {
 	if fault := g.PasswordFault(password); fault.Is() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/setting"
 )
 
@@ -40,4 +41,12 @@ func (s *Settings) Keys() []setting.Key {
 			`Wrong passwords allowed for one account from one address. After that, one more is allowed each minute.
 			The owner is not locked out elsewhere, and the account key always works.`),
 	}
+}
+
+// PasswordFault returns the fault of a new password, or the empty text.
+func (s *Settings) PasswordFault(password string) words.Text {
+	if len(password) < s.MinPasswdLength {
+		return words.T("the password is too short: at least {n} characters are required", "n", s.MinPasswdLength)
+	}
+	return words.Text{}
 }
