@@ -134,6 +134,23 @@ func TestNobodyStarves(t *testing.T) {
 	})
 }
 
+// A project with near deadlines gets a queue that the other's share leaves time for, although the
+// buffer would hold more: with all that the buffer holds, the other got 0.064 of the computer.
+func TestNearDeadlinesKeepShares(t *testing.T) {
+	f := sim.Run(sim.Scenario{
+		Format: 1, Name: "near", DurationDays: 8,
+		Host:  sim.Host{NCPUs: 2, FlopsPerCPU: 1e9, MemMB: 1e6, On: sim.On{Kind: "always"}},
+		Prefs: sim.Prefs{WorkBufMinDays: 0.1, WorkBufAdditionalDays: 1, SwitchIntervalMin: 60, MaxNCPUsPct: 100},
+		Projects: []sim.Project{
+			{Name: "far", Share: 1, Jobs: sim.Jobs{FlopsEst: 1.2e13, FlopsActualMean: 1e13, FlopsActualStdev: 3e11, LatencyBoundH: 91}},
+			{Name: "near", Share: 9, Jobs: sim.Jobs{FlopsEst: 3.6e12, FlopsActualMean: 3.6e12, FlopsActualStdev: 1e11, LatencyBoundH: 20}},
+		},
+	}, 1, 0, nil)
+	if far := f.Projects[0]; far.Got < 0.095 || f.Idle > 0.01 || f.Missed > 0 {
+		t.Errorf("got %+v", f)
+	}
+}
+
 // A forecast of a day keeps tasks from being late, and the computer busy, before any habit is known.
 func TestAForecastHelps(t *testing.T) {
 	s := load(t, "12-evenings")

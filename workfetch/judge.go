@@ -1,6 +1,7 @@
 package workfetch
 
 import (
+	"math"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -66,7 +67,7 @@ func newFetcher(s Snapshot, kind resource.Kind, factor float64) *fetcher {
 		if p.competes() && shares > 0 {
 			f.share[i] = p.Share / shares
 		}
-		f.claim[i] = max(-f.high, min(p.Debt, f.high)) + f.share[i]*f.high - f.of[i]
+		f.claim[i] = max(-f.high, min(p.Debt, f.high)) + f.share[i]*min(f.high, f.horizon(i, cpus)) - f.of[i]
 		if p.Counts && s.Now.Before(p.Backoff) && p.Debt > f.of[i]+p.JobTime.Seconds()*p.uses() {
 			// The project is owed time and has no work now. When it has some again, perhaps not for
 			// long, there must be room.
@@ -74,6 +75,18 @@ func newFetcher(s Snapshot, kind resource.Kind, factor float64) *fetcher {
 		}
 	}
 	return f
+}
+
+// horizon returns how much all processors, which compute like so many CPUs that are always on, do in
+// the time for which a project may have work queued, in seconds of them: half of the time that its
+// results have, if others compete. With more, the results would be in danger as soon as they are
+// here, and the others would wait until all are finished.
+func (f *fetcher) horizon(i int, cpus float64) float64 {
+	p := f.Projects[i]
+	if p.Latency <= p.JobTime || f.share[i] == 1 {
+		return math.Inf(1) // unknown, or too short for even one, or it is alone
+	}
+	return p.Latency.Seconds() / 2 * cpus
 }
 
 // judge decides for one project as if it were the only one.

@@ -3,7 +3,8 @@
 //
 // Each project has an entitlement: its debt, plus its resource share of all the computing until the
 // high-water mark, minus its queued work. Entitlements add up to the room in the queue, so a
-// project that is asked for its entitlement never takes another's place. Room that is owed to a
+// project that is asked for its entitlement never takes another's place. A project with near
+// deadlines has a smaller one, for half of the time until these (horizon). Room that is owed to a
 // project without work just now is kept free for it as far as the low-water mark allows.
 //
 // All of this is computed separately for each kind of processor, with the projects that have work
