@@ -38,11 +38,17 @@ func newLog(cmd *cobra.Command) (*slog.Logger, error) {
 	default:
 		return nil, fmt.Errorf("--log-level %q: want debug, info, warn or error", name)
 	}
+	var h slog.Handler
 	switch format {
 	case "text":
-		return slog.New(slog.NewTextHandler(os.Stderr, opts)), nil
+		h = slog.NewTextHandler(os.Stderr, opts)
 	case "json":
-		return slog.New(slog.NewJSONHandler(os.Stderr, opts)), nil
+		h = slog.NewJSONHandler(os.Stderr, opts)
+	default:
+		return nil, fmt.Errorf("--log-format %q: want text or json", format)
 	}
-	return nil, fmt.Errorf("--log-format %q: want text or json", format)
+	if opts.Level == slog.LevelDebug {
+		return slog.New(h), nil
+	}
+	return slog.New(limitRepeats(h)), nil
 }
