@@ -114,6 +114,31 @@ func TestTheOnlyComputerComputesAgainAfterAWithdrawal(t *testing.T) {
 	}
 }
 
+// While all versions of an application are withdrawn, its work waits as if the application were
+// stopped, and the volunteers' computers are not called unsuitable.
+func TestAllVersionsAreWithdrawn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp()
+	w.create(workgen.Params{Name: "wu"}, "hello")
+	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "other", Validator: "bitwise", Assimilator: "copy"}, w.now()))
+	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
+		App: "other", Platform: "windows_x86_64", Number: "1.00", Main: w.file("other", "program"),
+	}, w.now()))
+	if _, err := operate.Deprecate(t.Context(), w.p, operate.VersionSpec{App: "upper", Number: "1.00"}, true, w.now()); err != nil {
+		t.Fatal(err)
+	}
+	a := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	reply := a.fetch()
+	if len(reply.Results) != 0 || len(reply.Refusals) != 1 || reply.Refusals[0].Code != protocol.RefusedStopped || reply.Refusals[0].App != "upper" {
+		t.Errorf("got %d results, %+v, %v", len(reply.Results), reply.Refusals, reply.Messages)
+	}
+	w.version("1.01")
+	if again := a.fetch(); len(again.Results) != 1 {
+		t.Errorf("with a new version: %+v, %v", again.Refusals, again.Messages)
+	}
+}
+
 // The work of a stopped application is not sent, and the volunteer gets the reason, even if the
 // application is the only one for the volunteer's platform. It does not count as work that no
 // computer can have.

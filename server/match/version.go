@@ -17,12 +17,19 @@ func (c *Catalog) Supports(platforms []string) bool {
 // Stopped reports whether the work of some application is not sent. Then the versions of the other
 // applications do not show which hosts the project is for.
 func (c *Catalog) Stopped() bool {
-	for _, a := range c.Apps {
-		if a.Deprecated {
+	for id := range c.Apps {
+		if c.stopped(id) {
 			return true
 		}
 	}
 	return false
+}
+
+// stopped reports whether the work of an application is not sent: the operator stopped it, or
+// withdrew all of its versions.
+func (c *Catalog) stopped(appID int64) bool {
+	of := func(v *store.AppVersion) bool { return v.AppID == appID }
+	return c.Apps[appID].Deprecated || !slices.ContainsFunc(c.Versions, of)
 }
 
 // inUse reports whether a version is sent out.
@@ -194,17 +201,13 @@ func (h *Host) noVersion(appID int64) *Lack {
 			}
 		}
 	}
-	if h.facts.Catalog.inImage(appID) {
+	switch c := h.facts.Catalog; {
+	case c.stopped(appID):
+		return &Lack{Code: protocol.RefusedStopped}
+	case slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return v.AppID == appID && isImage(v) }):
 		return &Lack{Code: protocol.RefusedImages}
 	}
 	return &Lack{Code: protocol.RefusedPlatform}
-}
-
-// inImage reports whether an application has a version that is a container image.
-func (c *Catalog) inImage(appID int64) bool {
-	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool {
-		return v.AppID == appID && isImage(v)
-	})
 }
 
 // Images reports whether a version of any application is a container image.
