@@ -29,7 +29,7 @@ func Inspect(ctx context.Context, where string, s Schema) (Found, error) {
 	if IsURL(where) {
 		f, err := s.inspectPostgres(ctx, where)
 		if err != nil {
-			return f, fmt.Errorf("open database: %w", err)
+			return f, fmt.Errorf("open database: %w", away(err))
 		}
 		return f, nil
 	}

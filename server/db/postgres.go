@@ -74,7 +74,7 @@ func openPostgres(ctx context.Context, url string, s Schema) (*postgres, error) 
 		if refusedSettings(err) {
 			err = ErrPooler
 		}
-		return nil, err
+		return nil, away(err)
 	}
 	p := &postgres{db: db, grace: grace}
 	p.life, p.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -256,6 +256,16 @@ func lost(err error) bool {
 	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || ofNet && !errors.Is(err, context.Canceled)
+}
+
+// away adds the remedy to the error of a server that does not answer when a command opens the database.
+// Of all errors of pgx about one attempt, which repeat the address, it keeps the one of the network.
+func away(err error) error {
+	at, ok := errors.AsType[*net.OpError](err)
+	if _, connecting := errors.AsType[*pgconn.ConnectError](err); !ok || !connecting {
+		return err
+	}
+	return fmt.Errorf("%w: start PostgreSQL, or correct database in server.toml (%w)", ErrUnreachable, at)
 }
 
 // ofDisk adds its cause to an error that the disk of the database's server has.
