@@ -91,6 +91,32 @@ func TestWhyAFileWaits(t *testing.T) {
 	}
 }
 
+// A web page in place of a file is waited out while it may be the login page of a network. If the
+// project's scheduler has replied for days, it is the project's answer, and the task fails.
+func TestAPageStaysInPlaceOfAFile(t *testing.T) {
+	t.Parallel()
+	reply := answer{code: 200, body: []byte("<scheduler_reply><hostid>111</hostid></scheduler_reply>")}
+	for _, replies := range []bool{true, false} {
+		answers := withMaster(t, demoURL, reply)
+		answers["in_1"] = []answer{{code: 200, body: []byte("<html>Not found</html>")}}
+		w := newWorld(t, demoURL, answers, downloading)
+		w.run(func(t *testing.T) {
+			for n := range 16 {
+				if replies {
+					must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
+				}
+				s := w.after(t, 6*time.Hour)
+				if failed := len(s.Tasks) != 1 || s.Tasks[0].Failed; failed && n < 12 {
+					t.Fatalf("after %d quarters of a day: %+v", n+1, s.Tasks)
+				}
+			}
+			if r := w.after(t, time.Second); len(r.Tasks) != 1 || r.Tasks[0].Failed != replies {
+				t.Errorf("replies %v, after four days: %+v", replies, r.Tasks)
+			}
+		})
+	}
+}
+
 // plainWords looks for what people should not have to read.
 func plainWords(t *testing.T, texts ...string) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/backoff"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
@@ -26,6 +27,11 @@ const (
 	xferRetryMax = 6 * time.Hour
 	xferGiveUp   = 90 * 24 * time.Hour
 )
+
+// A server that has answered with a web page for so long does not have the file, if the project's
+// scheduler has replied later than a day after the first page. The login page of a network would have
+// replaced these replies, too.
+const pageGiveUp = 3 * 24 * time.Hour
 
 // A transfer is a file on its way.
 type transfer struct {
@@ -180,6 +186,9 @@ func (fs *Files) transferred(key string, t *transfer, err error, now time.Time) 
 	case errors.As(err, &failure) && !failure.Temporary():
 		fs.giveUp(&f, upload, err, failure.Num, now)
 		log.Warn("transfer failed permanently", "err", err)
+	case !upload && errors.Is(err, httpclient.ErrPage) && fs.pageStays(&f, now):
+		fs.giveUp(&f, upload, fmt.Errorf("%w (gave up after 3 days in which the scheduler replied)", err), protocol.ErrNumPermanentHTTP, now)
+		log.Warn("transfer failed permanently", "err", err)
 	case now.Sub(f.FirstTry) > xferGiveUp:
 		fs.giveUp(&f, upload, fmt.Errorf("%w (gave up after 90 days)", err), protocol.ErrNumPermanentHTTP, now)
 		log.Warn("transfer failed permanently", "err", err)
@@ -192,6 +201,12 @@ func (fs *Files) transferred(key string, t *transfer, err error, now time.Time) 
 		fs.countTraffic(tx, t, err == nil, now)
 	})
 	fs.Attempted(f)
+}
+
+// pageStays reports whether a web page in place of a file is the project's answer.
+func (fs *Files) pageStays(f *state.File, now time.Time) bool {
+	p, _ := fs.DB.Projects.Get(f.Project)
+	return now.Sub(f.FirstTry) > pageGiveUp && p.Contact.LastRPC.Sub(f.FirstTry) > pageGiveUp/3
 }
 
 // putOff schedules another attempt for a failed transfer.
