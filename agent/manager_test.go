@@ -138,6 +138,34 @@ func TestManager(t *testing.T) {
 	})
 }
 
+// A manager removes a project that has tasks here. The reason names the manager, since it would remove
+// the project again after an undo alone.
+func TestAManagerDetaches(t *testing.T) {
+	t.Parallel()
+	key, answers := signingKey(t, "code_sign_private"), withMaster(t, demoURL)
+	answers[manage] = []answer{
+		managerReply(t, key, demoURL, "<resource_share>7</resource_share>", "<repeat_sec>3600</repeat_sec>"),
+		managerReply(t, key, demoURL, "<detach>1</detach>", "<repeat_sec>3600</repeat_sec>"),
+	}
+	w := newWorld(t, demoURL, answers, waiting)
+	w.run(func(t *testing.T) {
+		must(t, w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"))
+		if p := w.keeps(t, w.after(t, time.Second)); p.Share != 7 || p.Ending != "" {
+			t.Fatalf("while the manager has it: %+v", p)
+		}
+		must(t, w.a.SyncManager(t.Context()))
+		p := w.keeps(t, w.after(t, time.Second))
+		if !strings.HasPrefix(p.Ending, "The account manager Chooser detached the project.") || !strings.Contains(p.Ending, "starling manager leave; then: starling undo "+demoURL) {
+			t.Errorf("told: %q", p.Ending)
+		}
+		must(t, w.a.LeaveManager(t.Context(), false))
+		must(t, w.a.SteerProject(t.Context(), demoURL, control.UndoProject))
+		if p := w.keeps(t, w.after(t, 2*time.Hour)); p.Ending != "" || p.Disconnected {
+			t.Errorf("undone: %+v", p)
+		}
+	})
+}
+
 // TestLeaveManager checks the state after leaving a manager.
 func TestLeaveManager(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,8 @@ type Ending struct {
 	Since time.Time  `json:"since,omitzero"`
 	At    time.Time  `json:"at,omitzero"`   // not before
 	File  string     `json:"file,omitzero"` // AccountMissing: the missing file
+	// Manager is the account manager that requested it ("": you).
+	Manager string `json:"manager,omitzero"`
 }
 
 // An EndingKind is the reason for an ending.

@@ -37,6 +37,14 @@ func (ru *Rules) Reset(p state.Project, now time.Time) error {
 	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })
 }
 
+// EndedBy records which account manager requested a detach.
+func (ru *Rules) EndedBy(project, manager string) {
+	if p, ok := ru.DB.Projects.Get(project); ok && p.Ending.Kind == state.Detaching {
+		p.Ending.Manager = manager
+		ru.PutProject(p)
+	}
+}
+
 // Undo takes a detach or reset back.
 func (ru *Rules) Undo(p state.Project, now time.Time) error {
 	switch {

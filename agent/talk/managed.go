@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -129,7 +130,11 @@ func (t *Talk) applyPlan(m state.Manager, plan acctmgr.Plan) error {
 		}
 	}
 	t.Life.MoveAll(unwanted...)
-	return errors.Join(append(errs, t.Rules.ReadFiles())...)
+	errs = append(errs, t.Rules.ReadFiles())
+	for _, x := range plan.Detach {
+		t.Rules.EndedBy(x.URL, cmp.Or(m.Name, m.URL))
+	}
+	return errors.Join(errs...)
 }
 
 // unmanage removes an account manager's settings of projects. With detach, the projects that it

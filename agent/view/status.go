@@ -328,6 +328,10 @@ func (f *Facts) ending(p state.Project) string {
 		return f.in(words.T("The account file {file} has been missing since {since}. The project will be detached {when} unless the file is restored. You can: restore the file, or detach now with: starling detach {url}",
 			"file", filepath.Join(settings.AccountsDir, filepath.Base(p.Ending.File)), "since", words.Time(p.Ending.Since, f.Now), "when", at, "url", p.MasterURL))
 	case state.Detaching:
+		if p.Ending.Manager != "" { // which would detach it again after an undo alone
+			return f.in(words.T("The account manager {manager} detached the project. Its tasks are suspended and will be removed {when}. To keep them: add the project at the account manager, or leave it with starling manager leave; then: starling undo {url}",
+				"manager", p.Ending.Manager, "when", at, "url", p.MasterURL))
+		}
 		return f.in(words.T("The project is being detached. Its tasks are suspended and will be removed {when}. To keep them: starling undo {url}", "when", at, "url", p.MasterURL))
 	case state.Resetting:
 		return f.in(words.T("The project is being reset. Its tasks are suspended and will be removed {when}. To keep them: starling undo {url}", "when", at, "url", p.MasterURL))
