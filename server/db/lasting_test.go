@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,5 +81,22 @@ func TestAnswersThatDoNotCome(t *testing.T) {
 	}
 	if got := names(t, d); len(got) != 0 {
 		t.Errorf("accounts %v were added", got)
+	}
+}
+
+// A server that does not answer when a command opens its database is named once, with the remedy.
+func TestAwayAtTheStart(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:1", "localhost:1"} {
+		url := "postgres://someone:secret@" + address + "/starling"
+		_, opened := Open(t.Context(), url, testSchema)
+		_, inspected := Inspect(t.Context(), url, testSchema)
+		for _, err := range []error{opened, inspected} {
+			if text := fmt.Sprint(err); !errors.Is(err, ErrUnreachable) || strings.Count(text, ":1:") != 1 || !strings.Contains(text, "start PostgreSQL, or correct database in server.toml") || strings.Contains(text, "secret") {
+				t.Errorf("%s: %v", address, err)
+			}
+			if !Unreachable(err) {
+				t.Errorf("%s: serve does not wait for it: %v", address, err)
+			}
+		}
 	}
 }
