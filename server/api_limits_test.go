@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/api/wire"
@@ -140,6 +142,41 @@ func TestTokenStoresSoMuch(t *testing.T) {
 	}
 	ok("POST", fmt.Sprintf("batches/%d/retire", b.ID), "", nil)
 	stores("the output is retired", 0)
+	w.status() // which calls the doctor
+}
+
+// The computing time of a job counts once it is valid or has failed, not a day later, when its files may
+// be deleted.
+func TestComputingTimeCountsAtOnce(t *testing.T) {
+	t.Parallel()
+	w, _ := newSite(t, keepFiles, keepFiles)
+	w.setUp()
+	p := w.token("lab", nil, 0)
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	last := 0.0
+	for name, end := range map[string]func(*protocol.SchedulerReply){
+		"valid": func(work *protocol.SchedulerReply) { c.compute(work) },
+		"failed": func(work *protocol.SchedulerReply) {
+			c.rpc(0, protocol.ReportedResult{
+				Name: work.Results[0].Name, State: protocol.ClientComputeError, ExitStatus: 1, FinalCPUTime: time.Second, FinalElapsedTime: time.Second,
+			})
+		},
+	} {
+		if code, text := p.ask("POST", "batches", inline(name, 3), nil); code != 201 {
+			t.Fatalf("HTTP %d, %s", code, text)
+		}
+		w.step()
+		work := c.rpc(1e-3)
+		if len(work.Results) != 1 {
+			t.Fatalf("got %d results, %v", len(work.Results), work.Messages)
+		}
+		end(work)
+		used := p.limits().CPUHours.Used
+		if used <= last {
+			t.Errorf("after a job that is %s, %v CPU hours are used, %v before", name, used, last)
+		}
+		last = used
+	}
 	w.status() // which calls the doctor
 }
 

@@ -191,7 +191,7 @@ func forget(t *testing.T, w *world) {
 		}
 		queries = append(queries, "DROP TRIGGER "+table+"_made_insert", "DROP TRIGGER "+table+"_made_delete", "DROP TABLE settled_"+table, "DROP TABLE made_"+table)
 	}
-	queries = append(queries, "DROP TRIGGER result_token_use", "DROP TABLE token_use", "DROP TABLE token_file", "DROP TABLE token_bytes",
+	queries = append(queries, "DROP TRIGGER result_token_use", "DROP TRIGGER result_token_use_again", "DROP TABLE token_use", "DROP TABLE token_file", "DROP TABLE token_bytes",
 		"DROP TABLE credited_energy", "ALTER TABLE result DROP COLUMN energy_wh")
 	for _, index := range []string{"workunit_finished", "result_inactive", "result_over", "result_valid", "result_in_progress"} {
 		queries = append(queries, "DROP INDEX "+index)

@@ -18,7 +18,7 @@ const keptDays = 2 * TokenDays
 const secondsOfDay = 86400
 
 // A TokenDay is the computing time of a token's results that were reported on a day. A result counts
-// from the end of its workunit, when its output files may be deleted.
+// once it is validated, or has failed.
 type TokenDay struct {
 	TokenID      int64
 	Day          int64   // since 1970
@@ -39,22 +39,28 @@ const (
 	used = `w.tokenid, ROW.received_time / 86400 AS day,
        CASE WHEN ROW.cpu_time > 1000 * ROW.elapsed_time THEN 1000 * ROW.elapsed_time ELSE ROW.cpu_time END AS cpu_time, ROW.elapsed_time,
        CASE WHEN ROW.flops_estimate > w.rsc_fpops_est THEN 1 WHEN ROW.flops_estimate > 0 THEN w.rsc_fpops_est / ROW.flops_estimate ELSE ROW.elapsed_time END AS expected_time`
-	isUsed = `ROW.file_delete_state <> 0 AND ROW.batch > 1000000000 AND ROW.cpu_time > 0`
+	isUsed = `ROW.batch > 1000000000 AND ROW.cpu_time > 0 AND (ROW.validate_state <> 0 OR ROW.file_delete_state <> 0 OR ROW.server_state = 5 AND ROW.outcome <> 1)`
 )
 
-// tokenTriggers count the computing time of tokens and the bytes of their files. Output files of a result
-// are made deletable by the transitioner, so the first count hardly ever makes schedulers wait for each
-// other: only a result that is reported after that counts at once.
+// tokenTriggers count the computing time of tokens and the bytes of their files. The validator and the
+// transitioner set the state of a success, so the first count hardly ever makes schedulers wait for each
+// other: only failures, and a result that is reported after its workunit is done, count at once. If an
+// operator tries a workunit again, its results may wait for the validator once more, and count then.
 func tokenTriggers() []countTrigger {
+	use := func(row, sign string) string {
+		return of(row, `INSERT INTO token_use (tokenid, day, cpu_time, elapsed_time, expected_time)
+SELECT q.tokenid, q.day, `+sign+` q.cpu_time, `+sign+` q.elapsed_time, `+sign+` q.expected_time
+FROM   (SELECT `+used+` FROM workunit w WHERE w.id = ROW.workunitid AND w.tokenid <> 0) AS q WHERE 1 = 1
+ON CONFLICT (tokenid, day) DO UPDATE SET cpu_time = token_use.cpu_time + excluded.cpu_time,
+       elapsed_time = token_use.elapsed_time + excluded.elapsed_time, expected_time = token_use.expected_time + excluded.expected_time`)
+	}
+	const changes = "UPDATE OF server_state, outcome, validate_state, file_delete_state, cpu_time"
 	bytes := func(token, n string) string {
 		return fmt.Sprintf("INSERT INTO token_bytes (tokenid, total) VALUES (%s, %s) ON CONFLICT (tokenid) DO UPDATE SET total = token_bytes.total + excluded.total", token, n)
 	}
 	return []countTrigger{
-		{"result", "result_token_use", "UPDATE OF file_delete_state, cpu_time", of("NEW", isUsed) + " AND NOT (" + of("OLD", isUsed) + ")", of("NEW",
-			`INSERT INTO token_use (tokenid, day, cpu_time, elapsed_time, expected_time)
-SELECT `+used+` FROM workunit w WHERE w.id = ROW.workunitid AND w.tokenid <> 0
-ON CONFLICT (tokenid, day) DO UPDATE SET cpu_time = token_use.cpu_time + excluded.cpu_time,
-       elapsed_time = token_use.elapsed_time + excluded.elapsed_time, expected_time = token_use.expected_time + excluded.expected_time`), ""},
+		{"result", "result_token_use", changes, of("NEW", isUsed) + " AND NOT (" + of("OLD", isUsed) + ")", use("NEW", "+"), ""},
+		{"result", "result_token_use_again", changes, of("OLD", isUsed) + " AND NOT (" + of("NEW", isUsed) + ")", use("OLD", "-"), ""},
 		{"token_file", "token_file_insert", "INSERT", "NEW.nbytes <> 0", bytes("NEW.tokenid", "NEW.nbytes"), ""},
 		{"token_file", "token_file_delete", "DELETE", "OLD.nbytes <> 0", bytes("OLD.tokenid", "-OLD.nbytes"), ""},
 		{"token_file", "token_file_update", "UPDATE OF nbytes", "NEW.nbytes <> OLD.nbytes", bytes("NEW.tokenid", "NEW.nbytes - OLD.nbytes"), ""},

@@ -105,14 +105,21 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 			if err := tx.SaveResult(old, over); err != nil {
 				return err
 			}
-			ready := over
-			ready.FileDeleteState = store.DeleteReady
-			if err := tx.SaveResult(over, ready); err != nil {
-				return err
+			r := over
+			for _, next := range []func(){
+				func() { r.ValidateState = store.NoCheck },
+				func() { r.ValidateState = store.ValidateInit }, // its workunit is tried again
+				func() { r.ValidateState = store.Valid },
+				func() { r.FileDeleteState = store.DeleteReady },
+				func() { r.FileDeleteState = store.DeleteDone },
+			} {
+				before := r
+				next()
+				if err := tx.SaveResult(before, r); err != nil {
+					return err
+				}
 			}
-			done := ready
-			done.FileDeleteState = store.DeleteDone
-			return tx.SaveResult(ready, done)
+			return nil
 		})
 	}
 	end(results[0], 1e8, 20, 25, T0)
