@@ -32,23 +32,11 @@ func TestWhyNoWork(t *testing.T) {
 		}, "", 6, 0},
 		{
 			"a version only for another platform", func(w *world) {
-				w.addVersion("windows_x86_64", 100, false)
-				w.update(func(tx *store.Tx) error {
-					_, err := tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
-					return err
-				})
-				w.addWork("a", 1, func(wu *store.Workunit) { wu.AppID++ })
-				w.update(func(tx *store.Tx) error {
-					_, err := tx.InsertResult(store.Result{WorkunitID: 1, AppID: w.App.ID + 1, Name: "x", ServerState: store.Unsent})
-					return err
-				})
-				w.update(func(tx *store.Tx) error {
-					return storetest.Change(tx.ResultByName, "a_0", tx.SaveResult, func(r *store.Result) {
-						r.ServerState, r.Outcome = store.Over, store.DidntNeed
-					})
-				})
+				w.other()
+				w.addVersionOf(w.App.ID+1, "windows_x86_64", 100, false)
 			}, nil, "low: No tasks sent\nlow: The only tasks left are of applications without a version for this computer", 0, 0,
 		},
+		{"no version at all", (*world).other, nil, "low: No tasks sent\nlow: The project has stopped sending tasks of other for now", 0, 0},
 		{"the limit an RPC", func(w *world) { plenty(w); w.s.Config.MaxWusToSend = 2 }, nil, "", 4, 0},
 		{"the limit counts so many CPUs", func(w *world) { plenty(w); w.s.Config.MaxWusToSend, w.s.Config.MaxNCPUs = 2, 1 }, nil, "", 2, 0},
 		{"the limit in progress", func(w *world) { plenty(w); w.s.Config.MaxWusInProgress = 1 }, nil, "", 2, 0},
@@ -106,4 +94,23 @@ func TestTooRecent(t *testing.T) {
 	if got := w.as(host, 2, "15-too-soon-asks-work"); len(got.Results) != 1 {
 		t.Errorf("after the wait: %d results, %q", len(got.Results), texts(got))
 	}
+}
+
+// other makes the only waiting task one of an application without versions.
+func (w *world) other() {
+	w.t.Helper()
+	w.update(func(tx *store.Tx) error {
+		_, err := tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
+		return err
+	})
+	w.addWork("a", 1, func(wu *store.Workunit) { wu.AppID++ })
+	w.update(func(tx *store.Tx) error {
+		_, err := tx.InsertResult(store.Result{WorkunitID: 1, AppID: w.App.ID + 1, Name: "x", ServerState: store.Unsent})
+		return err
+	})
+	w.update(func(tx *store.Tx) error {
+		return storetest.Change(tx.ResultByName, "a_0", tx.SaveResult, func(r *store.Result) {
+			r.ServerState, r.Outcome = store.Over, store.DidntNeed
+		})
+	})
 }

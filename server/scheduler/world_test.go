@@ -79,11 +79,16 @@ func (w *world) update(fn func(tx *store.Tx) error) {
 
 func (w *world) addVersion(platform string, number int, plain bool) {
 	w.t.Helper()
+	w.addVersionOf(w.App.ID, platform, number, plain)
+}
+
+func (w *world) addVersionOf(app int64, platform string, number int, plain bool) {
+	w.t.Helper()
 	name := fmt.Sprintf("upper_%d_%s", number, platform)
 	doc := protocol.FileInfo{Name: name, NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
 		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: name, MainProgram: true}}}.XML()
 	w.update(func(tx *store.Tx) error {
-		_, err := storetest.AddVersion(tx, platform, store.AppVersion{AppID: w.App.ID, VersionNum: number, XMLDoc: doc, Plain: plain})
+		_, err := storetest.AddVersion(tx, platform, store.AppVersion{AppID: app, VersionNum: number, XMLDoc: doc, Plain: plain})
 		return err
 	})
 }
