@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, List, Sequence
+from typing import Any, Callable, List, Sequence
 
 import pytest
 from conftest import Project
@@ -227,7 +227,8 @@ def test_retire(grid: Grid) -> None:
     batch = grid.map("shout", ["x"])
     batch.wait()
     batch.retire()
-    for late in (batch.outputs, batch.futures[0].result().read):
+    reads: List[Callable[[], object]] = [batch.outputs, batch.futures[0].result().read]
+    for late in reads:
         with pytest.raises(Refused, match="the batch was retired: to compute it again"):
             late()
     with pytest.raises(GridError, match="no output files of job 0: the batch was retired"):
