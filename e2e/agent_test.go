@@ -31,7 +31,7 @@ func TestTwoAgentsAndAQuorum(t *testing.T) {
 	creditedOnce(t, ctx, p, 2, exponents...)
 	energyOfOne(t, ctx, p)
 	for _, e := range exponents {
-		text, err := p.Outcome(fmt.Sprintf("m%d", e), "result.json")
+		text, err := p.Outcome(ctx, fmt.Sprintf("m%d", e), "result.json")
 		must(t, err)
 		for _, id := range []string{"1", "2"} {
 			if !strings.Contains(string(text), `"hostid": `+id) {

@@ -65,18 +65,15 @@ func TestBOINCApplications(t *testing.T) {
 	if _, err := a.Run(ctx, "update", p.URL); err != nil {
 		t.Fatal(err)
 	}
-	until(t, ctx, a, "the answer to be the outcome", func() bool {
-		b, _ := p.Outcome("wu_trickle", "out")
-		return strings.TrimSpace(string(b)) == "<go_on/>"
-	})
+	if b, err := p.Outcome(ctx, "wu_trickle", "out"); err != nil || strings.TrimSpace(string(b)) != "<go_on/>" {
+		t.Errorf("the answer became %q, %v", b, err)
+	}
 	await(t, ctx, a, "all to be reported", func(s control.Status) bool { return len(s.Projects) == 1 && len(s.Tasks) == 0 })
-	// wu_upload ends only when it has been notified that its file was sent. Reported results still
-	// have to be validated and assimilated.
+	// wu_upload ends only when it has been notified that its file was sent.
 	for wu, want := range map[string]string{"wu_upper": "HELLO", "wu_upload": "early"} {
-		until(t, ctx, a, wu+" to have its outcome", func() bool {
-			b, _ := p.Outcome(wu, "out")
-			return string(b) == want
-		})
+		if b, err := p.Outcome(ctx, wu, "out"); err != nil || string(b) != want {
+			t.Errorf("%s: outcome %q, %v", wu, b, err)
+		}
 	}
 	logs, _ := filepath.Glob(filepath.Join(a.Dir, "job_log_*.txt"))
 	if len(logs) != 1 {

@@ -154,7 +154,7 @@ func TestPlainProgram(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n := range 2 {
-				b, err := p.Outcome(fmt.Sprintf("shout_%d", n), "out")
+				b, err := p.Outcome(ctx, fmt.Sprintf("shout_%d", n), "out")
 				if want := "HELLO\ntwo words\n"; err != nil || string(b) != want {
 					t.Errorf("the outcome is %q, %v; want %q", b, err, want)
 				}

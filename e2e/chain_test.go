@@ -65,7 +65,7 @@ func TestChainMigrates(t *testing.T) {
 		t.Errorf("the chain moved %d times for %d hosts that died", moves, len(killed))
 	}
 	for i := range links {
-		b, err := p.Outcome(fmt.Sprintf("link_%d", i), "out")
+		b, err := p.Outcome(ctx, fmt.Sprintf("link_%d", i), "out")
 		if err != nil || !strings.HasPrefix(string(b), "KEPT\n") {
 			t.Errorf("outcome of link %d: %.20q, %v", i, b, err)
 		}

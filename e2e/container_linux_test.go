@@ -59,7 +59,7 @@ func TestContainers(t *testing.T) {
 	if c, err := p.AwaitDone(ctx); err != nil || c.Results.Granted != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	got, err := p.Outcome("boxed", "out")
+	got, err := p.Outcome(ctx, "boxed", "out")
 	if err != nil || string(got) != "HELLO" {
 		t.Errorf("the outcome: %q, %v", got, err)
 	}
@@ -180,7 +180,7 @@ func TestImagesForDocker(t *testing.T) {
 	if c, err := p.AwaitDone(ctx); err != nil || c.Results.Granted != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	got, err := p.Outcome("boxed", "out")
+	got, err := p.Outcome(ctx, "boxed", "out")
 	if want := "2: it's --fast a $word data hello\n"; err != nil || string(got) != want {
 		t.Errorf("the outcome: %q, %v; want %q", got, err, want)
 	}

@@ -76,7 +76,7 @@ func TestAChainLeavesAHostWithItsFiles(t *testing.T) {
 	if _, err := p.AwaitDone(ctx); err != nil {
 		t.Fatal(err)
 	}
-	text, err := p.Outcome("link_1", "out")
+	text, err := p.Outcome(ctx, "link_1", "out")
 	if err != nil || string(text) != strings.Repeat("HELLO\n", 2) {
 		t.Errorf("outcome %q, %v", text, err)
 	}

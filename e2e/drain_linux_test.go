@@ -10,7 +10,6 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
-	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // obeys is a program that saves its work and ends when a file in its slot requests it.
@@ -76,7 +75,7 @@ func TestDrain(t *testing.T) {
 	if text := ended(); !strings.Contains(text, "Draining: 1 task to compute") || !strings.HasSuffix(text, "Nothing is left to finish or report.\nIt is safe to shut down now. To resume computing: starling drain --cancel\n") {
 		t.Errorf("drain: %s", text)
 	}
-	if text, err := p.Outcome("first", "out"); err != nil || string(text) != "done\n" {
+	if text, err := p.Outcome(ctx, "first", "out"); err != nil || string(text) != "done\n" {
 		t.Errorf("outcome %q, %v", text, err)
 	}
 	s := await(t, ctx, a, "rest", func(s control.Status) bool { return s.Drain != nil && s.Drain.Done && len(s.Tasks) == 0 })
@@ -100,13 +99,9 @@ func TestDrain(t *testing.T) {
 		t.Errorf("a drain outlived its agent: %+v", s.Drain)
 	}
 	ask("end")
-	testwait.Try(t, ctx, "the outcome", func() error {
-		text, err := p.Outcome("second", "out")
-		if err == nil && string(text) != "went on\ndone\n" {
-			t.Errorf("outcome %q", text)
-		}
-		return err
-	})
+	if text, err := p.Outcome(ctx, "second", "out"); err != nil || string(text) != "went on\ndone\n" {
+		t.Errorf("outcome %q, %v", text, err)
+	}
 }
 
 func quits(t *testing.T, ctx context.Context, a *testhost.Agent) {

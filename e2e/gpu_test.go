@@ -141,7 +141,7 @@ func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, star
 	}
 	used := make(map[string]bool)
 	for n := range tasks {
-		b, err := p.Outcome(fmt.Sprintf("device_%d", n), "out")
+		b, err := p.Outcome(ctx, fmt.Sprintf("device_%d", n), "out")
 		m := regexp.MustCompile(`^--run\n([01])\n1[.]0+\n$`).FindStringSubmatch(string(b))
 		if err != nil || m == nil {
 			t.Errorf("the task says %q, %v", b, err)

@@ -40,7 +40,7 @@ func TestCompressedInputs(t *testing.T) {
 			if _, err := p.AwaitDone(ctx); err != nil {
 				t.Fatal(err)
 			}
-			b, err := p.Outcome("shout_0", "out")
+			b, err := p.Outcome(ctx, "shout_0", "out")
 			if err != nil || string(b) != strings.ToUpper(text) {
 				t.Errorf("outcome %.20q, %d bytes, %v", b, len(b), err)
 			}

@@ -85,11 +85,8 @@ func TestImageApplications(t *testing.T) {
 		testwait.Try(t, ctx, "the progress", func() error { return halfway(ctx, a) })
 		a.Process().Kill()
 		must(t, a.Start())
-		var text []byte
-		testwait.Try(t, ctx, "the outcome", func() (err error) {
-			text, err = p.Outcome(name, "out")
-			return err
-		})
+		text, err := p.Outcome(ctx, name, "out")
+		must(t, err)
 		var at int
 		if _, err := fmt.Sscanf(string(text), "went on at %d\n", &at); err != nil || at < 3 || !strings.HasSuffix(string(text), "\nit has reached 8 with "+table+" of the image\n") {
 			t.Errorf("%s: outcome %q, %v", name, text, err)
@@ -128,13 +125,9 @@ func TestImageApplications(t *testing.T) {
 	if out, err := a.Run(ctx, "update", p.URL); err != nil { // for coprocessors it would ask later
 		t.Fatalf("%v: %s", err, out)
 	}
-	testwait.Try(t, ctx, "the outcome of the coprocessor's task", func() error {
-		text, err := p.Outcome("third", "out")
-		if err == nil && string(text) != "it has --device 0 with card 0 of the image\n" {
-			t.Fatalf("got %q", text)
-		}
-		return err
-	})
+	if text, err := p.Outcome(ctx, "third", "out"); err != nil || string(text) != "it has --device 0 with card 0 of the image\n" {
+		t.Fatalf("the coprocessor's task: %q, %v", text, err)
+	}
 	if _, err := os.Stat("/dev/nvidia0"); err == nil {
 		return
 	}

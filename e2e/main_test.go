@@ -210,7 +210,7 @@ func creditedOnce(t *testing.T, ctx context.Context, p *testhost.Project, quorum
 		t.Errorf("%d results got credit %v, want %d", c.Results.Granted, c.Credit, n*int64(quorum))
 	}
 	for _, e := range exponents {
-		b, err := p.Outcome(fmt.Sprintf("m%d", e), "out")
+		b, err := p.Outcome(ctx, fmt.Sprintf("m%d", e), "out")
 		if want := fmt.Sprintf("M%d is prime!\n", e); err != nil || string(b) != want {
 			t.Errorf("the outcome is %q, %v; want %q", b, err, want)
 		}

@@ -119,7 +119,7 @@ func computeByOpenCL(t *testing.T, device string, how openCLCase) {
 		"numbers 1 to 1000000\nlongest 837799 with 524 steps\ntotal 131434424 steps\n",
 		"numbers 1000001 to 2000000\nlongest 1723519 with 556 steps\n",
 	} {
-		got, err := p.Outcome(fmt.Sprintf("collatz_%d", n), "out")
+		got, err := p.Outcome(ctx, fmt.Sprintf("collatz_%d", n), "out")
 		if err != nil || !strings.HasPrefix(string(got), want) {
 			t.Errorf("task %d: %q, %v; want %q", n, got, err, want)
 		}

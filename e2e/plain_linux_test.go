@@ -65,11 +65,8 @@ func TestPlainProgramsGoOn(t *testing.T) {
 		})
 		kill()
 		start()
-		var text []byte
-		testwait.Try(t, ctx, "the outcome", func() (err error) {
-			text, err = p.Outcome(name, "out")
-			return err
-		})
+		text, err := p.Outcome(ctx, name, "out")
+		must(t, err)
 		var at int
 		if n, err := fmt.Sscanf(string(text), "went on at %d\nreached 8 of the whole\n", &at); n != 1 || err != nil || at < 3 {
 			t.Errorf("%s: outcome %q, %v", name, text, err)

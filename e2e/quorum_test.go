@@ -83,7 +83,7 @@ func TestAQuorumOutlastsBadHosts(t *testing.T) {
 		t.Errorf("results: %+v, want some without reply, some invalid, and %d with credit", s.Results, 2*n)
 	}
 	for i := range n {
-		b, err := p.Outcome(fmt.Sprintf("shout_%d", i), "out")
+		b, err := p.Outcome(ctx, fmt.Sprintf("shout_%d", i), "out")
 		if want := fmt.Sprintln("HELLO", i); err != nil || string(b) != want {
 			t.Errorf("the outcome is %q, %v; want %q", b, err, want)
 		}

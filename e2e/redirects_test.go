@@ -261,7 +261,7 @@ func TestRedirectedTransfers(t *testing.T) {
 		t.Errorf("a result was lost: %+v", c)
 	}
 	for wu, text := range texts {
-		b, err := p.Outcome(wu, "out")
+		b, err := p.Outcome(ctx, wu, "out")
 		if err != nil || !bytes.Equal(b, bytes.ToUpper(text)) {
 			t.Errorf("%s: %d bytes, %v", wu, len(b), err)
 		}

@@ -77,7 +77,7 @@ func (p *storyProject) done() { p.s.typed("starling-server status myproject --wa
 func (p *storyProject) has(name, want string) {
 	p.s.t.Helper()
 	workunit, file, _ := strings.Cut(name, "/")
-	if got, err := p.Outcome(workunit, file); err != nil || string(got) != want {
+	if got, err := p.Outcome(p.s.ctx, workunit, file); err != nil || string(got) != want {
 		p.s.t.Errorf("%s is %q, %v, want %q; %s", name, got, err, want, p.s.typed("starling-server work show myproject "+workunit))
 	}
 }

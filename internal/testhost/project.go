@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // A Project is a project on loopback with one account.
@@ -96,16 +98,21 @@ func (p *Project) AwaitResults(ctx context.Context) error {
 	return err
 }
 
-// Outcome reads a file of a workunit's outcome, once it is there.
-func (p *Project) Outcome(workunit, file string) ([]byte, error) {
-	found, err := filepath.Glob(filepath.Join(p.Dir, "results", "*", workunit, file))
-	if err != nil {
-		return nil, err
-	}
-	if len(found) != 1 {
-		return nil, fmt.Errorf("outcomes of %s: %v", workunit, found)
-	}
-	return os.ReadFile(found[0])
+// Outcome waits for a file of a workunit's outcome, and reads it. A reported result still has to
+// be validated and assimilated.
+func (p *Project) Outcome(ctx context.Context, workunit, file string) (text []byte, err error) {
+	err = testwait.Poll(ctx, func() error {
+		found, err := filepath.Glob(filepath.Join(p.Dir, "results", "*", workunit, file))
+		if err != nil {
+			return err
+		}
+		if len(found) != 1 {
+			return fmt.Errorf("outcomes of %s: %q", workunit, found)
+		}
+		text, err = os.ReadFile(found[0])
+		return err
+	})
+	return text, err
 }
 
 // Stop stops the server, if it runs.
