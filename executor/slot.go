@@ -232,23 +232,15 @@ func readSetup(dir *os.Root) setup {
 	if err != nil {
 		return st
 	}
-	s := bxml.NewScanner(b)
-	if s.Find("setup") != nil {
-		return st
-	}
-	for name := range s.Children() {
-		switch name {
-		case "result_name":
-			st.Result = s.Text()
-		case "premature_exits":
-			var n int64
-			s.Int(&n)
-			st.PrematureExits = int(min(max(n, 0), maxPrematureExits))
-		}
-	}
-	if s.Err() != nil {
+	var exits int64
+	err = bxml.NewScanner(b).Decode("setup", func(x bxml.Codec) {
+		x.Text("result_name", &st.Result)
+		x.Int("premature_exits", &exits)
+	})
+	if err != nil {
 		return setup{}
 	}
+	st.PrematureExits = int(min(max(exits, 0), maxPrematureExits))
 	return st
 }
 

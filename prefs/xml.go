@@ -94,20 +94,10 @@ func (v *set) element(s *bxml.Scanner, name string) {
 func (v *set) day(s *bxml.Scanner) {
 	var d Day
 	weekday := int64(-1)
-	for name := range s.Children() {
-		switch name {
-		case "day_of_week":
-			s.Int(&weekday)
-		case "start_hour":
-			s.Float(&d.StartHour)
-		case "end_hour":
-			s.Float(&d.EndHour)
-		case "net_start_hour":
-			s.Float(&d.NetStartHour)
-		case "net_end_hour":
-			s.Float(&d.NetEndHour)
-		}
-	}
+	s.Fields(func(x bxml.Codec) {
+		x.Int("day_of_week", &weekday)
+		d.hours(x)
+	})
 	for _, hour := range []*float64{&d.StartHour, &d.EndHour, &d.NetStartHour, &d.NetEndHour} {
 		*hour = max(0, min(*hour, 24))
 	}
@@ -139,13 +129,17 @@ func (l Layer) XML() string {
 }
 
 func writeDay(w *bxml.Writer, d time.Weekday, day Day) {
-	w.Open("day_prefs")
-	w.Int("day_of_week", int64(d))
-	w.Float("start_hour", day.StartHour)
-	w.Float("end_hour", day.EndHour)
-	w.Float("net_start_hour", day.NetStartHour)
-	w.Float("net_end_hour", day.NetEndHour)
-	w.Close("day_prefs")
+	w.Element("day_prefs", func(x bxml.Codec) {
+		x.WriteInt("day_of_week", int64(d))
+		day.hours(x)
+	})
+}
+
+func (d *Day) hours(x bxml.Codec) {
+	x.Float("start_hour", &d.StartHour)
+	x.Float("end_hour", &d.EndHour)
+	x.Float("net_start_hour", &d.NetStartHour)
+	x.Float("net_end_hour", &d.NetEndHour)
 }
 
 // XML returns the preferences as servers, applications and tools read them: the

@@ -44,13 +44,8 @@ func (c *ProjectConfig) Encode() []byte {
 
 // ParseProjectConfig reads a reply of get_project_config.php.
 func ParseProjectConfig(b []byte) (*ProjectConfig, error) {
-	s := bxml.NewScanner(b).Foreign()
-	if err := s.Find("project_config"); err != nil {
-		return nil, fmt.Errorf("project config: %w", err)
-	}
 	var c ProjectConfig
-	s.Fields(c.fields)
-	if err := s.Err(); err != nil {
+	if err := bxml.NewScanner(b).Foreign().Decode("project_config", c.fields); err != nil {
 		return nil, fmt.Errorf("project config: %w", err)
 	}
 	return &c, nil
@@ -153,36 +148,24 @@ func ParseAccountReply(b []byte) (Authenticator, error) {
 	s := bxml.NewScanner(b).Foreign()
 	if s.Find("error") == nil {
 		e := AccountError{Num: -1}
-		for name := range s.Children() {
-			switch name {
-			case "error_num":
-				scanInt(s, &e.Num)
-			case "error_msg":
-				e.Msg = bxml.Printable(s.Text(), maxProse)
-			}
-		}
+		s.Fields(func(x bxml.Codec) {
+			integer(x, "error_num", &e.Num)
+			prose(x, "error_msg", &e.Msg)
+		})
 		if err := s.Err(); err != nil {
 			return "", fmt.Errorf("account reply: %w", err)
 		}
 		return "", &e
 	}
-	s = bxml.NewScanner(b).Foreign()
-	if err := s.Find("account_out"); err != nil {
-		return "", fmt.Errorf("account reply: %w", err)
-	}
-	var key Authenticator
-	for name := range s.Children() {
-		if name == "authenticator" {
-			key = Authenticator(s.Text())
-		}
-	}
-	switch err := s.Err(); {
+	var key string
+	err := bxml.NewScanner(b).Foreign().Decode("account_out", func(x bxml.Codec) { x.Text("authenticator", &key) })
+	switch {
 	case err != nil:
 		return "", fmt.Errorf("account reply: %w", err)
 	case key == "" || len(key) > maxName:
 		return "", errors.New("account reply: no usable authenticator in it")
 	}
-	return key, nil
+	return Authenticator(key), nil
 }
 
 // PasswordHash returns the hash that a client sends instead of a password.

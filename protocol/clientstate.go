@@ -68,158 +68,77 @@ type ActiveTask struct {
 // ParseClientState reads a client_state.xml. The records of a project follow it and do not contain
 // its name.
 func ParseClientState(b []byte) (*ClientStateFile, error) {
-	s := bxml.NewScanner(b).Foreign()
-	if err := s.Find("client_state"); err != nil {
-		return nil, fmt.Errorf("client_state.xml: %w", err)
-	}
 	f := new(ClientStateFile)
-	var p *ClientProject
-	for name := range s.Children() {
-		switch name {
-		case "host_info":
-			part(s.Child(), name, &f.Host)
-		case "time_stats":
-			part(s.Child(), name, &f.Times)
-		case "project":
-			if len(f.Projects) < maxList {
-				f.Projects = append(f.Projects, scanClientProject(s))
-				p = &f.Projects[len(f.Projects)-1]
-			}
-		case "active_task_set":
-			for name := range s.Children() {
-				if name == "active_task" {
-					f.Tasks = appendTo(f.Tasks, scanActiveTask(s))
-				}
-			}
-		case "proxy_info":
-			f.ProxyInfo = s.RawUpTo(maxText)
-		case "user_run_request":
-			scanInt(s, &f.RunMode)
-		case "user_network_request":
-			scanInt(s, &f.NetMode)
-		case "host_venue":
-			f.HostVenue = s.Text()
-		case "result":
-			if p != nil {
-				p.Held = appendTo(p.Held, scanHeldResult(s))
-			}
-		default:
-			if p != nil {
-				p.elements(s.Child())
-			}
-		}
-	}
-	if err := s.Err(); err != nil {
+	if err := bxml.NewScanner(b).Foreign().Decode("client_state", f.fields); err != nil {
 		return nil, fmt.Errorf("client_state.xml: %w", err)
 	}
 	return f, nil
 }
 
-func scanClientProject(s *bxml.Scanner) ClientProject {
-	p := ClientProject{DurationCorrectionFactor: 1, ResourceShare: 100}
-	for name := range s.Children() {
-		switch name {
-		case "master_url":
-			p.MasterURL = s.Text()
-		case "project_name":
-			p.Name = s.Text()
-		case "user_name":
-			p.UserName = s.Text()
-		case "team_name":
-			p.TeamName = s.Text()
-		case "host_venue":
-			p.HostVenue = s.Text()
-		case "email_hash":
-			p.EmailHash = s.Text()
-		case "cross_project_id":
-			p.CrossProjectID = s.Text()
-		case "code_sign_key":
-			p.CodeSignKey = s.Raw()
-		case "scheduler_url":
-			p.SchedulerURLs = appendURL(p.SchedulerURLs, s.Text())
-		case "hostid":
-			s.Int(&p.HostID)
-		case "userid":
-			s.Int(&p.UserID)
-		case "rpc_seqno":
-			s.Int(&p.RPCSeqno)
-		case "user_total_credit":
-			s.Float(&p.UserTotalCredit)
-		case "user_expavg_credit":
-			s.Float(&p.UserExpavgCredit)
-		case "host_total_credit":
-			s.Float(&p.HostTotalCredit)
-		case "host_expavg_credit":
-			s.Float(&p.HostExpavgCredit)
-		case "duration_correction_factor":
-			s.Float(&p.DurationCorrectionFactor)
-		case "resource_share":
-			s.Float(&p.ResourceShare)
-		case "nrpc_failures":
-			scanInt(s, &p.NRPCFailures)
-		case "min_rpc_time":
-			scanTime(s, &p.MinRPCTime)
-		case "dont_request_more_work":
-			p.NoMoreWork = s.Flag()
-		case "suspended_via_gui":
-			p.Suspended = s.Flag()
-		case "anonymous_platform":
-			p.Anonymous = s.Flag()
-		}
+func (f *ClientStateFile) fields(x bxml.Codec) {
+	part(x, "host_info", &f.Host)
+	part(x, "time_stats", &f.Times)
+	eachFrom(x, "project", &f.Projects, maxList, ClientProject{DurationCorrectionFactor: 1, ResourceShare: 100})
+	x.Element("active_task_set", func(x bxml.Codec) { each(x, "active_task", &f.Tasks) })
+	x.Block("proxy_info", &f.ProxyInfo, maxText)
+	integer(x, "user_run_request", &f.RunMode)
+	integer(x, "user_network_request", &f.NetMode)
+	x.Text("host_venue", &f.HostVenue)
+	if n := len(f.Projects); n > 0 {
+		p := &f.Projects[n-1]
+		each(x, "result", &p.Held)
+		p.elements(x)
 	}
-	return p
 }
 
-func scanHeldResult(s *bxml.Scanner) (r HeldResult) {
-	var peak float64
-	for name := range s.Children() {
-		switch name {
-		case "state":
-			r.State.field(s.Child())
-		case "final_cpu_time":
-			scanSpan(s, &r.FinalCPUTime)
-		case "final_elapsed_time":
-			scanSpan(s, &r.FinalElapsedTime)
-		case "final_peak_working_set_size":
-			s.Float(&peak)
-			r.PeakWorkingSet = int64(peak)
-		case "exit_status":
-			scanInt(s, &r.ExitStatus)
-		case "stderr_out":
-			r.StderrOut = s.Text()
-		case "received_time":
-			scanTime(s, &r.Received)
-		case "completed_time":
-			scanTime(s, &r.Completed)
-		case "ready_to_report":
-			r.ReadyToReport = s.Flag()
-		case "got_server_ack":
-			r.Acknowledged = s.Flag()
-		case "suspended_via_gui":
-			r.Suspended = s.Flag()
-		default:
-			r.fields(s.Child())
-		}
+func (p *ClientProject) fields(x bxml.Codec) {
+	x.Text("master_url", &p.MasterURL)
+	x.Text("project_name", &p.Name)
+	x.Text("user_name", &p.UserName)
+	x.Text("team_name", &p.TeamName)
+	x.Text("host_venue", &p.HostVenue)
+	x.Text("email_hash", &p.EmailHash)
+	x.Text("cross_project_id", &p.CrossProjectID)
+	x.Raw("code_sign_key", &p.CodeSignKey)
+	if s := x.Reading("scheduler_url"); s != nil {
+		p.SchedulerURLs = appendURL(p.SchedulerURLs, s.Text())
 	}
-	return r
+	x.Int("hostid", &p.HostID)
+	x.Int("userid", &p.UserID)
+	x.Int("rpc_seqno", &p.RPCSeqno)
+	x.Float("user_total_credit", &p.UserTotalCredit)
+	x.Float("user_expavg_credit", &p.UserExpavgCredit)
+	x.Float("host_total_credit", &p.HostTotalCredit)
+	x.Float("host_expavg_credit", &p.HostExpavgCredit)
+	x.Float("duration_correction_factor", &p.DurationCorrectionFactor)
+	x.Float("resource_share", &p.ResourceShare)
+	integer(x, "nrpc_failures", &p.NRPCFailures)
+	instant(x, "min_rpc_time", &p.MinRPCTime)
+	x.Flag("dont_request_more_work", &p.NoMoreWork)
+	x.Flag("suspended_via_gui", &p.Suspended)
+	x.Flag("anonymous_platform", &p.Anonymous)
 }
 
-func scanActiveTask(s *bxml.Scanner) (t ActiveTask) {
-	for name := range s.Children() {
-		switch name {
-		case "project_master_url":
-			t.ProjectURL = s.Text()
-		case "result_name":
-			t.ResultName = s.Text()
-		case "slot":
-			scanInt(s, &t.Slot)
-		case "checkpoint_cpu_time":
-			scanSpan(s, &t.CPUTime)
-		case "checkpoint_elapsed_time":
-			scanSpan(s, &t.Elapsed)
-		case "checkpoint_fraction_done":
-			s.Float(&t.Fraction)
-		}
-	}
-	return t
+func (r *HeldResult) fields(x bxml.Codec) {
+	r.Result.fields(x)
+	r.State.field(x)
+	span(x, "final_cpu_time", &r.FinalCPUTime)
+	span(x, "final_elapsed_time", &r.FinalElapsedTime)
+	floatSize(x, "final_peak_working_set_size", &r.PeakWorkingSet)
+	integer(x, "exit_status", &r.ExitStatus)
+	x.Text("stderr_out", &r.StderrOut)
+	instant(x, "received_time", &r.Received)
+	instant(x, "completed_time", &r.Completed)
+	x.Flag("ready_to_report", &r.ReadyToReport)
+	x.Flag("got_server_ack", &r.Acknowledged)
+	x.Flag("suspended_via_gui", &r.Suspended)
+}
+
+func (t *ActiveTask) fields(x bxml.Codec) {
+	x.Text("project_master_url", &t.ProjectURL)
+	x.Text("result_name", &t.ResultName)
+	integer(x, "slot", &t.Slot)
+	span(x, "checkpoint_cpu_time", &t.CPUTime)
+	span(x, "checkpoint_elapsed_time", &t.Elapsed)
+	x.Float("checkpoint_fraction_done", &t.Fraction)
 }

@@ -13,13 +13,8 @@ func ParseElements(b []byte) (Elements, error) {
 	var w bxml.Writer
 	w.Grow(len(b) + 32)
 	w.Block("elements", string(b))
-	s := bxml.NewScanner(w.Bytes())
-	if err := s.Find("elements"); err != nil {
-		return Elements{}, err
-	}
 	var e Elements
-	s.Fields(e.elements)
-	if err := s.Err(); err != nil {
+	if err := bxml.NewScanner(w.Bytes()).Decode("elements", e.elements); err != nil {
 		return Elements{}, fmt.Errorf("elements: %w", err)
 	}
 	return e, nil

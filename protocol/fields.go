@@ -11,6 +11,13 @@ import (
 // The functions here read or write the fields of BOINC's messages that bxml.Codec does not have:
 // values that BOINC prints as plain numbers, and elements that occur more than once.
 
+// prose reads a message for people.
+func prose(x bxml.Codec, name string, v *string) {
+	if s := x.Reading(name); s != nil {
+		*v = bxml.Printable(s.Text(), maxProse)
+	}
+}
+
 // integer reads a whole number, limited to 32 bits, or writes one.
 func integer(x bxml.Codec, name string, v *int) {
 	if s := x.Reading(name); s != nil {

@@ -18,20 +18,16 @@ const maxGUIURLs = 30 // of one project
 func ParseGUIURLs(raw string) (links []GUIURL) {
 	s := bxml.NewScanner([]byte(raw)).Foreign()
 	for len(links) < maxGUIURLs && s.Find("gui_url") == nil {
-		var l GUIURL
-		for name := range s.Children() {
-			switch name {
-			case "name":
-				l.Name = s.Line(maxText)
-			case "description":
-				l.Description = s.Line(maxText)
-			case "url":
-				l.URL = s.Line(maxLink)
-			}
-		}
+		l := scanned[GUIURL](s)
 		if s.Err() == nil && l.Name != "" && l.URL != "" {
 			links = append(links, l)
 		}
 	}
 	return links
+}
+
+func (l *GUIURL) fields(x bxml.Codec) {
+	x.Line("name", &l.Name, maxText)
+	x.Line("description", &l.Description, maxText)
+	x.Line("url", &l.URL, maxLink)
 }

@@ -150,90 +150,62 @@ type ManagerAccount struct {
 
 // ParseManagerReply reads an account manager's reply. Accounts without a URL are left out.
 func ParseManagerReply(b []byte) (*ManagerReply, error) {
-	s := bxml.NewScanner(b).Foreign()
-	if err := s.Find("acct_mgr_reply"); err != nil {
+	r := new(ManagerReply)
+	if err := bxml.NewScanner(b).Foreign().Decode("acct_mgr_reply", r.fields); err != nil {
 		return nil, fmt.Errorf("account manager's reply: %w", err)
 	}
-	var r ManagerReply
-	for name := range s.Children() {
-		switch name {
-		case "error_num":
-			scanInt(s, &r.ErrorNum)
-		case "error", "error_msg":
-			r.Error = bxml.Printable(s.Text(), maxProse)
-		case "message":
-			if len(r.Messages) < 100 {
-				r.Messages = append(r.Messages, bxml.Printable(s.Text(), maxProse))
-			}
-		case "name":
-			r.Name = s.Line(maxText)
-		case "user_name":
-			r.UserName = s.Line(maxText)
-		case "team_name":
-			r.TeamName = s.Line(maxText)
-		case "authenticator":
-			r.Authenticator = Authenticator(s.Line(maxText))
-		case "signing_key":
-			r.SigningKey = s.Raw()
-		case "opaque":
-			r.Opaque = s.Raw()
-		case "repeat_sec":
-			scanSpan(s, &r.Repeat)
-		case "dynamic":
-			r.Dynamic = s.Flag()
-		case "no_project_notices":
-			r.NoNotices = s.Flag()
-		case "host_venue":
-			r.Venue = s.Line(maxText)
-		case "global_preferences":
-			r.GlobalPrefs = s.Raw()
-		case "account":
-			if a := scanManagerAccount(s); a.URL != "" && len(r.Accounts) < maxList {
-				r.Accounts = append(r.Accounts, a)
-			}
-		}
-	}
-	if err := s.Err(); err != nil {
-		return nil, fmt.Errorf("account manager's reply: %w", err)
-	}
-	return &r, nil
+	return r, nil
 }
 
-func scanManagerAccount(s *bxml.Scanner) (a ManagerAccount) {
-	flag := func() *bool {
-		v := s.Flag()
-		return &v
+func (r *ManagerReply) fields(x bxml.Codec) {
+	integer(x, "error_num", &r.ErrorNum)
+	prose(x, "error", &r.Error)
+	prose(x, "error_msg", &r.Error)
+	if s := x.Reading("message"); s != nil && len(r.Messages) < 100 {
+		r.Messages = append(r.Messages, bxml.Printable(s.Text(), maxProse))
 	}
-	for name := range s.Children() {
-		switch name {
-		case "url":
-			a.URL = s.Line(maxText)
-		case "url_signature":
-			a.URLSignature = s.Raw()
-		case "authenticator":
-			a.Authenticator = Authenticator(s.Line(maxText))
-		case "detach":
-			a.Detach = s.Flag()
-		case "update":
-			a.Update = s.Flag()
-		case "no_cpu":
-			a.NoCPU = s.Flag()
-		case "no_rsc":
-			a.NoCPU = s.Text() == "CPU" || a.NoCPU
-		case "dont_request_more_work":
-			a.NoMoreWork = flag()
-		case "detach_when_done":
-			a.DetachWhenDone = flag()
-		case "suspend":
-			a.Suspend = flag()
-		case "abort_not_started":
-			a.AbortNotStarted = s.Flag()
-		case "resource_share":
-			share := -1.0
-			if s.Float(&share); share >= 0 {
-				a.ResourceShare = &share
-			}
+	x.Line("name", &r.Name, maxText)
+	x.Line("user_name", &r.UserName, maxText)
+	x.Line("team_name", &r.TeamName, maxText)
+	x.Line("authenticator", (*string)(&r.Authenticator), maxText)
+	x.Raw("signing_key", &r.SigningKey)
+	x.Raw("opaque", &r.Opaque)
+	span(x, "repeat_sec", &r.Repeat)
+	x.Flag("dynamic", &r.Dynamic)
+	x.Flag("no_project_notices", &r.NoNotices)
+	x.Line("host_venue", &r.Venue, maxText)
+	x.Raw("global_preferences", &r.GlobalPrefs)
+	each(x, "account", &r.Accounts)
+	if n := len(r.Accounts) - 1; x.Reading("account") != nil && r.Accounts[n].URL == "" {
+		r.Accounts = r.Accounts[:n]
+	}
+}
+
+func (a *ManagerAccount) fields(x bxml.Codec) {
+	x.Line("url", &a.URL, maxText)
+	x.Raw("url_signature", &a.URLSignature)
+	x.Line("authenticator", (*string)(&a.Authenticator), maxText)
+	x.Flag("detach", &a.Detach)
+	x.Flag("update", &a.Update)
+	x.Flag("no_cpu", &a.NoCPU)
+	if s := x.Reading("no_rsc"); s != nil {
+		a.NoCPU = s.Text() == "CPU" || a.NoCPU
+	}
+	given(x, "dont_request_more_work", &a.NoMoreWork)
+	given(x, "detach_when_done", &a.DetachWhenDone)
+	given(x, "suspend", &a.Suspend)
+	x.Flag("abort_not_started", &a.AbortNotStarted)
+	if s := x.Reading("resource_share"); s != nil {
+		share := -1.0
+		if s.Float(&share); share >= 0 {
+			a.ResourceShare = &share
 		}
 	}
-	return a
+}
+
+// given reads a flag that may be missing.
+func given(x bxml.Codec, name string, v **bool) {
+	if s := x.Reading(name); s != nil {
+		*v = new(s.Flag())
+	}
 }

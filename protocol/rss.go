@@ -37,38 +37,23 @@ func ParseFeed(b []byte) ([]NewsItem, error) {
 		return nil, fmt.Errorf("%w: %w", errNoFeed, err)
 	}
 	var items []NewsItem
-	for name := range s.Children() {
-		if name != "channel" {
-			continue
-		}
-		for name := range s.Children() {
-			if name == "item" && len(items) < maxItems {
-				items = append(items, scanItem(s))
-			}
-		}
-	}
+	s.Fields(func(x bxml.Codec) {
+		x.Element("channel", func(x bxml.Codec) { eachFrom(x, "item", &items, maxItems, NewsItem{}) })
+	})
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("feed: %w", err)
 	}
 	return items, nil
 }
 
-func scanItem(s *bxml.Scanner) (v NewsItem) {
-	for name := range s.Children() {
-		switch name {
-		case "title":
-			v.Title = s.Line(maxLink)
-		case "link":
-			v.Link = s.Line(maxLink)
-		case "guid":
-			v.GUID = s.Line(maxGUID)
-		case "description":
-			v.Description = s.Text()
-		case "pubDate":
-			v.Date, _ = mail.ParseDate(s.Line(maxText)) // zero if it cannot be read
-		}
+func (v *NewsItem) fields(x bxml.Codec) {
+	x.Line("title", &v.Title, maxLink)
+	x.Line("link", &v.Link, maxLink)
+	x.Line("guid", &v.GUID, maxGUID)
+	x.Text("description", &v.Description)
+	if s := x.Reading("pubDate"); s != nil {
+		v.Date, _ = mail.ParseDate(s.Line(maxText)) // zero if it cannot be read
 	}
-	return v
 }
 
 // asUTF8 treats a text that is not UTF-8 as Latin-1, which old sites use.

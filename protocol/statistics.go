@@ -18,39 +18,21 @@ type DailyStatistic struct {
 // ParseStatistics reads a statistics_*.xml of BOINC's client. It returns the project's address and
 // the days in chronological order.
 func ParseStatistics(b []byte) (masterURL string, days []DailyStatistic, err error) {
-	s := bxml.NewScanner(b).Foreign()
-	if err := s.Find("project_statistics"); err != nil {
-		return "", nil, fmt.Errorf("statistics: %w", err)
-	}
-	for name := range s.Children() {
-		switch name {
-		case "master_url":
-			masterURL = s.Text()
-		case "daily_statistics":
-			days = appendTo(days, scanDailyStatistic(s))
-		}
-	}
-	if err := s.Err(); err != nil {
+	err = bxml.NewScanner(b).Foreign().Decode("project_statistics", func(x bxml.Codec) {
+		x.Text("master_url", &masterURL)
+		each(x, "daily_statistics", &days)
+	})
+	if err != nil {
 		return "", nil, fmt.Errorf("statistics: %w", err)
 	}
 	slices.SortStableFunc(days, func(a, b DailyStatistic) int { return a.Day.Compare(b.Day) })
 	return masterURL, days, nil
 }
 
-func scanDailyStatistic(s *bxml.Scanner) (d DailyStatistic) {
-	for name := range s.Children() {
-		switch name {
-		case "day":
-			scanTime(s, &d.Day)
-		case "user_total_credit":
-			s.Float(&d.UserTotal)
-		case "user_expavg_credit":
-			s.Float(&d.UserExpavg)
-		case "host_total_credit":
-			s.Float(&d.HostTotal)
-		case "host_expavg_credit":
-			s.Float(&d.HostExpavg)
-		}
-	}
-	return d
+func (d *DailyStatistic) fields(x bxml.Codec) {
+	instant(x, "day", &d.Day)
+	x.Float("user_total_credit", &d.UserTotal)
+	x.Float("user_expavg_credit", &d.UserExpavg)
+	x.Float("host_total_credit", &d.HostTotal)
+	x.Float("host_expavg_credit", &d.HostExpavg)
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -149,31 +150,18 @@ func (r UploadReply) Encode() []byte {
 // ParseUploadReply reads a handler's reply. A reply without a status, such as an error page sent
 // with HTTP 200, is an error that clients treat as transient.
 func ParseUploadReply(b []byte) (UploadReply, error) {
-	s := bxml.NewScanner(b).Foreign()
-	if err := s.Find("data_server_reply"); err != nil {
-		return UploadReply{}, fmt.Errorf("upload reply: %w", err)
-	}
 	var r UploadReply
-	seen := false
-	for name := range s.Children() {
-		switch name {
-		case "status":
-			status := -2
-			scanInt(s, &status)
-			if status != -2 {
-				r.Status, seen = status, true
-			}
-		case "message":
-			r.Message = s.Text()
-		case "file_size":
-			scanBytes(s, &r.FileSize)
-			r.HasSize = true
-		}
-	}
-	if err := s.Err(); err != nil {
+	r.Status = math.MinInt32
+	err := bxml.NewScanner(b).Foreign().Decode("data_server_reply", func(x bxml.Codec) {
+		integer(x, "status", &r.Status)
+		x.Text("message", &r.Message)
+		size(x, "file_size", &r.FileSize)
+		r.HasSize = r.HasSize || x.Reading("file_size") != nil
+	})
+	if err != nil {
 		return UploadReply{}, fmt.Errorf("upload reply: %w", err)
 	}
-	if !seen {
+	if r.Status == math.MinInt32 {
 		return UploadReply{}, errors.New("upload reply: no status in it")
 	}
 	return r, nil

@@ -50,29 +50,24 @@ type Limits struct {
 func ParseApps(src []byte) (Limits, error) {
 	l := Limits{Apps: []settings.App{}}
 	s := bxml.NewScanner(src)
-	if err := s.Find("app_config"); err != nil {
-		return l, err
-	}
-	for name := range s.Children() {
-		switch name {
-		case "project_max_concurrent":
-			whole(s, &l.MaxConcurrent)
-		case "app":
+	err := s.Decode("app_config", func(x bxml.Codec) {
+		whole(x, "project_max_concurrent", &l.MaxConcurrent)
+		if x.Reading("app") != nil {
 			l.app(s)
-		case "app_version":
-			l.version(s)
-		default:
-			l.unused(s, name)
 		}
-	}
+		if x.Reading("app_version") != nil {
+			l.version(s)
+		}
+		l.unused(s)
+	})
 	slices.Sort(l.Unused)
 	l.Unused = slices.Compact(l.Unused)
-	return l, s.Err()
+	return l, err
 }
 
-func whole(s *bxml.Scanner, n *int) {
+func whole(x bxml.Codec, name string, n *int) {
 	v := int64(*n)
-	s.Int(&v)
+	x.Int(name, &v)
 	*n = int(v)
 }
 
@@ -87,9 +82,12 @@ func (l *Limits) of(name string) *settings.App {
 	return &l.Apps[len(l.Apps)-1]
 }
 
-// unused remembers an element without an equivalent, unless it means the same as its absence.
-func (l *Limits) unused(s *bxml.Scanner, name string) {
-	text := s.Text()
+// unused remembers an element that was not read, unless it means the same as its absence.
+func (l *Limits) unused(s *bxml.Scanner) {
+	if s.Used() {
+		return
+	}
+	name, text := s.Name(), s.Text()
 	if name == "plan_class" && text == "" || text != "" && strings.Trim(text, "0.") == "" {
 		return
 	}
@@ -98,29 +96,17 @@ func (l *Limits) unused(s *bxml.Scanner, name string) {
 
 func (l *Limits) app(s *bxml.Scanner) {
 	var x settings.App
-	for name := range s.Children() {
-		switch name {
-		case "name":
-			x.Name = s.Text()
-		case "max_concurrent":
-			whole(s, &x.MaxConcurrent)
-		case "report_results_immediately":
-			x.ReportImmediately = s.Flag()
-		case "gpu_versions":
-			for name := range s.Children() {
-				switch name {
-				case "gpu_usage":
-					s.Float(&x.GPUUsage)
-				case "cpu_usage":
-					s.Float(&x.CPUUsage)
-				default:
-					l.unused(s, name)
-				}
-			}
-		default:
-			l.unused(s, name)
-		}
-	}
+	s.Fields(func(e bxml.Codec) {
+		e.Text("name", &x.Name)
+		whole(e, "max_concurrent", &x.MaxConcurrent)
+		e.Flag("report_results_immediately", &x.ReportImmediately)
+		e.Element("gpu_versions", func(e bxml.Codec) {
+			e.Float("gpu_usage", &x.GPUUsage)
+			e.Float("cpu_usage", &x.CPUUsage)
+			l.unused(s)
+		})
+		l.unused(s)
+	})
 	a := l.of(x.Name)
 	a.MaxConcurrent, a.ReportImmediately = x.MaxConcurrent, x.ReportImmediately
 	a.GPUUsage, a.CPUUsage = x.GPUUsage, x.CPUUsage
@@ -128,18 +114,12 @@ func (l *Limits) app(s *bxml.Scanner) {
 
 func (l *Limits) version(s *bxml.Scanner) {
 	var x settings.App
-	for name := range s.Children() {
-		switch name {
-		case "app_name":
-			x.Name = s.Text()
-		case "avg_ncpus":
-			s.Float(&x.AvgNCPUs)
-		case "cmdline":
-			x.Cmdline = s.Text()
-		default:
-			l.unused(s, name)
-		}
-	}
+	s.Fields(func(e bxml.Codec) {
+		e.Text("app_name", &x.Name)
+		e.Float("avg_ncpus", &x.AvgNCPUs)
+		e.Text("cmdline", &x.Cmdline)
+		l.unused(s)
+	})
 	a := l.of(x.Name)
 	a.AvgNCPUs, a.Cmdline = x.AvgNCPUs, x.Cmdline
 }

@@ -66,19 +66,14 @@ func (d *devices) changes(c *Config) {
 // scanCoproc reads a <coproc>. Devices without listed numbers are numbered in their order.
 func scanCoproc(s *bxml.Scanner) (c settings.Coproc) {
 	var count int64
-	var listed []string
-	for name := range s.Children() {
-		switch name {
-		case "type":
-			c.Type = s.Text()
-		case "count":
-			s.Int(&count)
-		case "peak_flops":
-			s.Float(&c.PeakFlops)
-		case "device_nums":
-			listed = strings.Fields(s.Text())
-		}
-	}
+	var numbers string
+	s.Fields(func(x bxml.Codec) {
+		x.Text("type", &c.Type)
+		x.Int("count", &count)
+		x.Float("peak_flops", &c.PeakFlops)
+		x.Text("device_nums", &numbers)
+	})
+	listed := strings.Fields(numbers)
 	c.Count = int(count)
 	own := false
 	for i := range min(c.Count, maxDevices) {
@@ -100,18 +95,12 @@ func (c *Config) exclude(s *bxml.Scanner) {
 	var x settings.ExcludeGPU
 	var u string
 	number := int64(-1)
-	for name := range s.Children() {
-		switch name {
-		case "url":
-			u = s.Text()
-		case "device_num":
-			s.Int(&number)
-		case "type":
-			x.Type = s.Text()
-		case "app":
-			x.App = s.Text()
-		}
-	}
+	s.Fields(func(e bxml.Codec) {
+		e.Text("url", &u)
+		e.Int("device_num", &number)
+		e.Text("type", &x.Type)
+		e.Text("app", &x.App)
+	})
 	if number >= 0 {
 		x.Devices = []int{int(number)}
 	}

@@ -15,21 +15,13 @@ func (m *importer) accountKey(masterURL string) (protocol.Authenticator, error) 
 	if err != nil {
 		return "", err
 	}
-	s := bxml.NewScanner(b).Foreign()
-	if err := s.Find("account"); err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	var key protocol.Authenticator
-	for element := range s.Children() {
-		if element == "authenticator" {
-			key = protocol.Authenticator(s.Text())
-		}
-	}
-	if err := s.Err(); err != nil {
+	var key string
+	err = bxml.NewScanner(b).Foreign().Decode("account", func(x bxml.Codec) { x.Text("authenticator", &key) })
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	if key == "" {
 		return "", fmt.Errorf("%s: %w", name, errors.New("it has no account key"))
 	}
-	return key, nil
+	return protocol.Authenticator(key), nil
 }

@@ -94,13 +94,8 @@ func readJob(resolve func(string) (string, error), d appipc.InitData, args []str
 		return job{}, err
 	}
 	var j job
-	s := bxml.NewScanner(text)
-	if err := s.Find("job_desc"); err != nil {
-		return job{}, fmt.Errorf("%s: %w", jobFile, err)
-	}
-	for name := range s.Children() {
-		switch name {
-		case "task":
+	wrong := bxml.NewScanner(text).Decode("job_desc", func(x bxml.Codec) {
+		if s := x.Reading("task"); s != nil {
 			st, daemon, wrong := readStep(s, fill, resolve, args)
 			err = errors.Join(err, wrong)
 			if daemon {
@@ -108,17 +103,13 @@ func readJob(resolve func(string) (string, error), d appipc.InitData, args []str
 			} else {
 				j.steps = append(j.steps, st)
 			}
-		case "unzip_input":
-			for name := range s.Children() {
-				if name == "zipfilename" {
-					j.unzip = append(j.unzip, s.Text())
-				}
-			}
-		case "zip_output":
+		}
+		x.Element("unzip_input", func(x bxml.Codec) { texts(x, "zipfilename", &j.unzip) })
+		if s := x.Reading("zip_output"); s != nil {
 			err = errors.Join(err, j.zip.read(s))
 		}
-	}
-	if err = errors.Join(err, s.Err()); err == nil && len(j.steps) == 0 {
+	})
+	if err = errors.Join(err, wrong); err == nil && len(j.steps) == 0 {
 		err = errors.New("it has no task")
 	}
 	if err != nil {
@@ -130,37 +121,25 @@ func readJob(resolve func(string) (string, error), d appipc.InitData, args []str
 func readStep(s *bxml.Scanner, fill *strings.Replacer, resolve func(string) (string, error), args []string) (st step, daemon bool, err error) {
 	st.weight = 1
 	line, add, limit, pattern := "", false, 0.0, ""
-	for name := range s.Children() {
-		switch name {
-		case "application":
-			st.application = s.Text()
-		case "command_line":
-			line = fill.Replace(s.Text())
-		case "append_cmdline_args":
-			add = s.Flag()
-		case "exec_dir":
-			st.dir = fill.Replace(s.Text())
-		case "setenv":
-			st.env = append(st.env, fill.Replace(s.Text()))
-		case "stdin_filename":
-			st.stdin = s.Text()
-		case "stdout_filename":
-			st.stdout = s.Text()
-		case "stderr_filename":
-			st.stderr = s.Text()
-		case "checkpoint_filename":
-			st.checkpoints = append(st.checkpoints, s.Text())
-		case "fraction_done_filename":
-			st.progress = s.Text()
-		case "fraction_done_pattern":
-			pattern = s.Text()
-		case "weight":
-			s.Float(&st.weight)
-		case "time_limit":
-			s.Float(&limit)
-		case "daemon":
-			daemon = s.Flag()
-		}
+	s.Fields(func(x bxml.Codec) {
+		x.Text("application", &st.application)
+		x.Text("command_line", &line)
+		x.Flag("append_cmdline_args", &add)
+		x.Text("exec_dir", &st.dir)
+		texts(x, "setenv", &st.env)
+		x.Text("stdin_filename", &st.stdin)
+		x.Text("stdout_filename", &st.stdout)
+		x.Text("stderr_filename", &st.stderr)
+		texts(x, "checkpoint_filename", &st.checkpoints)
+		x.Text("fraction_done_filename", &st.progress)
+		x.Text("fraction_done_pattern", &pattern)
+		x.Float("weight", &st.weight)
+		x.Float("time_limit", &limit)
+		x.Flag("daemon", &daemon)
+	})
+	st.dir = fill.Replace(st.dir)
+	for i, set := range st.env {
+		st.env[i] = fill.Replace(set)
 	}
 	if st.application == "" {
 		err = errors.New("a task has no application")
@@ -177,7 +156,7 @@ func readStep(s *bxml.Scanner, fill *strings.Replacer, resolve func(string) (str
 		}
 	}
 	st.limit = protocol.Seconds(limit)
-	line, wrong := resolved(line, resolve)
+	line, wrong := resolved(fill.Replace(line), resolve)
 	st.args = appipc.SplitCommandLine(line)
 	if add {
 		st.args = append(st.args, args...)
@@ -187,17 +166,22 @@ func readStep(s *bxml.Scanner, fill *strings.Replacer, resolve func(string) (str
 
 // read reads zip_output.
 func (a *archive) read(s *bxml.Scanner) (err error) {
-	for name := range s.Children() {
-		switch name {
-		case "zipfilename":
-			a.name = s.Text()
-		case "filename":
+	s.Fields(func(x bxml.Codec) {
+		x.Text("zipfilename", &a.name)
+		if s := x.Reading("filename"); s != nil {
 			p, wrong := regexp.Compile(s.Text())
 			a.patterns = append(a.patterns, p)
 			err = errors.Join(err, wrong)
 		}
-	}
+	})
 	return err
+}
+
+// texts reads a list of texts.
+func texts(x bxml.Codec, name string, list *[]string) {
+	if s := x.Reading(name); s != nil {
+		*list = append(*list, s.Text())
+	}
 }
 
 // macros replaces the variables that a description may contain, such as $NTHREADS.

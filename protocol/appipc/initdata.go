@@ -58,14 +58,8 @@ func DefaultInitData() InitData {
 }
 
 // HostFPOPS returns the benchmarked speed of one of the host's CPUs, or 0.
-func (d InitData) HostFPOPS() float64 {
-	var v float64
-	s := scan(d.HostInfo)
-	for name := range s.Children() {
-		if name == "p_fpops" {
-			s.Float(&v)
-		}
-	}
+func (d InitData) HostFPOPS() (v float64) {
+	scan(d.HostInfo, func(x bxml.Codec) { x.Float("p_fpops", &v) })
 	return v
 }
 
@@ -81,12 +75,7 @@ func (d InitData) Encode() []byte {
 func ParseInitData(b []byte) (InitData, error) {
 	d := DefaultInitData()
 	d.SHMKey = 0
-	s := bxml.NewScanner(b)
-	if err := s.Find("app_init_data"); err != nil {
-		return InitData{}, fmt.Errorf("parse %s: %w", InitDataFile, err)
-	}
-	s.Fields(d.fields)
-	if err := s.Err(); err != nil {
+	if err := bxml.NewScanner(b).Decode("app_init_data", d.fields); err != nil {
 		return InitData{}, fmt.Errorf("parse %s: %w", InitDataFile, err)
 	}
 	return d, nil

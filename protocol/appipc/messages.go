@@ -89,29 +89,19 @@ func (t Status) Encode() string {
 // are zero.
 func ParseStatus(message string) Status {
 	var t Status
-	s := scan(message)
-	for name := range s.Children() {
-		switch name {
-		case "current_cpu_time":
-			duration(s.Child(), name, &t.CPUTime)
-		case "checkpoint_cpu_time":
-			duration(s.Child(), name, &t.CheckpointCPUTime)
-		case "fraction_done":
-			var f float64
-			s.Float(&f)
-			t.FractionDone = min(max(f, 0), 1)
-		case "want_network":
-			t.WantNetwork = s.Flag()
-		case "other_pid":
-			var pid int64
-			s.Int(&pid)
-			if pid > 1 && pid < 1<<31 {
-				t.OtherPID = int(pid)
-			}
-		case "wss":
-			floatBytes(s.Child(), name, &t.WorkingSet)
-		}
+	var pid int64
+	scan(message, func(x bxml.Codec) {
+		duration(x, "current_cpu_time", &t.CPUTime)
+		duration(x, "checkpoint_cpu_time", &t.CheckpointCPUTime)
+		x.Float("fraction_done", &t.FractionDone)
+		x.Flag("want_network", &t.WantNetwork)
+		x.Int("other_pid", &pid)
+		floatBytes(x, "wss", &t.WorkingSet)
+	})
+	if pid > 1 && pid < 1<<31 {
+		t.OtherPID = int(pid)
 	}
+	t.FractionDone = min(max(t.FractionDone, 0), 1)
 	t.CPUTime, t.CheckpointCPUTime = max(t.CPUTime, 0), max(t.CheckpointCPUTime, 0)
 	t.WorkingSet = max(t.WorkingSet, 0)
 	return t
@@ -120,21 +110,16 @@ func ParseStatus(message string) Status {
 // ParseGraphics reads a message of the GraphicsReply channel. It returns the address where the
 // application's graphics can be seen. ok is false if the message does not contain one.
 func ParseGraphics(message string) (address string, ok bool) {
-	s := scan(message)
-	for name := range s.Children() {
-		switch name {
-		case "web_graphics_url", "remote_desktop_addr":
-			address = s.Text()
-		}
-	}
+	scan(message, func(x bxml.Codec) {
+		x.Text("web_graphics_url", &address)
+		x.Text("remote_desktop_addr", &address)
+	})
 	return address, address != ""
 }
 
-// scan makes a root element for a message, which does not have one, and enters it.
-func scan(message string) *bxml.Scanner {
-	s := bxml.NewScanner([]byte("<message>" + message + "</message>"))
-	_ = s.Find("message")
-	return s
+// scan reads a message, which does not have a root element, or the part of it that is complete.
+func scan(message string, fields func(bxml.Codec)) {
+	_ = bxml.NewScanner([]byte("<message>"+message+"</message>")).Decode("message", fields)
 }
 
 // number writes an element in the format of printf's %e.

@@ -157,12 +157,7 @@ func (t TaskState) Encode() []byte {
 // ParseTaskState reads TaskStateFile.
 func ParseTaskState(b []byte) (TaskState, error) {
 	var t TaskState
-	s := bxml.NewScanner(b)
-	if err := s.Find("active_task"); err != nil {
-		return TaskState{}, fmt.Errorf("parse %s: %w", TaskStateFile, err)
-	}
-	s.Fields(t.fields)
-	if err := s.Err(); err != nil {
+	if err := bxml.NewScanner(b).Decode("active_task", t.fields); err != nil {
 		return TaskState{}, fmt.Errorf("parse %s: %w", TaskStateFile, err)
 	}
 	t.CPUTime, t.Elapsed = max(t.CPUTime, 0), max(t.Elapsed, 0)

@@ -27,6 +27,15 @@ func (s *Scanner) Fields(fields func(Codec)) {
 	}
 }
 
+// Decode reads the children of the first element called name, wherever it is.
+func (s *Scanner) Decode(name string, fields func(Codec)) error {
+	if err := s.Find(name); err != nil {
+		return err
+	}
+	s.Fields(fields)
+	return s.Err()
+}
+
 // Child returns a Codec that reads the current element.
 func (s *Scanner) Child() Codec { return Codec{s: s} }
 

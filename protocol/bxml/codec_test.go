@@ -1,6 +1,7 @@
 package bxml_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -70,16 +71,12 @@ func TestCodecWritesFieldsInOrder(t *testing.T) {
 // Fields are read in any order. Other elements are skipped, together with their children, and a
 // field after a nested element belongs to the outer one.
 func TestCodecReadsFieldsByName(t *testing.T) {
-	s := bxml.NewScanner([]byte(`<v><set/><other><n>9</n></other><on>1</on>
+	text := `<v><set/><other><n>9</n></other><on>1</on>
 		<inner><x>7</x><inner><n>3</n></inner><name>in</name></inner>
-		<n>-5</n><note>abcdef</note><label> two  words </label><name>out</name></v>`))
-	if err := s.Find("v"); err != nil {
-		t.Fatal(err)
-	}
+		<n>-5</n><note>abcdef</note><label> two  words </label><name>out</name></v>`
 	var v sample
-	s.Fields(v.fields)
-	if s.Err() != nil || v.Name != "out" || v.N != -5 || v.Note != "abcd" || v.Label != "two words" || !v.On || !v.Set || v.X != 0 {
-		t.Errorf("got %+v, %v", v, s.Err())
+	if err := bxml.NewScanner([]byte(text)).Decode("v", v.fields); err != nil || v.Name != "out" || v.N != -5 || v.Note != "abcd" || v.Label != "two words" || !v.On || !v.Set || v.X != 0 {
+		t.Errorf("got %+v, %v", v, err)
 	}
 	if in := v.Inner; in == nil || in.Name != "in" || in.X != 7 || in.Inner == nil || in.Inner.N != 3 || in.N != 0 {
 		t.Errorf("inner is %+v", in)
@@ -101,12 +98,15 @@ func TestUsedReportsWhetherAFieldWasRead(t *testing.T) {
 }
 
 func TestCodecReportsATruncatedElement(t *testing.T) {
-	s := bxml.NewScanner([]byte(`<v><name>a</name><inner><n>1</n>`))
-	if err := s.Find("v"); err != nil {
-		t.Fatal(err)
-	}
 	var v sample
-	if s.Fields(v.fields); s.Err() == nil {
+	if err := bxml.NewScanner([]byte(`<v><name>a</name><inner><n>1</n>`)).Decode("v", v.fields); err == nil {
 		t.Error("no error")
+	}
+}
+
+func TestDecodeReportsAMissingElement(t *testing.T) {
+	var v sample
+	if err := bxml.NewScanner([]byte(`<html><name>a</name></html>`)).Decode("v", v.fields); !errors.Is(err, bxml.ErrNotFound) || v.Name != "" {
+		t.Errorf("got %+v, %v", v, err)
 	}
 }

@@ -65,21 +65,14 @@ func hostPrefs(req *protocol.SchedulerRequest) map[string]float64 {
 	}
 	var w bxml.Writer
 	w.Block("global_preferences", text)
-	s := bxml.NewScanner(w.Bytes())
 	out := make(map[string]float64)
-	if s.Find("global_preferences") != nil {
-		return out
-	}
-	for name := range s.Children() {
-		switch name {
-		case "max_ncpus_pct", "ram_max_used_busy_pct", "ram_max_used_idle_pct",
-			"disk_max_used_gb", "disk_max_used_pct", "disk_min_free_gb":
+	_ = bxml.NewScanner(w.Bytes()).Decode("global_preferences", func(x bxml.Codec) {
+		for _, name := range []string{"max_ncpus_pct", "ram_max_used_busy_pct", "ram_max_used_idle_pct", "disk_max_used_gb", "disk_max_used_pct", "disk_min_free_gb"} {
 			v := 0.0
-			s.Float(&v)
-			if v > 0 && v < 1e12 {
+			if x.Float(name, &v); v > 0 && v < 1e12 {
 				out[name] = v
 			}
 		}
-	}
+	})
 	return out
 }

@@ -105,21 +105,14 @@ func applications(path string) ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	s := bxml.NewScanner(text)
-	if err := s.Find("job_desc"); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	for name := range s.Children() {
-		if name != "task" {
-			continue
-		}
-		for name := range s.Children() {
-			if name == "application" {
+	err = bxml.NewScanner(text).Decode("job_desc", func(x bxml.Codec) {
+		x.Element("task", func(x bxml.Codec) {
+			if s := x.Reading("application"); s != nil {
 				names = append(names, s.Text())
 			}
-		}
-	}
-	if err := s.Err(); err != nil {
+		})
+	})
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(names) == 0 {

@@ -45,19 +45,8 @@ func planPrefs(account store.User, req *protocol.SchedulerRequest, now time.Time
 func prefsTime(content string) time.Time {
 	var w bxml.Writer
 	w.Block("global_preferences", content)
-	s := bxml.NewScanner(w.Bytes())
-	if s.Find("global_preferences") != nil {
-		return time.Time{}
-	}
 	seconds := 0.0
-	for name := range s.Children() {
-		if name == "mod_time" {
-			s.Float(&seconds)
-		}
-	}
-	if !(seconds > 0) {
-		return time.Time{}
-	}
+	_ = bxml.NewScanner(w.Bytes()).Decode("global_preferences", func(x bxml.Codec) { x.Float("mod_time", &seconds) })
 	return protocol.UnixTime(seconds)
 }
 

@@ -91,28 +91,20 @@ func parseInput(text string) (*Input, error) {
 }
 
 func scanInputFile(s *bxml.Scanner, number *int64) (f InputFile) {
-	for name := range s.Children() {
-		switch name {
-		case "number":
-			s.Int(number)
-		case "physical_name":
-			f.Physical = s.Text()
-		case "sticky":
-			f.Info.Sticky = s.Flag()
-		case "generated_locally", "generate_locally":
-			f.Info.GeneratedLocally = s.Flag()
-		case "url":
+	s.Fields(func(x bxml.Codec) {
+		x.Int("number", number)
+		x.Text("physical_name", &f.Physical)
+		x.Flag("sticky", &f.Info.Sticky)
+		x.Flag("generated_locally", &f.Info.GeneratedLocally)
+		x.Flag("generate_locally", &f.Info.GeneratedLocally)
+		if s := x.Reading("url"); s != nil {
 			f.Info.DownloadURLs = append(f.Info.DownloadURLs, s.Text())
-		case "nbytes":
-			s.Int(&f.Info.NBytes)
-		case "md5_cksum":
-			f.Info.MD5 = s.Text()
-		case "no_delete":
-			f.Info.NoDelete = s.Flag()
-		case "gzip":
-			f.Gzip = s.Flag()
 		}
-	}
+		x.Int("nbytes", &f.Info.NBytes)
+		x.Text("md5_cksum", &f.Info.MD5)
+		x.Flag("no_delete", &f.Info.NoDelete)
+		x.Flag("gzip", &f.Gzip)
+	})
 	return f
 }
 
@@ -135,16 +127,17 @@ func (f InputFile) check() error {
 
 func (in *Input) scanWorkunit(s *bxml.Scanner, byNumber map[int64]int) error {
 	next := int64(0)
-	number := func(set func(*Params, float64)) {
-		var v float64
-		s.Float(&v)
-		in.apply = append(in.apply, func(p *Params) { set(p, v) })
-	}
 	var bad error
 	used := make(map[int]bool)
-	for name := range s.Children() {
-		switch name {
-		case "file_ref":
+	s.Fields(func(x bxml.Codec) {
+		number := func(name string, set func(*Params, float64)) {
+			if s := x.Reading(name); s != nil {
+				var v float64
+				s.Float(&v)
+				in.apply = append(in.apply, func(p *Params) { set(p, v) })
+			}
+		}
+		if s := x.Reading("file_ref"); s != nil {
 			n := next
 			ref := scanInputRef(s, &n)
 			next = n + 1
@@ -158,39 +151,26 @@ func (in *Input) scanWorkunit(s *bxml.Scanner, byNumber map[int64]int) error {
 				used[i] = true
 				in.Files[i].Ref = ref
 			}
-		case "command_line":
+		}
+		if s := x.Reading("command_line"); s != nil {
 			line := s.Text()
 			in.apply = append(in.apply, func(p *Params) { p.CommandLine = line })
-		case "rsc_fpops_est":
-			number(func(p *Params, v float64) { p.RscFpopsEst = v })
-		case "rsc_fpops_bound":
-			number(func(p *Params, v float64) { p.RscFpopsBound = v })
-		case "rsc_memory_bound":
-			number(func(p *Params, v float64) { p.RscMemoryBound = v })
-		case "rsc_disk_bound":
-			number(func(p *Params, v float64) { p.RscDiskBound = v })
-		case "rsc_bandwidth_bound":
-			number(func(p *Params, v float64) { p.RscBandwidthBound = v })
-		case "credit":
-			number(func(p *Params, v float64) { p.Credit = v })
-		case "batch":
-			number(func(p *Params, v float64) { p.Batch = int64(v) })
-		case "delay_bound":
-			number(func(p *Params, v float64) { p.DelayBound = v })
-		case "min_quorum":
-			number(func(p *Params, v float64) { p.MinQuorum = int(v) })
-		case "target_nresults":
-			number(func(p *Params, v float64) { p.TargetNResults = int(v) })
-		case "max_error_results":
-			number(func(p *Params, v float64) { p.MaxErrorResults = int(v) })
-		case "max_total_results":
-			number(func(p *Params, v float64) { p.MaxTotalResults = int(v) })
-		case "max_success_results":
-			number(func(p *Params, v float64) { p.MaxSuccessResults = int(v) })
-		case "priority":
-			number(func(p *Params, v float64) { p.Priority = int64(v) })
 		}
-	}
+		number("rsc_fpops_est", func(p *Params, v float64) { p.RscFpopsEst = v })
+		number("rsc_fpops_bound", func(p *Params, v float64) { p.RscFpopsBound = v })
+		number("rsc_memory_bound", func(p *Params, v float64) { p.RscMemoryBound = v })
+		number("rsc_disk_bound", func(p *Params, v float64) { p.RscDiskBound = v })
+		number("rsc_bandwidth_bound", func(p *Params, v float64) { p.RscBandwidthBound = v })
+		number("credit", func(p *Params, v float64) { p.Credit = v })
+		number("batch", func(p *Params, v float64) { p.Batch = int64(v) })
+		number("delay_bound", func(p *Params, v float64) { p.DelayBound = v })
+		number("min_quorum", func(p *Params, v float64) { p.MinQuorum = int(v) })
+		number("target_nresults", func(p *Params, v float64) { p.TargetNResults = int(v) })
+		number("max_error_results", func(p *Params, v float64) { p.MaxErrorResults = int(v) })
+		number("max_total_results", func(p *Params, v float64) { p.MaxTotalResults = int(v) })
+		number("max_success_results", func(p *Params, v float64) { p.MaxSuccessResults = int(v) })
+		number("priority", func(p *Params, v float64) { p.Priority = int64(v) })
+	})
 	for i := range in.Files {
 		if !used[i] {
 			bad = errors.Join(bad, fmt.Errorf("<file_info> number %d has no <file_ref>", i))
@@ -200,16 +180,11 @@ func (in *Input) scanWorkunit(s *bxml.Scanner, byNumber map[int64]int) error {
 }
 
 func scanInputRef(s *bxml.Scanner, number *int64) (r protocol.FileRef) {
-	for name := range s.Children() {
-		switch name {
-		case "file_number":
-			s.Int(number)
-		case "open_name":
-			r.OpenName = s.Text()
-		case "copy_file":
-			r.CopyFile = s.Flag()
-		}
-	}
+	s.Fields(func(x bxml.Codec) {
+		x.Int("file_number", number)
+		x.Text("open_name", &r.OpenName)
+		x.Flag("copy_file", &r.CopyFile)
+	})
 	return r
 }
 

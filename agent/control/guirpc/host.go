@@ -24,18 +24,12 @@ func (r *request) setHost() string {
 	if !ok {
 		return errorText("Missing host_info")
 	}
-	s := bxml.NewScanner([]byte("<host_info>" + src + "</host_info>"))
-	err := s.Find("host_info")
 	product, name := "", ""
-	for element := range s.Children() {
-		switch element {
-		case "product_name":
-			product = strings.TrimSpace(s.Text())
-		case "domain_name":
-			name = strings.TrimSpace(s.Text())
-		}
-	}
-	if err != nil || s.Err() != nil || len(product) > maxHostText || len(name) > maxHostText {
+	err := bxml.NewScanner([]byte("<host_info>"+src+"</host_info>")).Decode("host_info", func(x bxml.Codec) {
+		x.Text("product_name", &product)
+		x.Text("domain_name", &name)
+	})
+	if err != nil || len(product) > maxHostText || len(name) > maxHostText {
 		return errorText("host_info parse error")
 	}
 	if product != "" {
