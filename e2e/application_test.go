@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/testapp"
 	"github.com/starling-grid/starling/internal/testhost"
@@ -21,14 +20,10 @@ import (
 // addApp adds an application, and a workunit of it.
 func addApp(t *testing.T, ctx context.Context, p *testhost.Project, app, main string, work ...string) {
 	t.Helper()
-	in := filepath.Join(t.TempDir(), "in_"+app)
-	must(t, os.WriteFile(in, []byte("hello"), 0o600))
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, app)
-	run(t, ctx, p, "version", "add", p.Dir, app, "--platform", platform, "--version", "1.00", "--main", main, "--cmdline", app)
-	run(t, ctx, p, append([]string{
-		"work", "create", p.Dir, app, "--name", "wu_" + app, "--input", in + "=in", "--target-nresults", "1", "--min-quorum", "1",
-		"--max-error", "1", "--max-total", "1", "--max-success", "1", "--rsc-fpops-est", "1e10", "--delay-bound", "86400",
+	in := written(t, "in_"+app, "hello")
+	publish(t, ctx, p, app, "--main", main, "--cmdline", app)
+	job(t, ctx, p, app, "wu_"+app, append([]string{
+		"--input", in + "=in", "--target-nresults", "1", "--min-quorum", "1", "--max-error", "1", "--max-total", "1", "--max-success", "1",
 	}, work...)...)
 }
 

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testwait"
 )
@@ -132,17 +131,11 @@ func TestPlainProgram(t *testing.T) {
 			t.Parallel()
 			ctx := patience(t)
 			p := newProject(t, ctx)
-			program := filepath.Join(t.TempDir(), "shout")
-			script := "#!/bin/sh\ntr a-z A-Z <in >out && echo \"$1\" >>out\n"
-			must(t, os.WriteFile(program, []byte(script), 0o700))
-			platform, _ := hostinfo.Platform()
-			run(t, ctx, p, "app", "add", p.Dir, "shout")
-			run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+			program := written(t, "shout", "#!/bin/sh\ntr a-z A-Z <in >out && echo \"$1\" >>out\n")
+			publish(t, ctx, p, "shout", "--main", program, "--plain")
 			for n := range 2 {
-				in := filepath.Join(t.TempDir(), fmt.Sprintf("text_%d", n))
-				must(t, os.WriteFile(in, []byte("hello\n"), 0o600))
-				run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", fmt.Sprintf("shout_%d", n), "--input", in+"=in", "--cmdline", "'two words'",
-					"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+				in := written(t, fmt.Sprintf("text_%d", n), "hello\n")
+				job(t, ctx, p, "shout", fmt.Sprintf("shout_%d", n), "--input", in+"=in", "--cmdline", "'two words'")
 			}
 			serve(t, ctx, p)
 			if host == "agent" {

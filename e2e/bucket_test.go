@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/tests3"
 )
@@ -29,9 +28,7 @@ func TestOutageOfTheBucket(t *testing.T) {
 	p := &testhost.Project{Bin: bin, Dir: filepath.Join(t.TempDir(), "project"), URL: "http://127.0.0.1:" + strconv.Itoa(port) + "/bucket/"}
 	run(t, ctx, p, "init", p.Dir, "--name", "bucket", "--url", p.URL, "--files", s3.Bucket(t))
 	p.Key = strings.TrimSpace(run(t, ctx, p, "user", "add", p.Dir, "--email", testhost.Email, "--password", testhost.Password))
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
-	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", bin.Path(testhost.Mersenne))
+	publish(t, ctx, p, "mersenne", "--main", bin.Path(testhost.Mersenne))
 	exponents := []int{1279, 110503}
 	work(t, ctx, p, 2, exponents...)
 	serve(t, ctx, p)

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testwait"
 )
@@ -75,27 +73,20 @@ func TestChainMigrates(t *testing.T) {
 // chainProject makes a project with a chain of workunits that share a file.
 func chainProject(t *testing.T, ctx context.Context, links int) *testhost.Project {
 	t.Helper()
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "chain"), "chain")
-	must(t, err)
+	p := emptyProject(t, ctx, "chain")
 	set(t, p, map[string]string{
 		"daily_result_quota": "0", "min_sendwork_interval": "0", "affinity_silence_minutes": "0.15",
 		"one_result_per_host_per_wu": "false", // the last host alive repeats results that were late or failed
 	})
-	program := filepath.Join(t.TempDir(), "shout")
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\ntr a-z A-Z <in >out\n"), 0o700))
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "shout")
-	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+	program := written(t, "shout", "#!/bin/sh\ntr a-z A-Z <in >out\n")
+	publish(t, ctx, p, "shout", "--main", program, "--plain")
 	archive(t, ctx, p)
 	for i := range links {
-		args := []string{
-			"work", "create", p.Dir, "shout", "--name", fmt.Sprintf("link_%d", i), "--staged", "archive_1=in", "--sticky",
-			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "40",
-		}
+		args := []string{"--staged", "archive_1=in", "--sticky", "--delay-bound", "40"}
 		if i > 0 {
 			args = append(args, "--predecessor", fmt.Sprintf("link_%d", i-1))
 		}
-		run(t, ctx, p, args...)
+		job(t, ctx, p, "shout", fmt.Sprintf("link_%d", i), args...)
 	}
 	return p
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testprogram"
 	"github.com/starling-grid/starling/internal/testwait"
@@ -55,13 +54,9 @@ echo "done" >out
 // it with a clock.
 func newWaiting(t *testing.T, ctx context.Context, c clock) *testhost.Project {
 	t.Helper()
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "clock")
-	must(t, err)
-	program := filepath.Join(t.TempDir(), "waits")
-	must(t, os.WriteFile(program, []byte(waits), 0o700))
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "waits")
-	run(t, ctx, p, "version", "add", p.Dir, "waits", "--platform", platform, "--version", "1.00", "--main", program, "--plain", "--progress", "progress")
+	p := emptyProject(t, ctx, "clock")
+	program := written(t, "waits", waits)
+	publish(t, ctx, p, "waits", "--main", program, "--plain", "--progress", "progress")
 	for _, name := range []string{"a", "b", "c"} {
 		run(t, ctx, p, "work", "create", p.Dir, "waits", "--name", name, "--rsc-fpops-est", "1e12", "--rsc-fpops-bound", "1e18", "--delay-bound", "86400")
 	}

@@ -14,7 +14,6 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testimage"
 	"github.com/starling-grid/starling/internal/testprogram"
@@ -107,21 +106,11 @@ func containers(t *testing.T, ctx context.Context, p *testhost.Project) {
 	if err == nil {
 		err = os.WriteFile(in, []byte("hello"), 0o600)
 	}
-	config := filepath.Join(p.Dir, "server.toml")
-	text, e := os.ReadFile(config)
-	if err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.WriteFile(config, append(text, "\n[plan_class.docker]\ndocker = true\n"...), 0o600)
-	}
 	must(t, err)
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "box")
-	run(t, ctx, p, "version", "add", p.Dir, "box", "--platform", platform, "--version", "1.00", "--plan-class", "docker",
+	must(t, p.Append("\n[plan_class.docker]\ndocker = true\n"))
+	publish(t, ctx, p, "box", "--plan-class", "docker",
 		"--main", filepath.Join(dir, "container"), "--file", image.Name()+"=image.tar")
-	run(t, ctx, p, "work", "create", p.Dir, "box", "--name", "boxed", "--input", in+"=in", "--target-nresults", "1", "--min-quorum", "1",
-		"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+	job(t, ctx, p, "box", "boxed", "--input", in+"=in", "--target-nresults", "1", "--min-quorum", "1")
 }
 
 // inDocker is a program in an image. It reads a file of its image's working directory, and fails if a file that
@@ -155,21 +144,17 @@ func TestImagesForDocker(t *testing.T) {
 	}
 	system, err := testimage.Folder(root)
 	must(t, err)
-	image, in, config := filepath.Join(dir, "image.tar"), filepath.Join(dir, "in"), filepath.Join(p.Dir, "server.toml")
+	image, in := filepath.Join(dir, "image.tar"), filepath.Join(dir, "in")
 	err = testimage.Docker(image, runtime.GOARCH,
 		v1.Config{Entrypoint: []string{"./program"}, Cmd: []string{"it's"}, Env: []string{"PATH=/bin", "WHAT=a $word"}, WorkingDir: "/work"},
 		system, testimage.Tar(testimage.File("gone", "", 0o644), testimage.File("work/table", "data", 0o644)),
 		testimage.Tar(testimage.File(".wh.gone", "", 0o644), testimage.File("work/program", inDocker, 0o755)))
-	text, e := os.ReadFile(config)
-	for _, err := range []error{err, e, os.WriteFile(in, []byte("hello"), 0o600), os.WriteFile(config, append(text, "\n[plan_class.docker]\ndocker = true\n"...), 0o600)} {
-		must(t, err)
-	}
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "box")
-	run(t, ctx, p, "version", "add", p.Dir, "box", "--platform", platform, "--version", "1.00", "--plan-class", "docker",
+	must(t, err)
+	must(t, os.WriteFile(in, []byte("hello"), 0o600))
+	must(t, p.Append("\n[plan_class.docker]\ndocker = true\n"))
+	publish(t, ctx, p, "box", "--plan-class", "docker",
 		"--image", image, "--docker-wrapper", wrapper, "--cmdline", "--fast")
-	run(t, ctx, p, "work", "create", p.Dir, "box", "--name", "boxed", "--input", in+"=in", "--target-nresults", "1", "--min-quorum", "1",
-		"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+	job(t, ctx, p, "box", "boxed", "--input", in+"=in", "--target-nresults", "1", "--min-quorum", "1")
 	serve(t, ctx, p)
 	a := containerAgent(t, ctx, p, "docker", "virtualization = true\n")
 	status, err := a.Status(ctx)

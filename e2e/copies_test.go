@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testwait"
 )
@@ -19,16 +18,10 @@ import (
 func TestAChainLeavesAHostWithItsFiles(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "chain"), "chain")
-	must(t, err)
+	p := emptyProject(t, ctx, "chain")
 	set(t, p, map[string]string{"daily_result_quota": "0", "min_sendwork_interval": "0", "affinity_silence_minutes": "0.05", "affinity_hours": "0.001"})
-	program, in := filepath.Join(t.TempDir(), "shout"), filepath.Join(t.TempDir(), "text")
-	for name, content := range map[string]string{program: "#!/bin/sh\ncat in in >made\ntr a-z A-Z <in >out\n", in: "hello\n"} {
-		must(t, os.WriteFile(name, []byte(content), 0o700))
-	}
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "shout")
-	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+	program, in := written(t, "shout", "#!/bin/sh\ncat in in >made\ntr a-z A-Z <in >out\n"), written(t, "text", "hello\n")
+	publish(t, ctx, p, "shout", "--main", program, "--plain")
 	const output = `<file_info><name><OUTFILE_0/></name><max_nbytes>1000</max_nbytes><url><UPLOAD_URL/></url></file_info>
 <file_info><name><OUTFILE_1/></name><max_nbytes>1000</max_nbytes><sticky/></file_info>
 <result>

@@ -11,7 +11,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/internal/testhost"
 )
@@ -23,11 +22,8 @@ func TestDashboard(t *testing.T) {
 	t.Parallel()
 	b := testbrowser.New(t, "/api/task")
 	ctx := patience(t)
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "primes")
-	must(t, err)
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
-	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", bin.Path(testhost.Mersenne))
+	p := emptyProject(t, ctx, "primes")
+	publish(t, ctx, p, "mersenne", "--main", bin.Path(testhost.Mersenne))
 	work(t, ctx, p, 1, lasting, 132049, 44497)
 	serve(t, ctx, p)
 	port := freePort(t)

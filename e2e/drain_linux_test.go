@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
@@ -26,13 +25,9 @@ echo "done" >>out
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "drain"), "drain")
-	must(t, err)
-	program := filepath.Join(t.TempDir(), "obeys")
-	must(t, os.WriteFile(program, []byte(obeys), 0o700))
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "obeys")
-	run(t, ctx, p, "version", "add", p.Dir, "obeys", "--platform", platform, "--version", "1.00", "--main", program, "--plain", "--checkpoint", "state")
+	p := emptyProject(t, ctx, "drain")
+	program := written(t, "obeys", obeys)
+	publish(t, ctx, p, "obeys", "--main", program, "--plain", "--checkpoint", "state")
 	for _, name := range []string{"first", "second"} {
 		run(t, ctx, p, "work", "create", p.Dir, "obeys", "--name", name, "--rsc-fpops-est", "1e12", "--rsc-fpops-bound", "1e18")
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
@@ -110,25 +109,15 @@ func moveWithCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project
 // onCoprocessors starts a computer and checks that it computes on its coprocessors.
 func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, start func()) {
 	t.Helper()
-	settings := filepath.Join(p.Dir, "server.toml")
-	text, err := os.ReadFile(settings)
-	must(t, err)
-	text = []byte(strings.Replace(string(text), `plan_class_spec = ""`, `plan_class_spec = "plan_class_spec.xml"`, 1))
-	program := filepath.Join(t.TempDir(), "device")
+	planClasses(t, p, planSpec)
 	// init_data.xml names the device, and its kind only if it belongs to a known vendor. A task
 	// takes a second, so that both devices can be busy at the same time.
-	for name, content := range map[string]string{settings: string(text), filepath.Join(p.Dir, "plan_class_spec.xml"): planSpec, program: reporter} {
-		must(t, os.WriteFile(name, []byte(content), 0o700))
-	}
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "device")
-	run(t, ctx, p, "version", "add", p.Dir, "device", "--platform", platform, "--version", "1.00", "--plan-class", "faked", "--main", program, "--plain")
+	program := written(t, "device", reporter)
+	publish(t, ctx, p, "device", "--plan-class", "faked", "--main", program, "--plain")
 	const tasks = 4
 	for n := range tasks {
-		in := filepath.Join(t.TempDir(), "in")
-		must(t, os.WriteFile(in, []byte("-\n"), 0o600))
-		run(t, ctx, p, "work", "create", p.Dir, "device", "--name", fmt.Sprintf("device_%d", n), "--input", in+"=in", "--cmdline", "--run",
-			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+		in := written(t, "in", "-\n")
+		job(t, ctx, p, "device", fmt.Sprintf("device_%d", n), "--input", in+"=in", "--cmdline", "--run")
 	}
 	work(t, ctx, p, 1, 2203)
 	serve(t, ctx, p)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
@@ -52,18 +51,12 @@ func TestCompressedInputs(t *testing.T) {
 // content.
 func packedWork(t *testing.T, ctx context.Context, p *testhost.Project) (text string) {
 	t.Helper()
-	program, in := filepath.Join(t.TempDir(), "shout"), filepath.Join(t.TempDir(), "text")
 	text = strings.Repeat("hello\n", 10000)
-	for name, content := range map[string]string{program: "#!/bin/sh\ntr a-z A-Z <in >out\n", in: text} {
-		must(t, os.WriteFile(name, []byte(content), 0o700))
-	}
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "shout")
-	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+	program, in := written(t, "shout", "#!/bin/sh\ntr a-z A-Z <in >out\n"), written(t, "text", text)
+	publish(t, ctx, p, "shout", "--main", program, "--plain")
 	template := "<file_info><number>0</number><gzip/></file_info>\n" +
 		"<workunit><file_ref><file_number>0</file_number><open_name>in</open_name></file_ref></workunit>\n"
 	must(t, os.WriteFile(filepath.Join(p.Dir, "templates", "shout_in"), []byte(template), 0o600))
-	run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", "shout_0", "--input", in,
-		"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+	job(t, ctx, p, "shout", "shout_0", "--input", in)
 	return text
 }

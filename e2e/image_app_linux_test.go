@@ -41,8 +41,7 @@ echo "$1 reached $n with $(cat table) of $WHAT" >>out
 func TestImageApplications(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "image"), "image")
-	must(t, err)
+	p := emptyProject(t, ctx, "image")
 	root := t.TempDir()
 	if err := testimage.System(ctx, root, "sh", "cat", "mv", "sleep", "test"); err != nil {
 		t.Skip(err)
@@ -50,7 +49,7 @@ func TestImageApplications(t *testing.T) {
 	system, err := testimage.Folder(root)
 	must(t, err)
 	platform, _ := hostinfo.Platform()
-	publish := func(app, number, program, table string, options ...string) {
+	add := func(app, number, program, table string, options ...string) {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "image.tar")
 		config := v1.Config{Entrypoint: []string{"./program"}, Cmd: []string{"it has"}, Env: []string{"PATH=/bin", "WHAT=the image"}, WorkingDir: "/work"}
@@ -58,21 +57,13 @@ func TestImageApplications(t *testing.T) {
 		must(t, testimage.Docker(path, runtime.GOARCH, config, system, files))
 		run(t, ctx, p, append([]string{"version", "add", p.Dir, app, "--platform", platform, "--version", number, "--image", path}, options...)...)
 	}
-	create := func(app, name string) {
-		t.Helper()
-		run(t, ctx, p, "work", "create", p.Dir, app, "--name", name, "--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e16")
-	}
 	resumable := []string{"--checkpoint", "state", "--progress-pattern", "step ([0-9]+) %"}
-	settings, err := os.ReadFile(filepath.Join(p.Dir, "server.toml"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(p.Dir, "server.toml"), append(settings, "\n[plan_class.faked]\ngpu_type = \"fake\"\n[plan_class.driven]\ngpu_type = \"nvidia\"\n"...), 0o600)
-	}
-	must(t, err)
+	must(t, p.Append("\n[plan_class.faked]\ngpu_type = \"fake\"\n[plan_class.driven]\ngpu_type = \"nvidia\"\n"))
 	run(t, ctx, p, "app", "add", p.Dir, "counts")
 	run(t, ctx, p, "app", "add", p.Dir, "card")
 	run(t, ctx, p, "app", "add", p.Dir, "driven")
-	publish("counts", "1.00", countsInImage, "a table", resumable...)
-	create("counts", "first")
+	add("counts", "1.00", countsInImage, "a table", resumable...)
+	job(t, ctx, p, "counts", "first")
 	serve(t, ctx, p)
 	a := newAgentWith(t, "a", "log_level = \"debug\"\n[[coproc]]\ntype = \"fake\"\ncount = 1\npeak_flops = 1e10\n[[coproc]]\ntype = \"NVIDIA\"\ncount = 1\n")
 	startAgent(t, ctx, a, p)
@@ -97,8 +88,8 @@ func TestImageApplications(t *testing.T) {
 	if len(layers) != 2 {
 		t.Fatalf("layers %v", layers)
 	}
-	publish("counts", "1.01", countsInImage, "another table", resumable...)
-	create("counts", "second")
+	add("counts", "1.01", countsInImage, "another table", resumable...)
+	job(t, ctx, p, "counts", "second")
 	computed("second", "another table")
 	testwait.Try(t, ctx, "the first version's removal", func() error {
 		if now := layersOf(t, a); len(now) != 2 {
@@ -118,10 +109,10 @@ func TestImageApplications(t *testing.T) {
 	if shared != 1 {
 		t.Errorf("%d layers were not downloaded again, want 1: %v, then %v", shared, layers, layersOf(t, a))
 	}
-	publish("driven", "1.00", "#!/bin/sh\n", "", "--plan-class", "driven")
-	create("driven", "unsent")
-	publish("card", "1.00", "#!/bin/sh\necho \"$* with $CARD of $WHAT\" >out\n", "", "--plan-class", "faked", "--env", "CARD=card $GPU_DEVICE_NUM")
-	create("card", "third")
+	add("driven", "1.00", "#!/bin/sh\n", "", "--plan-class", "driven")
+	job(t, ctx, p, "driven", "unsent")
+	add("card", "1.00", "#!/bin/sh\necho \"$* with $CARD of $WHAT\" >out\n", "", "--plan-class", "faked", "--env", "CARD=card $GPU_DEVICE_NUM")
+	job(t, ctx, p, "card", "third")
 	if out, err := a.Run(ctx, "update", p.URL); err != nil { // for coprocessors it would ask later
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -2,14 +2,11 @@ package e2e_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
@@ -19,14 +16,10 @@ import (
 func TestNewWorkReachesIdleAgents(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "late"), "late")
-	must(t, err)
+	p := emptyProject(t, ctx, "late")
 	set(t, p, map[string]string{"daily_result_quota": "0"})
-	program := filepath.Join(t.TempDir(), "second")
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\nsleep 1\necho done >out\n"), 0o700))
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "second")
-	run(t, ctx, p, "version", "add", p.Dir, "second", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+	program := written(t, "second", "#!/bin/sh\nsleep 1\necho done >out\n")
+	publish(t, ctx, p, "second", "--main", program, "--plain")
 	create := func(n int, prefix string) {
 		var list strings.Builder
 		for i := range n {

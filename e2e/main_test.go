@@ -68,10 +68,40 @@ func newProjectIn(t *testing.T, ctx context.Context, dir string) *testhost.Proje
 	t.Helper()
 	p, err := testhost.NewProject(ctx, bin, dir, "e2e")
 	must(t, err)
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
-	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", bin.Path(testhost.Mersenne))
+	publish(t, ctx, p, "mersenne", "--main", bin.Path(testhost.Mersenne))
 	return p
+}
+
+// emptyProject makes a project without applications.
+func emptyProject(t *testing.T, ctx context.Context, name string) *testhost.Project {
+	t.Helper()
+	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), name), name)
+	must(t, err)
+	return p
+}
+
+// publish adds an application with a version for this computer.
+func publish(t *testing.T, ctx context.Context, p *testhost.Project, app string, options ...string) {
+	t.Helper()
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, app)
+	run(t, ctx, p, append([]string{"version", "add", p.Dir, app, "--platform", platform, "--version", "1.00"}, options...)...)
+}
+
+// job creates a workunit, which is due in a day.
+func job(t *testing.T, ctx context.Context, p *testhost.Project, app, name string, options ...string) {
+	t.Helper()
+	run(t, ctx, p, append([]string{
+		"work", "create", p.Dir, app, "--name", name, "--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e16", "--delay-bound", "86400",
+	}, options...)...)
+}
+
+// written writes a file, which may be a script, into a new folder, and returns its path.
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	must(t, os.WriteFile(path, []byte(text), 0o700))
+	return path
 }
 
 // serve starts the server and makes sure that it is stopped at the end.
@@ -178,12 +208,10 @@ const lasting = 216091
 func workWith(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, more []string, exponents ...int) {
 	t.Helper()
 	for _, e := range exponents {
-		in := filepath.Join(t.TempDir(), fmt.Sprintf("exponent_%d", e))
-		must(t, os.WriteFile(in, []byte(fmt.Sprintln(e)), 0o600))
-		run(t, ctx, p, append([]string{
-			"work", "create", p.Dir, "mersenne", "--name", fmt.Sprintf("m%d", e), "--input", in + "=in",
-			"--target-nresults", fmt.Sprint(quorum), "--min-quorum", fmt.Sprint(quorum), "--max-error", "3", "--max-total", "9", "--max-success", "6",
-			"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400",
+		in := written(t, fmt.Sprintf("exponent_%d", e), fmt.Sprintln(e))
+		job(t, ctx, p, "mersenne", fmt.Sprintf("m%d", e), append([]string{
+			"--input", in + "=in", "--target-nresults", fmt.Sprint(quorum), "--min-quorum", fmt.Sprint(quorum),
+			"--max-error", "3", "--max-total", "9", "--max-success", "6",
 		}, more...)...)
 	}
 }

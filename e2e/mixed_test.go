@@ -112,25 +112,19 @@ func shareViolation(t *testing.T, got map[string]*debt.Project) (violation, tota
 // devices that the versions of its application use.
 func restingProject(t *testing.T, ctx context.Context, name string, seconds, tasks int, classes ...string) *testhost.Project {
 	t.Helper()
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), name), name)
-	must(t, err)
+	p := emptyProject(t, ctx, name)
 	set(t, p, map[string]string{
 		"daily_result_quota": "0", "min_sendwork_interval": "1", "max_wus_in_progress": "0", "max_wus_in_progress_gpu": "0",
-		"plan_class_spec": `"plan_class_spec.xml"`,
 	})
-	program := filepath.Join(t.TempDir(), "rest")
-	script := fmt.Sprintf("#!/bin/sh\nsleep %d\necho done >out\n", seconds)
-	for path, text := range map[string]string{program: script, filepath.Join(p.Dir, "plan_class_spec.xml"): planSpec} {
-		must(t, os.WriteFile(path, []byte(text), 0o700))
-	}
+	planClasses(t, p, planSpec)
+	program := written(t, "rest", fmt.Sprintf("#!/bin/sh\nsleep %d\necho done >out\n", seconds))
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "rest")
 	for _, class := range classes {
 		run(t, ctx, p, "version", "add", p.Dir, "rest", "--platform", platform, "--version", "1.00", "--plan-class", class, "--main", program, "--plain")
 	}
 	for n := range tasks {
-		run(t, ctx, p, "work", "create", p.Dir, "rest", "--name", fmt.Sprintf("rest_%d", n),
-			"--rsc-fpops-est", fmt.Sprintf("%d", seconds*4e9), "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+		job(t, ctx, p, "rest", fmt.Sprintf("rest_%d", n), "--rsc-fpops-est", fmt.Sprintf("%d", seconds*4e9))
 	}
 	serve(t, ctx, p)
 	return p

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/opencl"
 	"github.com/starling-grid/starling/internal/testhost"
 )
@@ -88,22 +87,13 @@ func computeByOpenCL(t *testing.T, device string, how openCLCase) {
 	t.Helper()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	settings := filepath.Join(p.Dir, "server.toml")
-	text, err := os.ReadFile(settings)
-	must(t, err)
-	text = []byte(strings.Replace(string(text), `plan_class_spec = ""`, `plan_class_spec = "plan_class_spec.xml"`, 1))
-	for name, content := range map[string]string{settings: string(text), filepath.Join(p.Dir, "plan_class_spec.xml"): openCLSpec} {
-		must(t, os.WriteFile(name, []byte(content), 0o600))
-	}
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "collatz")
-	run(t, ctx, p, "version", "add", p.Dir, "collatz", "--platform", platform, "--version", "1.00", "--plan-class", how.class, "--main", bin.Path(testhost.Collatz))
+	planClasses(t, p, openCLSpec)
+	publish(t, ctx, p, "collatz", "--plan-class", how.class, "--main", bin.Path(testhost.Collatz))
 	const tasks = 2
 	for n := range tasks {
 		in := filepath.Join(t.TempDir(), "in")
 		must(t, os.WriteFile(in, fmt.Appendf(nil, "%d 1000000\n", 1+n*1_000_000), 0o600))
-		run(t, ctx, p, "work", "create", p.Dir, "collatz", "--name", fmt.Sprintf("collatz_%d", n), "--input", in+"=in", "--cmdline", how.cmdline,
-			"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+		job(t, ctx, p, "collatz", fmt.Sprintf("collatz_%d", n), "--input", in+"=in", "--cmdline", how.cmdline)
 	}
 	serve(t, ctx, p)
 

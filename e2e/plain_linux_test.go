@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testwait"
 )
@@ -36,19 +35,11 @@ echo "reached $n of $WHAT" >>out
 func TestPlainProgramsGoOn(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "plain"), "plain")
-	must(t, err)
-	program := filepath.Join(t.TempDir(), "counts")
-	must(t, os.WriteFile(program, []byte(counts), 0o700))
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "counts")
-	run(t, ctx, p, "version", "add", p.Dir, "counts", "--platform", platform, "--version", "1.00", "--main", program, "--plain",
+	p := emptyProject(t, ctx, "plain")
+	program := written(t, "counts", counts)
+	publish(t, ctx, p, "counts", "--main", program, "--plain",
 		"--checkpoint", "state", "--progress-pattern", "step ([0-9]+) %", "--env", "WHAT=the whole")
-	create := func(name string) {
-		t.Helper()
-		run(t, ctx, p, "work", "create", p.Dir, "counts", "--name", name, "--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e16")
-	}
-	create("by_agent")
+	job(t, ctx, p, "counts", "by_agent")
 	serve(t, ctx, p)
 	wentOn := func(name, slots string, told func() error, kill, start func()) {
 		t.Helper()
@@ -82,7 +73,7 @@ func TestPlainProgramsGoOn(t *testing.T) {
 		t.Error(err)
 	}
 
-	create("by_boinc")
+	job(t, ctx, p, "counts", "by_boinc")
 	c := startBOINC(t, ctx)
 	c.do(ctx, "--project_attach", p.URL, p.Key)
 	wentOn("by_boinc", filepath.Join(c.dir, "slots"), func() error { return nil }, c.proc.Kill, func() { startBOINCIn(t, ctx, c.dir) })

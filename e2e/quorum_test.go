@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -23,19 +22,13 @@ func TestAQuorumOutlastsBadHosts(t *testing.T) {
 	p := newProject(t, ctx)
 	set(t, p, map[string]string{"min_sendwork_interval": "1"})
 	// The program recognizes its host by a file in its client's folder.
-	program := filepath.Join(t.TempDir(), "shout")
-	script := "#!/bin/sh\n[ ! -e ../../silent ] || exec sleep 600\ntr a-z A-Z <in >out\n[ ! -e ../../liar ] || echo lies >>out\n"
-	must(t, os.WriteFile(program, []byte(script), 0o700))
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "shout")
-	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+	program := written(t, "shout", "#!/bin/sh\n[ ! -e ../../silent ] || exec sleep 600\ntr a-z A-Z <in >out\n[ ! -e ../../liar ] || echo lies >>out\n")
+	publish(t, ctx, p, "shout", "--main", program, "--plain")
 	const n = 2
 	for i := range n {
-		in := filepath.Join(t.TempDir(), "text")
-		must(t, os.WriteFile(in, []byte(fmt.Sprintln("hello", i)), 0o600))
-		run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", fmt.Sprintf("shout_%d", i), "--input", in+"=in",
-			"--target-nresults", "2", "--min-quorum", "2", "--max-error", "5", "--max-total", "9", "--max-success", "6",
-			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "60")
+		in := written(t, "text", fmt.Sprintln("hello", i))
+		job(t, ctx, p, "shout", fmt.Sprintf("shout_%d", i), "--input", in+"=in", "--delay-bound", "60",
+			"--target-nresults", "2", "--min-quorum", "2", "--max-error", "5", "--max-total", "9", "--max-success", "6")
 	}
 	serve(t, ctx, p)
 	join := func(manner string) *boincClient {

@@ -23,7 +23,6 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
@@ -199,18 +198,14 @@ func TestRedirectedTransfers(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(settings, []byte(strings.Replace(string(b), "\nlisten = \"\"", fmt.Sprintf("\nlisten = \"127.0.0.1:%d\"", port), 1)), 0o600))
 	p.Key = strings.TrimSpace(run(t, ctx, p, "user", "add", p.Dir, "--email", testhost.Email, "--password", testhost.Password))
-	program := filepath.Join(t.TempDir(), "shout")
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\ntr a-z A-Z <in >out\n"), 0o700))
-	platform, _ := hostinfo.Platform()
-	run(t, ctx, p, "app", "add", p.Dir, "shout")
-	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+	program := written(t, "shout", "#!/bin/sh\ntr a-z A-Z <in >out\n")
+	publish(t, ctx, p, "shout", "--main", program, "--plain")
 	texts := make(map[string][]byte) // inputs, by workunit
 	add := func(name string) {
 		in := filepath.Join(t.TempDir(), name)
 		texts[name] = bytes.Repeat([]byte(name+"\n"), size/len(name))[:size]
 		must(t, os.WriteFile(in, texts[name], 0o600))
-		run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", name, "--input", in+"=in",
-			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+		job(t, ctx, p, "shout", name, "--input", in+"=in")
 	}
 	want := make(map[string]reason.Code)
 	for _, c := range cases {

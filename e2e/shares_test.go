@@ -81,6 +81,13 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// planClasses gives a project a plan_class_spec.xml.
+func planClasses(t *testing.T, p *testhost.Project, spec string) {
+	t.Helper()
+	must(t, os.WriteFile(filepath.Join(p.Dir, "plan_class_spec.xml"), []byte(spec), 0o600))
+	set(t, p, map[string]string{"plan_class_spec": `"plan_class_spec.xml"`})
+}
+
 // set changes settings in a project's server.toml.
 func set(t *testing.T, p *testhost.Project, settings map[string]string) {
 	t.Helper()

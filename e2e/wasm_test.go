@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testprogram"
 )
 
@@ -16,8 +15,7 @@ import (
 func TestWebAssembly(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "wasm")
-	must(t, err)
+	p := emptyProject(t, ctx, "wasm")
 	module := buildModule(t, ctx)
 	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
 	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", "wasm32-wasip1", "--version", "1.00", "--main", module)
