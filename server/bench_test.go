@@ -151,10 +151,10 @@ func (x *bench) settle() {
 		x.check(x.p.Store.View(ctx, func(tx *store.View) error {
 			for _, queue := range []func() ([]int64, error){
 				func() ([]int64, error) { return tx.Due(time.Now(), 1) },
-				func() ([]int64, error) { return tx.NeedValidate(0, 1) },
-				func() ([]int64, error) { return tx.ToAssimilate(0, 1) },
-				func() ([]int64, error) { return tx.WorkunitsToDelete(0, 1) },
-				func() ([]int64, error) { return tx.ResultsToDelete(0, 1) },
+				func() ([]int64, error) { return tx.Waiting(store.NeedValidate, 0, 1) },
+				func() ([]int64, error) { return tx.Waiting(store.ToAssimilate, 0, 1) },
+				func() ([]int64, error) { return tx.Waiting(store.InputsToDelete, 0, 1) },
+				func() ([]int64, error) { return tx.Waiting(store.OutputsToDelete, 0, 1) },
 			} {
 				ids, failed := queue()
 				if failed != nil {

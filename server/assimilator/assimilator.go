@@ -97,7 +97,7 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 	recorded := none
 	clock := pass.Clock(now)
 	load := func(tx *store.View, after int64) ([]store.Job, int64, error) {
-		return pass.Jobs(tx, (*store.View).ToAssimilate, after, &a.off, clock())
+		return pass.Jobs(tx, store.ToAssimilate, after, &a.off, clock())
 	}
 	handled, err := pass.Each(ctx, a.Store, load, func(jobs []store.Job) (int, error) {
 		list := outgoings(jobs)

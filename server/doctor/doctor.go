@@ -151,17 +151,14 @@ func (p *Project) program(ctx context.Context, want protocol.FileInfo) error {
 	return nil
 }
 
-// A queue returns ids above after, in their order.
-type queue func(tx *store.View, after int64, limit int) ([]int64, error)
-
 // each calls look with batches of a queue, and then reports the missing files of IDs that are still
 // in it: a server may have finished with them meanwhile.
-func (p *Project) each(ctx context.Context, next queue, f *found, look func(tx *store.View, ids []int64) (func(id int64) []string, error)) error {
+func (p *Project) each(ctx context.Context, queue store.Queue, f *found, look func(tx *store.View, ids []int64) (func(id int64) []string, error)) error {
 	for after := int64(0); ; {
 		var ids []int64
 		var missing func(id int64) []string
 		err := p.Store.View(ctx, func(tx *store.View) (err error) {
-			if ids, err = next(tx, after, batch); err != nil {
+			if ids, err = tx.Waiting(queue, after, batch); err != nil {
 				return err
 			}
 			missing, err = look(tx, ids)
@@ -176,7 +173,7 @@ func (p *Project) each(ctx context.Context, next queue, f *found, look func(tx *
 				continue
 			}
 			err := p.Store.View(ctx, func(tx *store.View) error {
-				still, err := next(tx, id-1, 1)
+				still, err := tx.Waiting(queue, id-1, 1)
 				if len(still) == 1 && still[0] == id {
 					for _, file := range files {
 						f.add("%s", file)
@@ -197,7 +194,7 @@ func (p *Project) inputs(ctx context.Context, f *found) error {
 	f.Rule = "the input files of unfinished workunits exist"
 	f.Mend = "restore the file with starling-server file stage DIR FILE --name NAME, or cancel the workunit with starling-server work cancel"
 	seen := make(map[string]bool) // files that are there
-	return p.each(ctx, (*store.View).NeedInputs, f, func(tx *store.View, ids []int64) (func(int64) []string, error) {
+	return p.each(ctx, store.NeedInputs, f, func(tx *store.View, ids []int64) (func(int64) []string, error) {
 		wus, err := tx.Workunits(ids)
 		return func(id int64) (missing []string) {
 			e, err := protocol.ParseElements([]byte(wus[id].XMLDoc))
@@ -229,7 +226,7 @@ func (p *Project) inputs(ctx context.Context, f *found) error {
 func (p *Project) outcomes(ctx context.Context, f *found) error {
 	f.Rule = "the output files of a canonical result exist until they are assimilated"
 	f.Mend = "restore the file in upload/ from a backup; the assimilator tries again within six hours, or when the server is restarted"
-	return p.each(ctx, (*store.View).CanonicalToTake, f, func(tx *store.View, ids []int64) (func(int64) []string, error) {
+	return p.each(ctx, store.CanonicalToTake, f, func(tx *store.View, ids []int64) (func(int64) []string, error) {
 		results, err := tx.Results(ids)
 		return func(id int64) (missing []string) {
 			r, ok := results[id]

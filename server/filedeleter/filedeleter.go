@@ -41,17 +41,17 @@ func (d *Deleter) Pass(ctx context.Context, now time.Time) (int, error) {
 	if err := d.again(ctx, now); err != nil {
 		return 0, err
 	}
-	inputs, err := d.each(ctx, now, (*store.View).WorkunitsToDelete, func(ids []int64) error { return d.inputs(ctx, ids, now) })
+	inputs, err := d.each(ctx, now, store.InputsToDelete, func(ids []int64) error { return d.inputs(ctx, ids, now) })
 	if err != nil {
 		return inputs, err
 	}
-	outputs, err := d.each(ctx, now, (*store.View).ResultsToDelete, func(ids []int64) error { return d.outputs(ctx, ids, now) })
+	outputs, err := d.each(ctx, now, store.OutputsToDelete, func(ids []int64) error { return d.outputs(ctx, ids, now) })
 	return inputs + outputs, err
 }
 
 // each calls take with batches of a queue until that is empty, and returns how many
 // ids there were. While a copy of the project is made, all stay.
-func (d *Deleter) each(ctx context.Context, now time.Time, queue func(*store.View, int64, int) ([]int64, error), take func([]int64) error) (int, error) {
+func (d *Deleter) each(ctx context.Context, now time.Time, queue store.Queue, take func([]int64) error) (int, error) {
 	n := 0
 	for {
 		var ids []int64
@@ -61,7 +61,7 @@ func (d *Deleter) each(ctx context.Context, now time.Time, queue func(*store.Vie
 			if err != nil || held {
 				return err
 			}
-			ids, err = queue(tx, 0, batch)
+			ids, err = tx.Waiting(queue, 0, batch)
 			return err
 		})
 		if err != nil || len(ids) == 0 {

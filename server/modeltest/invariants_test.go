@@ -80,14 +80,14 @@ func (w *world) outlook() (o outlook) {
 		}
 		for _, queue := range []struct {
 			what string
-			ids  func(*store.View, int64, int) ([]int64, error)
+			ids  store.Queue
 		}{
-			{"validation of workunit", (*store.View).NeedValidate},
-			{"assimilation of workunit", (*store.View).ToAssimilate},
-			{"inputs of workunit", (*store.View).WorkunitsToDelete},
-			{"outputs of result", (*store.View).ResultsToDelete},
+			{"validation of workunit", store.NeedValidate},
+			{"assimilation of workunit", store.ToAssimilate},
+			{"inputs of workunit", store.InputsToDelete},
+			{"outputs of result", store.OutputsToDelete},
 		} {
-			ids, err := queue.ids(tx, 0, 1)
+			ids, err := tx.Waiting(queue.ids, 0, 1)
 			if err != nil {
 				return err
 			}

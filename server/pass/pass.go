@@ -49,8 +49,8 @@ func Each[T any](ctx context.Context, st *store.Store, load func(tx *store.View,
 }
 
 // Jobs loads the workunits of a queue with their results, except for those that are put off.
-func Jobs(tx *store.View, queue func(*store.View, int64, int) ([]int64, error), after int64, off *Off, now time.Time) (jobs []store.Job, last int64, err error) {
-	ids, err := queue(tx, after, Batch)
+func Jobs(tx *store.View, queue store.Queue, after int64, off *Off, now time.Time) (jobs []store.Job, last int64, err error) {
+	ids, err := tx.Waiting(queue, after, Batch)
 	if err != nil || len(ids) == 0 {
 		return nil, 0, err
 	}

@@ -29,10 +29,9 @@ func TestEach(t *testing.T) {
 	}
 	var off pass.Off
 	off.Failed(5, 1, errors.New("no"), storetest.T0, time.Minute, time.Hour)
-	all := func(tx *store.View, after int64, limit int) ([]int64, error) { return tx.NeedInputs(after, limit) }
 	var seen []int64
 	n, err := pass.Each(t.Context(), st, func(tx *store.View, after int64) ([]store.Job, int64, error) {
-		return pass.Jobs(tx, all, after, &off, storetest.T0)
+		return pass.Jobs(tx, store.NeedInputs, after, &off, storetest.T0)
 	}, func(jobs []store.Job) (int, error) {
 		for _, j := range jobs {
 			seen = append(seen, j.Workunit.ID)
@@ -44,7 +43,7 @@ func TestEach(t *testing.T) {
 	}
 	trouble := errors.New("trouble")
 	n, err = pass.Each(t.Context(), st, func(tx *store.View, after int64) ([]store.Job, int64, error) {
-		return pass.Jobs(tx, all, after, &off, storetest.T0)
+		return pass.Jobs(tx, store.NeedInputs, after, &off, storetest.T0)
 	}, func(jobs []store.Job) (int, error) { return 3, trouble })
 	if n != 3 || !errors.Is(err, trouble) {
 		t.Errorf("got %d, %v", n, err)

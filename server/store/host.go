@@ -178,8 +178,6 @@ var (
 	mergeResults = db.Change(`UPDATE result SET hostid = $2 WHERE hostid = $1`)
 )
 
-var hostsAfter = `SELECT ` + hostColumns.List() + ` FROM host WHERE id > $1 AND userid <> 0 ORDER BY id LIMIT 0 + $2`
-
 // SetHostOwn changes the owner's settings of a host. It returns ErrLost if the host is not the
 // user's.
 func (t *Tx) SetHostOwn(id, userID int64, label, venue string, hidden bool) error {
@@ -194,10 +192,4 @@ func (t *Tx) MergeHost(id, userID, into int64) error {
 		return err
 	}
 	return t.run(mergeResults, id, into)
-}
-
-// HostsAfter returns hosts with larger ids than after, in the order of these, without those that
-// were merged into others.
-func (t *View) HostsAfter(after int64, limit int) ([]Host, error) {
-	return all(t, hostColumns.Scan, hostsAfter, after, limit)
 }

@@ -61,7 +61,7 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 		}
 	}
 	queries := []string{
-		unsent, unsentFits, unsentKinds, dueWorkunits, needValidate, toAssimilate, toDelete, resultsToDelete,
+		unsent, unsentFits, unsentKinds, dueWorkunits, string(NeedValidate), string(ToAssimilate), string(InputsToDelete), string(OutputsToDelete),
 		hadByUser, hadByHost, theirVersions, sharedFiles, chained, msgsToHost,
 	}
 	for _, l := range []lookup{resultsByName, hostByID, userByKey, teamByID, hostAppVersions, inProgressNames, countInProgress, hostsWithMsgs, workunitsByID} {

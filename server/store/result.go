@@ -273,18 +273,6 @@ func CountInProgress(hosts []int64, found func(Count)) Question {
 	}, found)
 }
 
-// An output for which another workunit waits is kept until it is passed on.
-const resultsToDelete = `
-SELECT id FROM result
-WHERE  file_delete_state = 1 AND id > $3 AND id % $1 = $2
-  AND  NOT EXISTS (SELECT 1 FROM awaited_output WHERE predecessor = result.workunitid AND ` + stillAwaited + `)
-ORDER  BY id LIMIT 0 + $4`
-
-// ResultsToDelete returns results whose output files may be deleted.
-func (t *View) ResultsToDelete(after int64, limit int) ([]int64, error) {
-	return t.queue(resultsToDelete, after, limit)
-}
-
 const (
 	hadByUser = `SELECT o.userid, o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.userid + 0 IN ` + ids2 + ` AND ` + counts
 	hadByHost = `SELECT o.hostid, o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.hostid + 0 IN ` + ids2 + ` AND ` + counts

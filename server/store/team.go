@@ -42,7 +42,6 @@ var (
 	insertTeam = teamColumns.InsertInto("team", "create_time, userid, name, url, description", "name_key")
 	teamByID   = byID(`SELECT `+teamColumns.List()+` FROM team WHERE id`, "")
 	teamByName = `SELECT ` + teamColumns.List() + ` FROM team WHERE name_key = $1`
-	teamAfter  = `SELECT ` + teamColumns.List() + ` FROM team WHERE id > $1 ORDER BY id LIMIT 0 + $2`
 	members    = `SELECT ` + userColumns.List() + ` FROM "user" WHERE teamid = $1 AND teamid <> 0 ORDER BY total_credit DESC, id LIMIT 0 + $2`
 )
 
@@ -76,11 +75,6 @@ func (t *Tx) TeamToChange(id int64) (Team, error) {
 // TeamByName returns the team of that name, in capitals or not, or ErrNotFound.
 func (t *View) TeamByName(name string) (Team, error) {
 	return one(t, teamColumns.Scan, teamByName, strings.ToLower(name))
-}
-
-// TeamsAfter returns teams with larger ids than after, in the order of these.
-func (t *View) TeamsAfter(after int64, limit int) ([]Team, error) {
-	return all(t, teamColumns.Scan, teamAfter, after, limit)
 }
 
 // SetTeam changes the leader, the URL and the description of a team.

@@ -65,9 +65,4 @@ func (c *Changes) execEach(s *db.Statement, list [][]any) error {
 	return refused(c.changes.ExecEach(s, list))
 }
 
-// queue runs a query for waiting ids. Its first two parameters are the shard.
-func (t *View) queue(query string, args ...any) ([]int64, error) {
-	return all(t, scanID, query, append(t.shard.args(), args...)...)
-}
-
 func (s Shard) args() []any { return []any{max(s.Count, 1), s.Index} }

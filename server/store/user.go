@@ -146,8 +146,6 @@ var (
 	confirmEmail    = db.Update(`"user"`, "confirmed_time = $3", "email_addr = $2")
 )
 
-var usersAfter = `SELECT ` + userColumns.List() + ` FROM "user" WHERE id > $1 ORDER BY id LIMIT 0 + $2`
-
 // SetProjectPrefs replaces a user's preferences for the project, or returns ErrLost if they differ
 // from old.
 func (t *Tx) SetProjectPrefs(id int64, old, prefs string) error {
@@ -176,9 +174,4 @@ func (t *Tx) SetEmail(id int64, old, email, passwdHash string, confirmed time.Ti
 // another by now.
 func (t *Tx) ConfirmEmail(id int64, email string, now time.Time) error {
 	return t.execOne(confirmEmail, id, email, unix(now))
-}
-
-// UsersAfter returns accounts with larger ids than after, in the order of these.
-func (t *View) UsersAfter(after int64, limit int) ([]User, error) {
-	return all(t, userColumns.Scan, usersAfter, after, limit)
 }

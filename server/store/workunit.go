@@ -242,61 +242,6 @@ func (t *Tx) PutOffTransition(id int64, at time.Time) error {
 	return t.run(putOffTransition, id, unix(at))
 }
 
-// The queues of the daemons, for a shard. Each query repeats the condition of its
-// index.
-const (
-	dueWorkunits = `
-SELECT id FROM workunit
-WHERE  transition_time < 253402300799 AND transition_time <= $3 AND transitioner_flags <> 1 AND id % $1 = $2
-ORDER  BY transition_time LIMIT 0 + $4`
-	needValidate = `SELECT id FROM workunit WHERE need_validate = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
-	toAssimilate = `SELECT id FROM workunit WHERE assimilate_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
-	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
-)
-
-// Due returns workunits whose transition time has come, the earliest first.
-func (t *View) Due(now time.Time, limit int) ([]int64, error) {
-	return t.queue(dueWorkunits, unix(now), limit)
-}
-
-// NeedValidate returns workunits for the validator with ids above after.
-func (t *View) NeedValidate(after int64, limit int) ([]int64, error) {
-	return t.queue(needValidate, after, limit)
-}
-
-// ToAssimilate returns workunits for the assimilator with ids above after.
-func (t *View) ToAssimilate(after int64, limit int) ([]int64, error) {
-	return t.queue(toAssimilate, after, limit)
-}
-
-// WorkunitsToDelete returns workunits whose input files may be deleted.
-func (t *View) WorkunitsToDelete(after int64, limit int) ([]int64, error) {
-	return t.queue(toDelete, after, limit)
-}
-
-const (
-	needInputs = `
-SELECT id FROM workunit w
-WHERE  id > $3 AND id % $1 = $2 AND file_delete_state = 0 AND awaiting = 0
-  AND  (canonical_resultid = 0 AND error_mask = 0 OR EXISTS (SELECT 1 FROM result r WHERE r.workunitid = w.id AND r.server_state = 4))
-ORDER  BY id LIMIT 0 + $4`
-	canonicalToTake = `
-SELECT canonical_resultid FROM workunit
-WHERE  canonical_resultid > $3 AND id % $1 = $2 AND assimilate_state <> 2 ORDER BY canonical_resultid LIMIT 0 + $4`
-)
-
-// NeedInputs returns workunits with ids above after whose input files computers may still have to
-// fetch, at least for a result in progress.
-func (t *View) NeedInputs(after int64, limit int) ([]int64, error) {
-	return t.queue(needInputs, after, limit)
-}
-
-// CanonicalToTake returns canonical results with ids above after whose outcome was
-// not taken yet.
-func (t *View) CanonicalToTake(after int64, limit int) ([]int64, error) {
-	return t.queue(canonicalToTake, after, limit)
-}
-
 // LockFiles keeps other transactions from adding workunits and from deleting their input files,
 // until this one ends, so that a file that was seen stays, and a missing one stays missing. It must
 // be the first call in an Update.

@@ -84,7 +84,7 @@ func (v *Validator) Pass(ctx context.Context, now time.Time) (handled int, err e
 	for {
 		at := now.Add(v.clock().Sub(begin))
 		load := func(tx *store.View, after int64) ([]store.Job, int64, error) {
-			jobs, last, err := pass.Jobs(tx, (*store.View).NeedValidate, after, &v.unstored, at)
+			jobs, last, err := pass.Jobs(tx, store.NeedValidate, after, &v.unstored, at)
 			return slices.DeleteFunc(jobs, func(j store.Job) bool { return p.running[j.Workunit.ID] }), last, err
 		}
 		n, err := pass.Each(ctx, v.Store, load, func(jobs []store.Job) (int, error) { return v.handle(ctx, p, jobs, at) })

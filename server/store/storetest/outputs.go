@@ -60,7 +60,7 @@ func outputs(t *testing.T, s *store.Store) {
 	kept := func(when string, kept bool) {
 		t.Helper()
 		view(t, s, func(tx *store.View) error {
-			ids, err := tx.ResultsToDelete(0, 9)
+			ids, err := tx.Waiting(store.OutputsToDelete, 0, 9)
 			if err != nil || (len(ids) == 0) != kept {
 				t.Errorf("%s: the files of results %v may go, %v; kept: want %v", when, ids, err, kept)
 			}

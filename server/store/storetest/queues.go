@@ -20,10 +20,10 @@ func queues(t *testing.T, s *store.Store) {
 		view(t, s, func(tx *store.View) error {
 			for i, q := range []func() ([]int64, error){
 				func() ([]int64, error) { return tx.Due(when, 10) },
-				func() ([]int64, error) { return tx.NeedValidate(0, 10) },
-				func() ([]int64, error) { return tx.ToAssimilate(0, 10) },
-				func() ([]int64, error) { return tx.WorkunitsToDelete(0, 10) },
-				func() ([]int64, error) { return tx.ResultsToDelete(0, 10) },
+				func() ([]int64, error) { return tx.Waiting(store.NeedValidate, 0, 10) },
+				func() ([]int64, error) { return tx.Waiting(store.ToAssimilate, 0, 10) },
+				func() ([]int64, error) { return tx.Waiting(store.InputsToDelete, 0, 10) },
+				func() ([]int64, error) { return tx.Waiting(store.OutputsToDelete, 0, 10) },
 			} {
 				ids, err := q()
 				if err != nil {
