@@ -134,6 +134,11 @@ func newDoubtfulWorld(t testing.TB, seed uint64) *world {
 					return err
 				}
 			}
+			for i := range int64(1000) { // of twenty workunits each
+				if _, err := tx.InsertAPIBatch(store.APIBatch{CreateTime: w.now, Name: fmt.Sprint(i), TokenID: max(1, (i+1)%3)}); err != nil {
+					return err
+				}
+			}
 			return nil
 		})
 	}

@@ -34,6 +34,7 @@ const (
 	bySum    = "starling-server doctor DIR --mend: the sum is recomputed"
 	byGuard  = "starling-server doctor DIR --mend: they are created again when the project is next opened"
 	byHand   = "Starling cannot cause or repair this; see the row's history with `show`, then correct it with the database's own tools or restore a backup"
+	byRefs   = "rows were deleted with other tools: restore a backup, or delete those that refer to them, too"
 	byBackup = "stop the server, keep a copy of project.db, and restore a backup"
 	byOwner  = "cancel it with starling-server work cancel DIR --name NAME, then create it again"
 )
@@ -61,9 +62,16 @@ var invariants = append(countsHold(), []invariant{
 		`SELECT w.name, w.id FROM workunit w
 		 WHERE w.file_delete_state <> 0 AND EXISTS (SELECT 1 FROM result r WHERE r.workunitid = w.id AND r.server_state <> 5)`, byHand,
 	}, {
-		"a result in progress belongs to a computer",
+		"a sent result belongs to a computer",
 		`SELECT r.name, r.workunitid FROM result r
-		 WHERE r.server_state = 4 AND NOT EXISTS (SELECT 1 FROM host h WHERE h.id = r.hostid)`, byHand,
+		 WHERE (r.server_state = 4 OR r.hostid <> 0) AND NOT EXISTS (SELECT 1 FROM host h WHERE h.id = r.hostid)`, byRefs,
+	}, {
+		"no row refers to a missing one",
+		`SELECT r.name, r.workunitid FROM result r LEFT JOIN workunit w ON w.id = r.workunitid WHERE w.id IS NULL
+		 UNION ALL SELECT w.name, w.id FROM workunit w LEFT JOIN app a ON a.id = w.appid WHERE a.id IS NULL
+		 UNION ALL SELECT 'app version ' || v.id, v.id FROM app_version v LEFT JOIN app a ON a.id = v.appid WHERE a.id IS NULL
+		 UNION ALL SELECT 'computer ' || h.id, h.id FROM host h LEFT JOIN "user" u ON u.id = h.userid WHERE u.id IS NULL AND h.userid <> 0
+		 UNION ALL SELECT w.name, w.id FROM workunit w LEFT JOIN api_batch b ON b.id = w.batch - 1000000000 WHERE w.tokenid <> 0 AND b.id IS NULL`, byRefs,
 	}, {
 		"an unfinished workunit has its next check scheduled",
 		`SELECT name, id FROM workunit

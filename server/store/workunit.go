@@ -200,13 +200,13 @@ func (c *Changes) TransitionBy(id int64, at time.Time) error {
 	return c.run(transitionBy, id, unix(at))
 }
 
-// TransitionEachBy is TransitionBy for several workunits, by their ids. All have to be there.
+// TransitionEachBy is TransitionBy for several workunits, by their ids.
 func (c *Changes) TransitionEachBy(when map[int64]time.Time) error {
 	rows := make([][]any, 0, len(when))
 	for _, id := range slices.Sorted(maps.Keys(when)) { // so that two that meet do not wait for each other
 		rows = append(rows, []any{id, unix(when[id])})
 	}
-	return c.execEach(transitionBy, rows)
+	return c.changes.RunEach(transitionBy, rows)
 }
 
 var keepCommitment = db.Update("workunit", "hr_class = $2, app_version_id = $3", "hr_class = $2", "app_version_id = $3")

@@ -68,7 +68,7 @@ func many(t *testing.T, s *store.Store) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			list := addMany(t, s, w, fmt.Sprintf("of%d_", n), n)
 			sent := w.sent(list)
-			due := make(map[int64]time.Time)
+			due := map[int64]time.Time{1 << 40: T0} // a workunit that is gone
 			for i, x := range list {
 				due[x.WorkunitID] = T0.Add(time.Duration(i) * time.Minute)
 			}
