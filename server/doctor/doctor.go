@@ -167,25 +167,23 @@ func (p *Project) each(ctx context.Context, queue store.Queue, f *found, look fu
 		if err != nil || len(ids) == 0 {
 			return err
 		}
+		last, lacking := ids[len(ids)-1], make(map[int64][]string)
 		for _, id := range ids {
-			files := missing(id)
-			if len(files) == 0 {
-				continue
+			if files := missing(id); len(files) > 0 {
+				lacking[id] = files
 			}
-			err := p.Store.View(ctx, func(tx *store.View) error {
-				still, err := tx.Waiting(queue, id-1, 1)
-				if len(still) == 1 && still[0] == id {
-					for _, file := range files {
-						f.add("%s", file)
-					}
-				}
-				return err
-			})
-			if err != nil {
+		}
+		if len(lacking) > 0 { // one question for all: it may read the whole table
+			if ids, err = store.Read(ctx, p.Store, func(tx *store.View) ([]int64, error) { return tx.Waiting(queue, after, batch) }); err != nil {
 				return err
 			}
 		}
-		after = ids[len(ids)-1]
+		for _, id := range ids {
+			for _, file := range lacking[id] {
+				f.add("%s", file)
+			}
+		}
+		after = last
 	}
 }
 
