@@ -125,6 +125,9 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		if !batched { // a crash is to repeat as few of a program's calls as can be
 			err, recorded = recorded(), none
 		}
+		if err == nil {
+			err = a.troubles.Soon(ctx, a.Store, "assimilator", clock(), &a.off)
+		}
 		return len(done), err
 	})
 	if err = errors.Join(err, recorded()); err == nil {

@@ -1,6 +1,7 @@
 package assimilator_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 )
@@ -110,6 +112,40 @@ func TestAHandlerThatHangs(t *testing.T) {
 		if told, err := store.Read(t.Context(), st, (*store.View).Troubles); err != nil || len(told) != 1 || told[0].AppID != w.App.ID || told[0].Waiting != 1 {
 			t.Errorf("minute %d: the operator reads %+v, %v", minute, told, err)
 		}
+	}
+}
+
+// observed fails, and counts the troubles that the operator reads meanwhile.
+type observed struct {
+	st    *store.Store
+	reads int
+}
+
+func (o *observed) Assimilate(ctx context.Context, _ store.Workunit, _ []store.Result, _ *store.Result) error {
+	told, err := store.Read(ctx, o.st, (*store.View).Troubles)
+	o.reads = max(o.reads, len(told))
+	return cmp.Or(err, errors.New("no"))
+}
+
+// The operator reads of failures before a long pass ends.
+func TestTroublesDuringAPass(t *testing.T) {
+	st := storetest.Open(t, t.TempDir())
+	w := storetest.Fill(t, st)
+	for i := range pass.Batch + 1 {
+		wu, _ := storetest.Add(t, st, w.Workunit(fmt.Sprint("wu", i)), 0)
+		storetest.Update(t, st, func(tx *store.Tx) error {
+			return storetest.Change(tx.Workunit, wu.ID, tx.SaveWorkunit, func(after *store.Workunit) {
+				after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
+			})
+		})
+	}
+	h := &observed{st: st}
+	a := &assimilator.Assimilator{
+		Store: st, Log: slog.New(slog.DiscardHandler),
+		Handler: func(context.Context, int64) (assimilator.Handler, error) { return h, nil },
+	}
+	if _, err := a.Pass(t.Context(), storetest.T0); err != nil || h.reads != 1 {
+		t.Errorf("read %d troubles, %v", h.reads, err)
 	}
 }
 

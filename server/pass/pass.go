@@ -54,13 +54,13 @@ func Jobs(tx *store.View, queue store.Queue, after int64, off *Off, now time.Tim
 	if err != nil || len(ids) == 0 {
 		return nil, 0, err
 	}
+	last = ids[len(ids)-1]
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return !off.Due(id, now) })
 	all, err := tx.Jobs(ids)
 	for _, id := range ids {
-		if off.Due(id, now) {
-			jobs = append(jobs, all[id])
-		}
+		jobs = append(jobs, all[id])
 	}
-	return jobs, ids[len(ids)-1], err
+	return jobs, last, err
 }
 
 // Save calls save with all items in one transaction. If that fails, each gets its own, so that one

@@ -174,6 +174,13 @@ func TestTroubles(t *testing.T) {
 	off.Failed(1, app, errors.New("exit status 3"), now, time.Minute, time.Hour)
 	look("again", now, "the validator could not handle 1 workunit of upper; the last error is: exit status 3")
 	now = now.Add(time.Hour)
+	if err := troubles.Soon(t.Context(), st, "validator", now, &off); err != nil { // a pass took an hour so far
+		t.Fatal(err)
+	}
+	current, err := store.Read(t.Context(), st, func(tx *store.View) ([]store.Trouble, error) { return pass.Current(tx, now) })
+	if err != nil || len(current) != 1 {
+		t.Errorf("not tried again yet: got %+v, %v", current, err)
+	}
 	look("it has gone", now)
 	off.Failed(1, app, errors.New("exit status 4"), now, time.Minute, time.Hour)
 	look("the last time", now, "the validator could not handle 1 workunit of upper; the last error is: exit status 4")

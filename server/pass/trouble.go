@@ -17,12 +17,29 @@ import (
 // ready. It is for one goroutine.
 type Troubles struct {
 	told map[int64]store.Trouble // as recorded, by application
+	soon time.Time               // when Soon may save again
+}
+
+// often is the minimum time between calls of Soon that save.
+const often = 5 * time.Second
+
+// Soon is Save during a pass, which may take hours and has not tried everything again that is due.
+func (t *Troubles) Soon(ctx context.Context, st *store.Store, daemon string, now time.Time, offs ...*Off) error {
+	if time.Now().Before(t.soon) {
+		return nil
+	}
+	t.soon = time.Now().Add(often)
+	return t.save(ctx, st, daemon, now, true, offs)
 }
 
 // Save records the work that a daemon has put off at now, if that has changed. Work that the daemon
 // put off before it was started again stays recorded until some work of its application is done or
 // its retry is over.
 func (t *Troubles) Save(ctx context.Context, st *store.Store, daemon string, now time.Time, offs ...*Off) error {
+	return t.save(ctx, st, daemon, now, false, offs)
+}
+
+func (t *Troubles) save(ctx context.Context, st *store.Store, daemon string, now time.Time, during bool, offs []*Off) error {
 	daemon = st.Daemon(daemon)
 	if t.told == nil {
 		list, err := store.Read(ctx, st, (*store.View).Troubles)
@@ -36,7 +53,7 @@ func (t *Troubles) Save(ctx context.Context, st *store.Store, daemon string, now
 			}
 		}
 	}
-	changed := t.changed(daemon, now, offs)
+	changed := t.changed(daemon, now, during, offs)
 	if len(changed) == 0 {
 		return nil
 	}
@@ -60,15 +77,21 @@ func (t *Troubles) Save(ctx context.Context, st *store.Store, daemon string, now
 }
 
 // changed returns the troubles that differ from those recorded. Nothing waits in one that is over.
-func (t *Troubles) changed(daemon string, now time.Time, offs []*Off) (all []store.Trouble) {
+func (t *Troubles) changed(daemon string, now time.Time, during bool, offs []*Off) (all []store.Trouble) {
 	found, well := make(map[int64]store.Trouble), make(map[int64]bool)
 	latest := make(map[int64]time.Time) // failure of each application
 	for _, o := range offs {
-		o.forget(now)
+		if !during {
+			o.forget(now)
+		}
 		for _, w := range o.waits {
 			x := found[w.app]
 			x.Daemon, x.AppID, x.Waiting = daemon, w.app, x.Waiting+1
-			if retry := w.until.Truncate(time.Second).UTC(); x.Retry.IsZero() || retry.Before(x.Retry) {
+			retry := w.until
+			if during && retry.Before(now) {
+				retry = now
+			}
+			if retry = retry.Truncate(time.Second).UTC(); x.Retry.IsZero() || retry.Before(x.Retry) {
 				x.Retry = retry
 			}
 			at := w.until.Add(-w.delay)

@@ -73,7 +73,7 @@ func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
 			}
 			handled++
 		}
-		return handled, nil
+		return handled, t.troubles.Soon(ctx, t.Store, "trickler", clock(), &t.off)
 	})
 	if err == nil {
 		err = t.troubles.Save(ctx, t.Store, "trickler", now, &t.off)

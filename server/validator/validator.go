@@ -139,6 +139,9 @@ func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now t
 		n, err := v.keep(ctx, found, now)
 		handled += n
 		found, begin = nil, v.clock()
+		if err == nil {
+			err = v.troubles.Soon(ctx, v.Store, "validator", clock(), &v.unchecked, &v.unstored)
+		}
 		return err
 	}
 	take := func(l *look) {
