@@ -56,7 +56,7 @@ func TestSubmittersPages(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		other.wants(404, "This token has no batch of this number.")(other.do(method, "batches/1", nil))
 	}
-	other.wants(404, "This token has no batch of this number.")(other.do("GET", "batches/1/outputs.zip", nil))
+	other.wants(404, "Dieses Token hat keinen Auftrag mit dieser Nummer.")(other.do("GET", "batches/1/outputs.zip", nil, "Accept-Language", "de"))
 	v.wants(200, "gives you a token")(v.do("POST", "batches", url.Values{"action": {"logout"}}))
 	v.wants(200, "gives you a token")(v.do("GET", "batches/1/outputs.zip", nil))
 }

@@ -92,21 +92,23 @@ func (p *Pages) Routes() map[string]http.HandlerFunc {
 		"GET status":        p.status,
 		"server_status.php": p.status, // where BOINC's tools look for it, some by POST
 		"{path...}":         p.nothing,
+
+		// These send a file, or a page with the reason why not.
+		"GET account.json":             p.member(p.ownData),
+		"GET batches/{id}/outputs.zip": p.outputs,
 	}
 	for path, h := range routes {
 		routes[path] = negotiate.Language(h).ServeHTTP
 	}
 	maps.Copy(routes, map[string]http.HandlerFunc{
-		"GET news.xml":                 p.rss,
-		"GET rss_main.php":             p.rss, // where BOINC's tools look for it
-		"GET base.css":                 look.Base,
-		"GET style.css":                style,
-		"GET icon.svg":                 p.icon,
-		"GET badges/{name}":            p.badge,
-		"GET theme.css":                p.siteFile,
-		"GET images/{name}":            p.siteFile,
-		"GET account.json":             p.member(p.ownData),
-		"GET batches/{id}/outputs.zip": p.outputs,
+		"GET news.xml":      p.rss,
+		"GET rss_main.php":  p.rss, // where BOINC's tools look for it
+		"GET base.css":      look.Base,
+		"GET style.css":     style,
+		"GET icon.svg":      p.icon,
+		"GET badges/{name}": p.badge,
+		"GET theme.css":     p.siteFile,
+		"GET images/{name}": p.siteFile,
 	})
 	return routes
 }
