@@ -168,7 +168,7 @@ func TestAPI(t *testing.T) {
 			t.Errorf("%s of a retired batch: HTTP %d, %s", path, code, text)
 		}
 	}
-	if _, text := p.ask("GET", fmt.Sprintf("batches/%d", b.ID), "", nil); !strings.Contains(text, `"retired":true`) || !strings.Contains(text, `"done":true`) {
+	if _, text := p.ask("GET", fmt.Sprintf("batches/%d", b.ID), "", nil); !strings.Contains(text, `"retired":true`) || !strings.Contains(text, `"fetchable":0`) || !strings.Contains(text, `"done":true`) {
 		t.Errorf("a retired batch: %s", text)
 	}
 	// A batch that was purged is done, and is not made again.

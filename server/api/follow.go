@@ -26,7 +26,10 @@ func Status(tx *store.View, b store.APIBatch) (wire.Batch, error) {
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return s, err
 	}
-	s.Succeeded, s.Failed, s.Fetchable = st.Canonical, st.Error, st.Assimilate
+	s.Succeeded, s.Failed = st.Canonical, st.Error
+	if !s.Retired {
+		s.Fetchable = st.Assimilate
+	}
 	if st.Results != nil {
 		s.Results = st.Results
 	}
