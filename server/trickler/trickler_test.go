@@ -1,6 +1,7 @@
 package trickler_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/trickler"
@@ -83,5 +85,30 @@ func testPass(t *testing.T, failure error, first, fourth []string) {
 	pass(24*time.Hour, []string{}...)
 	if told, err := store.Read(t.Context(), st, (*store.View).Troubles); err != nil || len(told) != 0 {
 		t.Errorf("at the end the operator reads %+v, %v", told, err)
+	}
+}
+
+// The operator reads of failures before a long pass ends.
+func TestTroublesDuringAPass(t *testing.T) {
+	st := storetest.Open(t, t.TempDir())
+	storetest.Fill(t, st)
+	storetest.Update(t, st, func(tx *store.Tx) error {
+		id, err := tx.InsertApp(store.App{Name: "talks", Validator: "trivial", Assimilator: "copy", Trickle: "exec:x"})
+		for i := range pass.Batch + 1 {
+			_, err2 := tx.AddMsgFromHost(store.MsgFromHost{HostID: 1, ResultID: int64(i), AppID: id, Variety: "a", XML: "x"})
+			err = errors.Join(err, err2)
+		}
+		return err
+	})
+	var told []store.Trouble
+	tr := &trickler.Trickler{
+		Store: st, Log: slog.New(slog.DiscardHandler),
+		Handler: func(ctx context.Context, _ int64) (_ trickler.Handler, err error) {
+			told, err = store.Read(ctx, st, (*store.View).Troubles)
+			return nil, cmp.Or(err, errors.New("no"))
+		},
+	}
+	if _, err := tr.Pass(t.Context(), storetest.T0); err != nil || len(told) != 1 {
+		t.Errorf("the operator reads %+v, %v", told, err)
 	}
 }
