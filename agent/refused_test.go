@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/reason"
 	"github.com/starling-grid/starling/state"
 )
@@ -22,7 +23,11 @@ func TestWhatARefusalTells(t *testing.T) {
 		}
 		p, _ := db.Projects.Get(demoURL)
 		p.Contact.MinRPCTime, p.AttachedAt = time.Time{}, time.Now().Add(-100*time.Hour)
+		p.Estimates = state.Estimates{Results: 3, Ratio: 1e6}
 		db.Projects.Put(tx, demoURL, p)
+		v := state.AppVersion{Project: demoURL, AppVersion: protocol.AppVersion{AppName: "slow", Platform: "x86_64-pc-linux-gnu", VersionNum: 100, Flops: 1e13}}
+		db.Apps.Put(tx, state.Key(demoURL, "slow"), state.App{Project: demoURL, App: protocol.App{Name: "slow"}})
+		db.Versions.Put(tx, v.ID(), v)
 	}
 	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of a world
 	const reply = "<scheduler_reply>\n<scheduler_version>800</scheduler_version>\n<request_delay>7</request_delay>\n%s</scheduler_reply>\n"
@@ -57,6 +62,16 @@ func TestWhatARefusalTells(t *testing.T) {
 				w.after(t, time.Minute)
 				if n := w.count(sched); n < 2 {
 					t.Errorf("asked %d times within a minute", n)
+				}
+			},
+		},
+		{
+			"a corrected speed",
+			"<app><name>slow</name></app>\n<app_version><app_name>slow</app_name><version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform><flops>1e7</flops></app_version>\n",
+			func(t *testing.T, w *world, _ control.Project) {
+				d, err := w.a.Decision(t.Context())
+				if err != nil || d.Snapshot.Projects[0].Estimates.Ratio != 1 {
+					t.Errorf("the learned ratio is %+v, %v; want 1", d.Snapshot.Projects[0].Estimates, err)
 				}
 			},
 		},

@@ -27,6 +27,13 @@ func (e Estimator) Finished(ratio float64) Estimator {
 	return e
 }
 
+// Restated returns the estimator after the server has divided the times that it states by factor,
+// above 0. Real computing times do not change by that.
+func (e Estimator) Restated(factor float64) Estimator {
+	e.Ratio = min(max(e.Ratio*factor, 1e-12), 1e12) // sums of times do not overflow
+	return e
+}
+
 // Correction returns the factor for stated computing times. Before the first result is finished, it
 // is running: the ratio by the progress of the running results, or 0 if there is none.
 func (e Estimator) Correction(running float64) float64 {

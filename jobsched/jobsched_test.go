@@ -300,6 +300,12 @@ func TestEstimatesRiseAtOnceAndFallSlowly(t *testing.T) {
 	if e = e.Finished(1); e.Ratio < 9 || e.Ratio > 9.5 {
 		t.Errorf("then one of 1: %v", e.Ratio)
 	}
+	if got := e.Restated(0.5); got.Ratio != e.Ratio/2 || got.Results != e.Results {
+		t.Errorf("after the server states the double: %+v", got)
+	}
+	if got := e.Restated(1e300).Restated(1e300).Restated(0); !(got.Ratio > 0 && got.Ratio < 1) {
+		t.Errorf("after absurd statements: %+v", got)
+	}
 	h := time.Hour
 	for _, tt := range []struct {
 		estimate, elapsed time.Duration

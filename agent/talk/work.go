@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/life"
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -43,8 +44,7 @@ func (r *replier) work(tx *state.Tx) {
 		if v.Platform == "" {
 			v.Platform, _ = hostinfo.Platform()
 		}
-		rec := state.AppVersion{Project: u, AppVersion: v}
-		db.Versions.Put(tx, rec.ID(), rec)
+		r.adopt(tx, state.AppVersion{Project: u, AppVersion: v})
 	}
 	for _, wu := range r.reply.Workunits {
 		key := state.Key(u, wu.Name)
@@ -55,6 +55,19 @@ func (r *replier) work(tx *state.Tx) {
 	for _, res := range r.reply.Results {
 		r.result(tx, res)
 	}
+}
+
+// adopt saves an app version. The ratio that was learned is about the speed that the server stated
+// before, which servers correct once they have seen results.
+func (r *replier) adopt(tx *state.Tx, v state.AppVersion) {
+	if old, known := r.t.DB.Versions.Get(v.ID()); known {
+		s := r.project.Stream(v.Kind())
+		if cpu := r.t.Host.Fpops; s.Estimates.Results > 0 && old.Speed(cpu) != v.Speed(cpu) {
+			s.Estimates = state.Estimates(jobsched.Estimator(s.Estimates).Restated(v.Speed(cpu) / old.Speed(cpu)))
+			r.project.SetStream(v.Kind(), s)
+		}
+	}
+	r.t.DB.Versions.Put(tx, v.ID(), v)
 }
 
 // result adopts a result. One that cannot be run here is not dropped silently, as by BOINC's
