@@ -85,9 +85,11 @@ func (f *ClientStateFile) fields(x bxml.Codec) {
 	integer(x, "user_network_request", &f.NetMode)
 	x.Text("host_venue", &f.HostVenue)
 	if n := len(f.Projects); n > 0 {
-		p := &f.Projects[n-1]
-		each(x, "result", &p.Held)
-		p.elements(x)
+		if p := &f.Projects[n-1]; x.Reading("result") != nil {
+			each(x, "result", &p.Held)
+		} else {
+			p.elements(x)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func TestParseClientState(t *testing.T) {
 		len(p.SchedulerURLs) != 1 || p.UserTotalCredit != 12.5 || p.ResourceShare != 100 || !p.Anonymous {
 		t.Errorf("project %+v", p)
 	}
-	if len(p.Apps) != 2 || len(p.AppVersions) == 0 || len(p.Workunits) == 0 || len(p.Files) < 8 || len(p.Held) == 0 {
+	if len(p.Apps) != 2 || len(p.AppVersions) == 0 || len(p.Workunits) == 0 || len(p.Files) < 8 || len(p.Held) == 0 || len(p.Results) != 0 {
 		t.Errorf("%d apps, %d versions, %d workunits, %d files, %d results", len(p.Apps), len(p.AppVersions), len(p.Workunits), len(p.Files), len(p.Held))
 	}
 	for _, r := range p.Held {
