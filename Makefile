@@ -5,10 +5,12 @@ GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 VERSION ?= $(shell tools/version)
 LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
-export GOFLAGS += -trimpath # so that what was compiled serves in any clone
+# What was compiled serves in any clone, and in releases, tests and checks alike. make check vets it.
+export GOFLAGS += -trimpath -vet=off
+export CGO_ENABLED = 0
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages release installer image python demo test test-all ci test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover outage handbook model world kills shares feel bench growth words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages release installer image python demo test test-all ci test-python flaky test-unprivileged test-windows test-image test-packages test-desktops test-release failover outage handbook model world kills shares feel bench growth words check lint lint-others typecheck fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -40,12 +42,12 @@ help:
 	@echo "make bench       how fast the server is, as a table; takes some 10 minutes (BENCHRUNS=3)"
 	@echo "make growth      how long the server's pages and commands take in a large database (GROWN=2000000)"
 	@echo "make words       every text that a person may read, with its place"
-	@echo "make check       formatting, lint, and whether the code compiles for other systems"
+	@echo "make check       formatting, lint, and whether the types are right on other systems, too"
 	@echo "make scenarios   what the scheduling policies are worth, mean of five seeds"
 	@echo "make fuzz        run each fuzz test for a while (FUZZTIME=30s)"
 
 build:
-	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/... ./examples/...
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/... ./examples/...
 
 packages:
 	tools/packages/build $(VERSION) dist
@@ -105,7 +107,7 @@ handbook:
 	STARLING_HANDBOOK=1 $(GO) test -count=1 -timeout 60m -v -run '^Test(Handbook|Operator)$$' ./e2e
 
 demo: build
-	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -o bin/mersenne.wasm ./examples/mersenne
+	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm $(GO) build -o bin/mersenne.wasm ./examples/mersenne
 	@exec bin/demo -bin bin -n $(N) -app "$(APP)" -gpu "$(GPU)"
 
 # Packages that start no goroutines are tested without the race detector, which makes them take
@@ -132,18 +134,23 @@ PACKAGES = ./...
 # Tests make thousands of databases and wait for the disk at each commit, so their files are in
 # memory. Power cuts are tested on disks that are images. Programs are still linked on the disk.
 test: export GOTMPDIR := $(or $(GOTMPDIR),/tmp)
-test: deps
+test: deps compiled
 	+tools/in-memory $(MAKE) --no-print-directory -j3 --output-sync=target whole raced unraced
 
-.PHONY: deps whole raced unraced
+.PHONY: deps compiled whole raced unraced
 deps:
 	tools/install-test-deps
+
+# Commands that start at the same time would each compile the same packages.
+compiled:
+	@$(GO) list -export -test -deps $(PACKAGES) >/dev/null
 
 whole:
 	$(GO) list $(PACKAGES) | grep -E '/starling/e2e$$' | xargs -r $(GO) test $(TESTFLAGS)
 
 # A program that runs under the race detector otherwise sleeps for a second at its end.
 raced: export GORACE = atexit_sleep_ms=0
+raced: export CGO_ENABLED = # the detector needs it
 raced:
 	$(GO) list $(PACKAGES) | grep -vE '/starling/($(UNRACED)|e2e)$$' | xargs -r $(GO) test $(TESTFLAGS) $(RACE)
 
@@ -155,6 +162,7 @@ unraced:
 # The checks of every change. Each of them waits at times, so they run side by side.
 ci: STEPS = 20000
 ci: check test test-unprivileged model
+lint model test-unprivileged: | compiled
 
 # Everything, nothing from the cache: the tests of each change and those that take luck, hours
 # or other systems. It takes a day.
@@ -247,7 +255,7 @@ GROWN ?= 2000000
 growth:
 	$(GO) test ./server -run '^$$' -bench '^BenchmarkGrowth$$' -benchtime 1x -timeout 0 -bench.growth -bench.finished=$(GROWN) -bench.backlog=$$(($(GROWN) / 5))
 
-check: lint vet-others
+check: lint typecheck
 
 lint:
 	$(TOOL) golangci-lint fmt --diff
@@ -259,14 +267,15 @@ lint-others:
 	@elsewhere=$$($(GO) list -f '{{if .IgnoredGoFiles}}{{.Dir}}{{end}}' ./...) && lint=$$($(TOOL) -n golangci-lint) && \
 	for os in $(filter-out $(shell $(GO) env GOHOSTOS), windows darwin); do \
 		echo "golangci-lint run for $$os"; \
-		GOOS=$$os CGO_ENABLED=0 $$lint run --disable nolintlint $$elsewhere || exit 1; \
+		GOOS=$$os $$lint run --disable nolintlint $$elsewhere || exit 1; \
 	done
 
-# Compiles the code for other systems. To lint it: make lint-others.
-vet-others:
-	@for os in $(filter-out $(shell $(GO) env GOHOSTOS), linux windows darwin); do \
-		echo "go vet for $$os"; \
-		CGO_ENABLED=0 GOOS=$$os $(GO) vet -unreachable ./... || exit 1; \
+# Whether a compiler for other systems takes the code. To compile it: make cross. To lint it: make lint-others.
+typecheck:
+	@check=$$(mktemp) && trap 'rm "$$check"' EXIT && $(GO) build -modfile=tools/go.mod -o "$$check" tools/typecheck.go && \
+	for os in $(filter-out $(shell $(GO) env GOHOSTOS), linux windows darwin); do \
+		echo "typecheck for $$os"; \
+		GOOS=$$os "$$check" ./... || exit 1; \
 	done
 
 fmt:
@@ -275,8 +284,8 @@ fmt:
 cross:
 	@for p in $(filter-out $(shell $(GO) env GOHOSTOS)/$(shell $(GO) env GOHOSTARCH), $(PLATFORMS)); do \
 		echo "go vet and build for $$p"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; \
 	done
 
 scenarios: build
