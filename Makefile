@@ -132,8 +132,7 @@ TESTFLAGS = -timeout 45m -parallel 8
 PACKAGES = ./...
 
 # Tests make thousands of databases and wait for the disk at each commit, so their files are in
-# memory. Power cuts are tested on disks that are images. Programs are still linked on the disk.
-test: export GOTMPDIR := $(or $(GOTMPDIR),/tmp)
+# memory. Power cuts are tested on disks that are images.
 test: deps compiled
 	+tools/in-memory $(MAKE) --no-print-directory -j3 --output-sync=target whole raced unraced
 
