@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/db"
+)
 
 // A HostSpeed is the recorded speed of an active host with one version of an application. A host
 // has one for each version with results, or a single one without a version.
@@ -32,15 +36,11 @@ ORDER  BY h.id`
 // version of an application with which it has computed. Rows of a host follow each other. It reads
 // all hosts.
 func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) error {
-	return t.db.Query(hostSpeeds, []any{unix(since), appID}, func(r rows) error {
-		var h HostSpeed
-		err := r.Scan(&h.HostID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.Platforms, &h.Unsuited,
+	return t.Ask(db.NewQuestion(func(r row) (h HostSpeed, err error) {
+		err = r.Scan(&h.HostID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.Platforms, &h.Unsuited,
 			&h.AppVersionID, &h.Samples, &h.Elapsed, &h.Turnaround)
-		if err == nil {
-			each(h)
-		}
-		return err
-	})
+		return h, err
+	}, each, hostSpeeds, unix(since), appID))
 }
 
 // A Load is the work of an application that hosts still have to compute.

@@ -1,5 +1,7 @@
 package store
 
+import "github.com/starling-grid/starling/server/db"
+
 // A RecentResult has the times and states of a result.
 type RecentResult struct {
 	HostID                  int64
@@ -16,12 +18,8 @@ FROM   result WHERE id > (SELECT COALESCE(max(id), 0) FROM result) - $1`
 // RecentResults calls each for the last n results that were made, except purged ones, in no order.
 // Its cost depends on n alone.
 func (t *View) RecentResults(n int64, each func(RecentResult)) error {
-	return t.db.Query(recentResults, []any{n}, func(r rows) error {
-		var x RecentResult
-		err := r.Scan(&x.HostID, &x.Created, &x.Sent, &x.Received, &x.ServerState, &x.Outcome, &x.ValidateState)
-		if err == nil {
-			each(x)
-		}
-		return err
-	})
+	return t.Ask(db.NewQuestion(func(r row) (x RecentResult, err error) {
+		err = r.Scan(&x.HostID, &x.Created, &x.Sent, &x.Received, &x.ServerState, &x.Outcome, &x.ValidateState)
+		return x, err
+	}, each, recentResults, n))
 }

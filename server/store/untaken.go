@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/db"
+)
 
 // An ActiveHost has the recorded properties of a host with a recent request, see Host.
 type ActiveHost struct {
@@ -23,15 +27,11 @@ FROM   host WHERE rpc_time >= $1 AND userid <> 0 AND max_results_day >= 0`
 // ActiveHosts calls each for every host that may get work and has asked since a time. It
 // reads all hosts.
 func (t *View) ActiveHosts(since time.Time, each func(ActiveHost)) error {
-	return t.db.Query(activeHosts, []any{unix(since)}, func(r rows) error {
-		var h ActiveHost
-		err := r.Scan(&h.Platforms, &h.MemBytes, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac,
+	return t.Ask(db.NewQuestion(func(r row) (h ActiveHost, err error) {
+		err = r.Scan(&h.Platforms, &h.MemBytes, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac,
 			&h.OSName, &h.Vendor, &h.Model, &h.Unsuited, (*flag)(&h.Trusted))
-		if err == nil {
-			each(h)
-		}
-		return err
-	})
+		return h, err
+	}, each, activeHosts, unix(since)))
 }
 
 // mostHad bounds how many results are looked at, one by one, for hosts that have had their workunits:
@@ -56,14 +56,10 @@ GROUP  BY w.appid, w.suspicious`
 // user has. Of suspicious workunits only hosts of trusted accounts count, and onlySuspicious leaves out
 // all others. If more than mostHad wait, it looks at some of them only.
 func (t *View) HadByAll(since time.Time, perUser, onlySuspicious bool, each func(Need)) error {
-	return t.db.Query(hadByAll, []any{unix(since), flag(perUser).Int(), mostHad, flag(onlySuspicious).Int()}, func(r rows) error {
-		var n Need
-		err := r.Scan(&n.AppID, &n.Results, (*unix)(&n.Oldest), (*flag)(&n.Suspicious))
-		if err == nil {
-			each(n)
-		}
-		return err
-	})
+	return t.Ask(db.NewQuestion(func(r row) (n Need, err error) {
+		err = r.Scan(&n.AppID, &n.Results, (*unix)(&n.Oldest), (*flag)(&n.Suspicious))
+		return n, err
+	}, each, hadByAll, unix(since), flag(perUser).Int(), mostHad, flag(onlySuspicious).Int()))
 }
 
 // A Need is the needs of Unsent results that are alike.
@@ -88,13 +84,9 @@ GROUP  BY 1, 2, 3, 4, 5, 6, 7, w.hr_class, w.suspicious`
 
 // UnsentNeeds calls each with the needs of the Unsent results of a kind. It reads all of them.
 func (t *View) UnsentNeeds(kind int64, each func(Need)) error {
-	return t.db.Query(unsentNeeds, []any{kind}, func(r rows) error {
-		var n Need
-		err := r.Scan(&n.AppID, &n.AppVersionID, &n.Memory, &n.Disk, &n.Bandwidth, &n.FpopsEst, (*span)(&n.DelayBound),
+	return t.Ask(db.NewQuestion(func(r row) (n Need, err error) {
+		err = r.Scan(&n.AppID, &n.AppVersionID, &n.Memory, &n.Disk, &n.Bandwidth, &n.FpopsEst, (*span)(&n.DelayBound),
 			&n.Results, (*unix)(&n.Oldest), &n.HRClass, (*flag)(&n.Suspicious))
-		if err == nil {
-			each(n)
-		}
-		return err
-	})
+		return n, err
+	}, each, unsentNeeds, kind))
 }
