@@ -225,22 +225,23 @@ func (p *Project) outcomes(ctx context.Context, f *found) error {
 	f.Rule = "the output files of a canonical result exist until they are assimilated"
 	f.Mend = "restore the file in upload/ from a backup; the assimilator tries again within six hours, or when the server is restarted"
 	return p.each(ctx, store.CanonicalToTake, f, func(tx *store.View, ids []int64) (func(int64) []string, error) {
-		results, err := tx.Results(ids)
+		jobs, err := tx.Jobs(ids)
 		return func(id int64) (missing []string) {
-			r, ok := results[id]
-			if !ok {
-				return nil // the store reports it
-			}
-			refs, err := hook.Outputs(r)
-			if err != nil {
-				return []string{err.Error()}
-			}
-			for _, ref := range refs {
-				if _, err := p.Upload.Size(ctx, ref.FileName); err != nil && !ref.Optional {
-					missing = append(missing, fmt.Sprintf("%s (%v)", ref.FileName, plain(err)))
+			for _, r := range jobs[id].Results {
+				if r.ID != jobs[id].Workunit.CanonicalResultID {
+					continue
+				}
+				refs, err := hook.Outputs(r)
+				if err != nil {
+					return []string{err.Error()}
+				}
+				for _, ref := range refs {
+					if _, err := p.Upload.Size(ctx, ref.FileName); err != nil && !ref.Optional {
+						missing = append(missing, fmt.Sprintf("%s (%v)", ref.FileName, plain(err)))
+					}
 				}
 			}
-			return missing
+			return missing // without a result: the store reports it
 		}, err
 	})
 }

@@ -62,6 +62,7 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 	}
 	queries := []string{
 		unsent, unsentFits, unsentKinds, dueWorkunits, string(NeedValidate), string(ToAssimilate), string(InputsToDelete), string(OutputsToDelete),
+		string(NeedInputs), string(CanonicalToTake),
 		hadByUser, hadByHost, theirVersions, sharedFiles, chained, msgsToHost,
 	}
 	for _, l := range []lookup{resultsByName, hostByID, userByKey, teamByID, hostAppVersions, inProgressNames, countInProgress, hostsWithMsgs, workunitsByID} {

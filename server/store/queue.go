@@ -28,10 +28,9 @@ SELECT id FROM workunit w
 WHERE  id > $3 AND id % $1 = $2 AND file_delete_state = 0 AND awaiting = 0
   AND  (canonical_resultid = 0 AND error_mask = 0 OR EXISTS (SELECT 1 FROM result r WHERE r.workunitid = w.id AND r.server_state = 4))
 ORDER  BY id LIMIT 0 + $4`
-	// CanonicalToTake has canonical results whose outcome was not taken yet.
+	// CanonicalToTake has workunits with a canonical result whose outcome was not taken yet.
 	CanonicalToTake Queue = `
-SELECT canonical_resultid FROM workunit
-WHERE  canonical_resultid > $3 AND id % $1 = $2 AND assimilate_state <> 2 ORDER BY canonical_resultid LIMIT 0 + $4`
+SELECT id FROM workunit WHERE canonical_resultid <> 0 AND assimilate_state <> 2 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 
 	dueWorkunits = `
 SELECT id FROM workunit
