@@ -286,11 +286,8 @@ func save(ctx context.Context, c *client.Client, id int64, out string) error {
 		return err
 	}
 	b, err := c.Batch(ctx, id)
-	switch {
-	case b.Retired:
-		return fmt.Errorf("the output of batch %d was deleted, because the batch was retired; to compute it again, submit it under another name", id)
-	case b.Expired:
-		return fmt.Errorf("the project no longer lists all jobs of batch %d, because they were done long ago; its operator has their output files", id)
+	if missing := b.Missing(); missing != nil {
+		return missing
 	}
 	return err
 }

@@ -125,7 +125,7 @@ func TestRemote(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
-	if err := remote("fetch", p.URL, "1", "--output", filepath.Join(dir, "late")); err == nil || !strings.Contains(err.Error(), "the batch was retired") {
+	if err := remote("fetch", p.URL, "1", "--output", filepath.Join(dir, "late")); err == nil || !strings.Contains(err.Error(), `the output of the batch "`) {
 		t.Errorf("fetched after it was retired: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(p.Dir, "results", "*", "api1_*")); err != nil || len(left) > 0 {

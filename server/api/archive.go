@@ -84,18 +84,10 @@ func (a *API) whole(c *call, id int64) error {
 	switch {
 	case err != nil:
 		return err
-	case s.Retired:
-		return retired(b)
-	case s.Expired:
-		return faultf(http.StatusGone, "fetch the files that GET …/workunits lists, and ask the project's operator for the others, which are kept",
-			"the project no longer lists all jobs of the batch %q, because they were done long ago", b.Name)
+	case s.Missing() != nil:
+		return &fault{Fault: *s.Missing(), code: http.StatusGone}
 	}
 	return nil
-}
-
-// retired is the refusal of the output of a batch that is retired.
-func retired(b store.APIBatch) error {
-	return faultf(http.StatusGone, "to compute it again, send it under another name", "the output of the batch %q was deleted, because the batch was retired", b.Name)
 }
 
 // addFolder adds the regular files of a folder, if it is there.

@@ -100,7 +100,7 @@ class Batch:
             return
         lists = f"the project lists {listed} of the {state['workunits']} jobs of the batch {self.name}"
         if state.get("expired"):
-            raise GridError(f"{lists}, since it has removed jobs that were done long ago")
+            raise GridError(f"{lists}; it removes those that were done long ago")
         raise GridError(f"{lists}, since sending it was interrupted: call map again with the same name and jobs")
 
     def __iter__(self) -> Iterator[Result]:

@@ -2,7 +2,10 @@
 // server/api/openapi.json describes the same for programs.
 package wire
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // A Token has the limits of a token, and the used amounts.
 type Token struct {
@@ -80,10 +83,27 @@ type Batch struct {
 	Fetchable  int64            `json:"fetchable"` // of both, whose outcome is there
 	Fraction   float64          `json:"fraction_done"`
 	Done       bool             `json:"done"`              // every workunit's outcome is there
-	Expired    bool             `json:"expired,omitempty"` // the project has cleared workunits away that were done long ago
+	Expired    bool             `json:"expired,omitempty"` // the project no longer has some workunits: it clears away those that were done long ago
 	Retired    bool             `json:"retired,omitempty"` // its sender had its output deleted
 	Held       string           `json:"held,omitempty"`    // why its waiting jobs are not sent at present
 	Results    map[string]int64 `json:"results"`           // by server state
+}
+
+// Missing returns the refusal of output of which a part is gone, or nil.
+func (b *Batch) Missing() *Fault {
+	switch {
+	case b.Retired:
+		return &Fault{
+			Text: fmt.Sprintf("the output of the batch %q was deleted, because the batch was retired", b.Name),
+			Cure: "to compute it again, submit it under another name",
+		}
+	case b.Expired:
+		return &Fault{
+			Text: fmt.Sprintf("the project no longer lists all jobs of the batch %q, of which it removes those that were done long ago", b.Name),
+			Cure: "the files of listed jobs can be fetched; ask the project's operator for the others",
+		}
+	}
+	return nil
 }
 
 // Batches is a list of a token's batches.
