@@ -28,6 +28,8 @@ const (
 	// it, up to maxAgain.
 	again    = time.Minute
 	maxAgain = 6 * time.Hour
+	// patience is the time after which no more handlers start before the outcomes are recorded.
+	patience = time.Second
 )
 
 // A Handler takes the outcome of a workunit. canonical is nil if the workunit was given up. Then
@@ -99,10 +101,8 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 	load := func(tx *store.View, after int64) ([]store.Job, int64, error) {
 		return pass.Jobs(tx, store.ToAssimilate, after, &a.off, clock())
 	}
-	handled, err := pass.Each(ctx, a.Store, load, func(jobs []store.Job) (int, error) {
-		list := outgoings(jobs)
-		batched := a.hand(ctx, list, clock)
-		err := recorded() // the batch before
+	handle := func(list []*outgoing, batched bool) (int, error) {
+		err := recorded() // those before
 		var done []*outgoing
 		for _, o := range list {
 			switch {
@@ -129,6 +129,15 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 			err = a.troubles.Soon(ctx, a.Store, "assimilator", clock(), &a.off)
 		}
 		return len(done), err
+	}
+	handled, err := pass.Each(ctx, a.Store, load, func(jobs []store.Job) (handled int, err error) {
+		for list := outgoings(jobs); len(list) > 0 && err == nil; {
+			n := 0
+			given, batched := a.hand(ctx, list, clock)
+			n, err = handle(given, batched)
+			list, handled = list[len(given):], handled+n
+		}
+		return handled, err
 	})
 	if err = errors.Join(err, recorded()); err == nil {
 		err = a.troubles.Save(ctx, a.Store, "assimilator", now, &a.off)
@@ -164,14 +173,15 @@ func outgoings(jobs []store.Job) (out []*outgoing) {
 // errHung means that a workunit waits because the program of its application hangs.
 var errHung = errors.New("the program hangs")
 
-// hand gives workunits to their handlers, several at a time, and reports whether all these are
-// Batched.
-func (a *Assimilator) hand(ctx context.Context, list []*outgoing, clock func() time.Time) (batched bool) {
+// hand gives workunits to their handlers, several at a time. It returns those that it gave within patience,
+// and whether all their handlers are Batched.
+func (a *Assimilator) hand(ctx context.Context, list []*outgoing, clock func() time.Time) (given []*outgoing, batched bool) {
+	begin := time.Now()
 	batched = true
 	var wg sync.WaitGroup
 	many, few := make(chan struct{}, batchedAtOnce), make(chan struct{}, max(1, a.AtOnce))
 	handlers := make(map[int64]Handler) // by application
-	for _, o := range list {
+	for i, o := range list {
 		if o.err = context.Cause(ctx); o.err != nil {
 			continue
 		}
@@ -196,6 +206,10 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing, clock func() t
 			slots, batched = few, false
 		}
 		slots <- struct{}{}
+		if i > 0 && time.Since(begin) > patience {
+			list = list[:i]
+			break
+		}
 		a.mu.Lock()
 		due := a.hung.Due(o.wu.AppID, clock())
 		a.mu.Unlock()
@@ -225,7 +239,7 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing, clock func() t
 			o.kept, o.err = keeper.Kept(o.wu)
 		}
 	}
-	return batched
+	return list, batched
 }
 
 // fail marks an application's workunits as not handled after all.

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/hook"
-	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 )
@@ -115,29 +115,39 @@ func TestAHandlerThatHangs(t *testing.T) {
 	}
 }
 
-// The operator reads of failures before a long pass ends.
+// slow is a handler that fails after a minute. It records the troubles that the operator reads.
+type slow struct {
+	st   *store.Store
+	told []store.Trouble
+}
+
+func (s *slow) Assimilate(ctx context.Context, _ store.Workunit, _ []store.Result, _ *store.Result) (err error) {
+	<-time.After(time.Minute)
+	s.told, err = store.Read(ctx, s.st, (*store.View).Troubles)
+	return cmp.Or(err, errors.New("no"))
+}
+
+// The operator reads of a slow failure before the next workunit is handled.
 func TestTroublesDuringAPass(t *testing.T) {
-	st := storetest.Open(t, t.TempDir())
-	w := storetest.Fill(t, st)
-	for i := range pass.Batch + 1 {
-		wu, _ := storetest.Add(t, st, w.Workunit(fmt.Sprint("wu", i)), 0)
-		storetest.Update(t, st, func(tx *store.Tx) error {
-			return storetest.Change(tx.Workunit, wu.ID, tx.SaveWorkunit, func(after *store.Workunit) {
-				after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
+	synctest.Test(t, func(t *testing.T) {
+		s := &slow{st: storetest.Open(t, t.TempDir())}
+		w := storetest.Fill(t, s.st)
+		for i := range 2 {
+			wu, _ := storetest.Add(t, s.st, w.Workunit(fmt.Sprint("wu", i)), 0)
+			storetest.Update(t, s.st, func(tx *store.Tx) error {
+				return storetest.Change(tx.Workunit, wu.ID, tx.SaveWorkunit, func(after *store.Workunit) {
+					after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
+				})
 			})
-		})
-	}
-	var told []store.Trouble
-	a := &assimilator.Assimilator{
-		Store: st, Log: slog.New(slog.DiscardHandler),
-		Handler: func(ctx context.Context, _ int64) (_ assimilator.Handler, err error) { // once for each batch
-			told, err = store.Read(ctx, st, (*store.View).Troubles)
-			return nil, cmp.Or(err, errors.New("no"))
-		},
-	}
-	if _, err := a.Pass(t.Context(), storetest.T0); err != nil || len(told) != 1 {
-		t.Errorf("the operator reads %+v, %v", told, err)
-	}
+		}
+		a := &assimilator.Assimilator{
+			Store: s.st, Log: slog.New(slog.DiscardHandler),
+			Handler: func(context.Context, int64) (assimilator.Handler, error) { return s, nil },
+		}
+		if _, err := a.Pass(t.Context(), storetest.T0); err != nil || len(s.told) != 1 {
+			t.Errorf("the operator reads %+v, %v", s.told, err)
+		}
+	})
 }
 
 // Handlers take the configured number of workunits at a time, or one by default.

@@ -57,23 +57,26 @@ func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
 			if !t.off.Due(m.ID, clock()) || !t.hung.Due(m.AppID, clock()) {
 				continue
 			}
-			if err := t.hand(ctx, m); err != nil {
-				if ctx.Err() != nil || pass.OfDatabase(err) {
+			switch err := t.hand(ctx, m); {
+			case err == nil:
+				t.off.Done(m.ID, m.AppID)
+				err := t.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.MsgHandled(m.ID) })
+				if err != nil && !errors.Is(err, store.ErrLost) {
 					return handled, err
 				}
+				handled++
+			case ctx.Err() != nil || pass.OfDatabase(err):
+				return handled, err
+			default:
 				t.hung.Hung(m.AppID, err, clock())
 				delay := t.off.Failed(m.ID, m.AppID, err, clock(), again, maxAgain)
 				t.Log.Error("can't handle trickle-up message", "msg_from_host_id", m.ID, "result", m.ResultName, "err", err, "retry_in", delay)
-				continue
 			}
-			t.off.Done(m.ID, m.AppID)
-			err := t.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.MsgHandled(m.ID) })
-			if err != nil && !errors.Is(err, store.ErrLost) {
+			if err := t.troubles.Soon(ctx, t.Store, "trickler", clock(), &t.off); err != nil {
 				return handled, err
 			}
-			handled++
 		}
-		return handled, t.troubles.Soon(ctx, t.Store, "trickler", clock(), &t.off)
+		return handled, nil
 	})
 	if err == nil {
 		err = t.troubles.Save(ctx, t.Store, "trickler", now, &t.off)
