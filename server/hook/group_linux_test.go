@@ -26,7 +26,7 @@ func TestProgramsOfAProgram(t *testing.T) {
 		{"answers", child + `echo '{"n": 1}'`, nil, ""},
 		{"fails", strings.Replace(child, "&", ">/dev/null 2>&1 &", 1) + "exit 3", nil, "exit status 3"},
 		{"hangs", child + "wait", nil, "it ran for more than 10s"},
-		{"lines, ends", child + "read l; exit 3", new(hook.Pool), "it ran for more than 10s (stderr: the last word)"},
+		{"lines, ends", child + "read l; exit 3", new(hook.Pool), "it ended without an answer: EOF (stderr: the last word)"},
 		{"lines, hangs", child + "read l; wait", new(hook.Pool), "it ran for more than 10s"},
 		{"lines, does not read", child + "wait", new(hook.Pool), "it ran for more than 10s"},
 	} {

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/starling-grid/starling/internal/procgroup"
@@ -33,9 +35,12 @@ type Pool struct {
 type running struct {
 	cmd       *exec.Cmd
 	in        io.WriteCloser
+	pipe      *os.File // of its output
 	out       *bufio.Reader
 	complaint *tail
 	retire    *time.Timer
+	leaving   atomic.Bool   // its end is expected
+	ended     chan struct{} // closed at its end, which those that it has started may survive
 }
 
 // ask sends one line to a program and reads its answer into out. A program that does not answer in
@@ -118,22 +123,38 @@ func (p *Pool) Close() {
 }
 
 func start(c Command) (*running, error) {
-	r := &running{cmd: exec.CommandContext(context.Background(), c.Args[0], c.Args[1:]...), complaint: &tail{limit: maxStderr}}
+	r := &running{
+		cmd: exec.CommandContext(context.Background(), c.Args[0], c.Args[1:]...), complaint: &tail{limit: maxStderr}, ended: make(chan struct{}),
+	}
 	procgroup.Own(r.cmd)
 	r.cmd.Dir, r.cmd.WaitDelay, r.cmd.Stderr = c.Dir, linger, r.complaint
-	out, err := r.cmd.StdoutPipe()
+	in, err := r.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	r.out = bufio.NewReaderSize(out, maxOutput)
-	if r.in, err = r.cmd.StdinPipe(); err != nil {
+	out, its, err := os.Pipe() // StdoutPipe would be closed at its end, with the last answer unread
+	if err != nil {
+		_ = in.Close()
 		return nil, err
 	}
-	if err := r.cmd.Start(); err != nil {
+	r.in, r.pipe, r.out, r.cmd.Stdout = in, out, bufio.NewReaderSize(out, maxOutput), its
+	err = r.cmd.Start()
+	_ = its.Close()
+	if err != nil {
+		_ = out.Close()
 		return nil, fmt.Errorf("%s: %w", c.Args[0], err)
 	}
+	go func() {
+		_ = r.cmd.Wait()
+		if !r.leaving.Load() {
+			procgroup.Kill(r.cmd) // now, since its process ID may become another's
+		}
+		close(r.ended)
+	}()
 	return r, nil
 }
+
+var errNoAnswer = fmt.Errorf("it ended without an answer: %w", io.EOF)
 
 // ask writes a line and reads one. After an error, the program must be killed.
 func (r *running) ask(ctx context.Context, line []byte) ([]byte, error) {
@@ -155,31 +176,48 @@ func (r *running) ask(ctx context.Context, line []byte) ([]byte, error) {
 		case err != nil && len(answer) > 0:
 			err = errors.New("its answer is not a whole line")
 		case err != nil:
-			err = fmt.Errorf("it ended without an answer: %w", io.EOF)
+			err = errNoAnswer
 		case r.out.Buffered() > 0: // it would be the next question's answer
 			err = errMore
 		}
 		done <- reply{answer, err}
 	}()
-	select {
-	case got := <-done:
-		return got.line, got.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	var late <-chan time.Time // others hold its output open
+	for ended := r.ended; ; {
+		select {
+		case got := <-done:
+			return got.line, got.err
+		case <-ended:
+			ended, late = nil, time.After(linger)
+		case <-late:
+			return nil, errNoAnswer
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 }
 
 // kill ends a program at once, with those that it has started.
 func (r *running) kill() {
-	procgroup.Kill(r.cmd)
-	_ = r.in.Close()
-	_ = r.cmd.Wait()
+	select {
+	case <-r.ended:
+	default:
+		procgroup.Kill(r.cmd)
+	}
+	r.close()
 }
 
 // end ends a program's input, and kills it if it stays.
 func (r *running) end() {
-	_ = r.in.Close()
+	r.leaving.Store(true)
 	t := time.AfterFunc(linger, func() { procgroup.Kill(r.cmd) })
-	_ = r.cmd.Wait()
+	r.close()
 	t.Stop()
+}
+
+// close ends a program's input and waits for its end.
+func (r *running) close() {
+	_ = r.in.Close()
+	<-r.ended
+	_ = r.pipe.Close()
 }
