@@ -276,7 +276,7 @@ func (p Prefs) MayTransfer(c Conditions, m Mode) Permission {
 		{
 			p.DailyXferLimitMB > 0 && p.DailyXferPeriodDays > 0 && c.Transferred >= p.DailyXferLimitMB,
 			reason.XferLimit, words.T("The transfer limit is reached: {used} MB in {days}, of {limit} MB (daily_xfer_limit_mb, daily_xfer_period_days).",
-				"used", megabytes(c.Transferred), "days", numberOfDays(p.DailyXferPeriodDays), "limit", plainNumber(p.DailyXferLimitMB)),
+				"used", megabytes(c.Transferred), "days", numberOfDays(p.DailyXferPeriodDays), "limit", words.Float(p.DailyXferLimitMB)),
 			words.T("Set daily_xfer_limit_mb higher (0: no limit)."),
 			time.Time{},
 		},
@@ -296,14 +296,14 @@ func lately(n float64) words.Text {
 	if n == 1 {
 		return words.T("in the last minute")
 	}
-	return words.T("in the last {minutes} minutes", "minutes", plainNumber(n))
+	return words.T("in the last {minutes} minutes", "minutes", words.Float(n))
 }
 
 func numberOfDays(n float64) words.Text {
 	if n == 1 {
 		return words.T("1 day")
 	}
-	return words.T("{days} days", "days", plainNumber(n))
+	return words.T("{days} days", "days", words.Float(n))
 }
 
 // megabytes returns an amount with enough digits that it is less than a tenth too small.

@@ -2,7 +2,6 @@ package prefs
 
 import (
 	"cmp"
-	"strconv"
 
 	"github.com/starling-grid/starling/internal/words"
 )
@@ -35,17 +34,17 @@ func (p Prefs) DiskBound(total, free, used int64) Bound {
 	switch {
 	case p.DiskMaxUsedGB > 0 && p.DiskMaxUsedGB*GB <= min(kept, part):
 		return Bound{
-			"disk_max_used_gb", words.Plain("disk_max_used_gb = " + plainNumber(p.DiskMaxUsedGB)),
+			"disk_max_used_gb", words.Plain("disk_max_used_gb = " + words.Float(p.DiskMaxUsedGB)),
 			words.T("Set {key} higher.", "key", "disk_max_used_gb"),
 		}
 	case part < kept:
 		return Bound{
-			"disk_max_used_pct", words.T("{setting}, of {bytes}", "setting", "disk_max_used_pct = "+plainNumber(p.DiskMaxUsedPct), "bytes", words.Bytes(total)),
+			"disk_max_used_pct", words.T("{setting}, of {bytes}", "setting", "disk_max_used_pct = "+words.Float(p.DiskMaxUsedPct), "bytes", words.Bytes(total)),
 			words.T("Set {key} higher.", "key", "disk_max_used_pct"),
 		}
 	}
 	return Bound{
-		"disk_min_free_gb", words.T("{setting}, with {bytes} free", "setting", "disk_min_free_gb = "+plainNumber(p.DiskMinFreeGB), "bytes", words.Bytes(free)),
+		"disk_min_free_gb", words.T("{setting}, with {bytes} free", "setting", "disk_min_free_gb = "+words.Float(p.DiskMinFreeGB), "bytes", words.Bytes(free)),
 		words.T("Free some disk space, or set disk_min_free_gb lower."),
 	}
 }
@@ -56,7 +55,7 @@ func (p Prefs) MemoryBound(total int64, inUse bool) Bound {
 	if inUse {
 		key, pct, text = "ram_max_used_busy_pct", p.RAMMaxUsedBusyPct, "{setting} while the computer is in use, of {bytes}"
 	}
-	b := Bound{Key: key, Text: words.T(text, "setting", key+" = "+plainNumber(pct), "bytes", words.Bytes(total))}
+	b := Bound{Key: key, Text: words.T(text, "setting", key+" = "+words.Float(pct), "bytes", words.Bytes(total))}
 	if pct > 0 && pct < 100 {
 		b.Cure = words.T("Set {key} higher.", "key", key)
 	}
@@ -78,7 +77,7 @@ func (p Prefs) CPUBound(n int, inUse bool) Bound {
 	if without.CPUs(n, inUse) > p.CPUs(n, inUse) {
 		key, v = "max_cpus", p.MaxCPUs
 	}
-	return Bound{Key: key, Text: words.Plain(key + " = " + plainNumber(v)), Cure: words.T("To allow more CPUs, set {key} higher.", "key", key)}
+	return Bound{Key: key, Text: words.Plain(key + " = " + words.Float(v)), Cure: words.T("To allow more CPUs, set {key} higher.", "key", key)}
 }
 
 // MostMemory is MemoryBound of whichever state of the computer allows more.
@@ -86,5 +85,3 @@ func (p Prefs) MostMemory(total int64) Bound {
 	busy, idle := cmp.Or(p.RAMMaxUsedBusyPct, 100), cmp.Or(p.RAMMaxUsedIdlePct, 100)
 	return p.MemoryBound(total, busy > idle)
 }
-
-func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

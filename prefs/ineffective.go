@@ -52,7 +52,7 @@ func (p Prefs) Ineffective(c Conditions) []Ineffective {
 	}
 	equal := func(from, to string, hour float64, flag string) {
 		always(from, words.T("it equals {key} ({hour}), which stands for the whole day. You can: set {key} to another hour, or use: {command}",
-			"key", to, "hour", plainNumber(hour), "command", "starling mode never"+flag))
+			"key", to, "hour", words.Float(hour), "command", "starling mode never"+flag))
 	}
 	if p.StartHour == p.EndHour && p.StartHour != 0 {
 		equal("start_hour", "end_hour", p.StartHour, "")

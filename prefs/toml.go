@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // TOML returns a layer as a preference file.
@@ -51,7 +52,7 @@ func Reference() string {
 		k := &keys[i]
 		about := k.About
 		if !k.Bool() {
-			about = fmt.Sprintf("%s (%s, %v to %v)", about, k.Unit, k.Least, strconv.FormatFloat(k.Most, 'f', -1, 64))
+			about = fmt.Sprintf("%s (%s, %v to %v)", about, k.Unit, words.Float(k.Least), words.Float(k.Most))
 		}
 		fmt.Fprintf(&b, "\n# %s\n#%s = %s\n", about, k.Name, k.Show(&p))
 	}

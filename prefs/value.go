@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // Value parses a preference's value as a person writes it: a number, with or without its unit, or
@@ -34,7 +35,7 @@ func Value(name, text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is not a number of %s; %s", name, text, k.Unit, cmp.Or(tomlfile.Decimal(number), "write for example "+plainNumber(k.Default)))
+		return 0, fmt.Errorf("%s: %q is not a number of %s; %s", name, text, k.Unit, cmp.Or(tomlfile.Decimal(number), "write for example "+words.Float(k.Default)))
 	}
 	return v, Check(name, &v)
 }
@@ -46,7 +47,7 @@ func Check(name string, value *float64) error {
 		return err
 	}
 	if value != nil && !(*value >= k.Least && *value <= k.Most) {
-		return fmt.Errorf("%s: %s is not between %s and %s", name, plainNumber(*value), plainNumber(k.Least), plainNumber(k.Most))
+		return fmt.Errorf("%s: %s is not between %s and %s", name, words.Float(*value), words.Float(k.Least), words.Float(k.Most))
 	}
 	return nil
 }

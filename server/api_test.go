@@ -256,6 +256,7 @@ func TestAPIRefusals(t *testing.T) {
 		{"a quorum of a million", "POST", "batches", `{"name": "a3", "app": "upper", "quorum": 1000000, "workunits": [{}]}`, 422, "1000000 results"},
 		{"as many copies", "POST", "estimate", `{"name": "a3", "app": "upper", "targets": 1000000, "workunits": [{}]}`, 422, "1000000 results"},
 		{"half a quorum", "POST", "batches", `{"name": "a3", "quorum": 1.5}`, 400, `"quorum" is a number 1.5, want a whole number`},
+		{"no list", "POST", "batches", `{"name": "a3", "workunits": null}`, 400, "want [ at byte 32, got null"},
 		{"cut off", "POST", "batches", `{"name": "a3"`, 400, "it ends early"},
 		{"a webhook to anywhere", "POST", "batches", `{"name": "a4", "app": "upper", "webhook": "http://127.0.0.1:1/x", "workunits": [{}]}`, 422, "no webhooks to http://127.0.0.1:1/x"},
 		{"more than the quota", "POST", "batches", one("b", 4), 429, "the batch has 4, and it may have 3"},

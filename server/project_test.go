@@ -18,7 +18,7 @@ func TestSettings(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"an unknown key", "daily_result_quota = 100", "daily_result_qota = 100", "daily_result_qota: unknown key, did you mean daily_result_quota?"},
 		{"the wrong kind", "daily_result_quota = 100", `daily_result_quota = "many"`, `daily_result_quota: "many" is not a whole number`},
-		{"a bad value", "daily_result_quota = 100", "daily_result_quota = -1", "daily_result_quota: -1 is out of range, want 0 to 1e+06"},
+		{"a bad value", "daily_result_quota = 100", "daily_result_quota = -1", "daily_result_quota: -1 is out of range, want 0 to 1000000"},
 		{"a host without a dot", master, "http://localhost/", "master_url: "},
 		{"a version that is none", `min_core_version = ""`, `min_core_version = "7"`, "is not a version, want MAJOR.MINOR.RELEASE"},
 		{"not canonical", master, strings.TrimSuffix(master, "/"), "master_url: "},

@@ -17,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/owner"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -139,7 +140,7 @@ func (r *Report) explain(acc settings.Account, db *state.DB) {
 		r.note("%s: %s unfinished and will stay with Starling; to lose no work, let Starling finish and report first (starling nomorework %s), then export again", u, areLeft(left), u)
 	}
 	if p, ok := db.Projects.Get(u); ok && p.ProjectPrefs != "" {
-		r.note("%s: BOINC will use the resource share from the project's web site; Starling's was %v", u, acc.ResourceShare)
+		r.note("%s: BOINC will use the resource share from the project's web site; Starling's was %v", u, words.Float(acc.ResourceShare))
 	}
 	if acc.Suspended {
 		r.note("%s is suspended in Starling; to do the same in BOINC: boinccmd --project %s suspend", u, u)

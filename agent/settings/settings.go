@@ -194,10 +194,10 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 		errs = append(errs, lines.Errorf("dashboard_port", "%d is not a port number; use 0 to disable it", s.DashboardPort))
 	}
 	if w := s.WattsPerCPU; !(w >= 0 && w <= maxWatts) {
-		errs = append(errs, lines.Errorf("watts_per_cpu", "%v is not between 0 and %d", w, maxWatts))
+		errs = append(errs, lines.Errorf("watts_per_cpu", "%v is not between 0 and %d", words.Float(w), maxWatts))
 	}
 	if w := s.WattsPerGPU; !(w >= 0 && w <= maxWatts) {
-		errs = append(errs, lines.Errorf("watts_per_gpu", "%v is not between 0 and %d", w, maxWatts))
+		errs = append(errs, lines.Errorf("watts_per_gpu", "%v is not between 0 and %d", words.Float(w), maxWatts))
 	}
 	if s.MaxProcesses < 4 {
 		errs = append(errs, lines.Errorf("max_processes", "%d is too few, because wrappers need some themselves; use 4 or more", s.MaxProcesses))
@@ -315,10 +315,10 @@ func parseAccount(path string, src []byte) (Account, error) {
 		errs = append(errs, lines.Errorf("authenticator", "not an account key; copy the one from the project's web site"))
 	}
 	if !validShare(a.ResourceShare) {
-		errs = append(errs, lines.Errorf("resource_share", "%v is not between 0 and 1000000", a.ResourceShare))
+		errs = append(errs, lines.Errorf("resource_share", "%v is not between 0 and 1000000", words.Float(a.ResourceShare)))
 	}
 	if !(a.MaxStickyGB >= 0 && a.MaxStickyGB <= 1e6) {
-		errs = append(errs, lines.Errorf("max_sticky_gb", "%v is not between 0 and 1000000", a.MaxStickyGB))
+		errs = append(errs, lines.Errorf("max_sticky_gb", "%v is not between 0 and 1000000", words.Float(a.MaxStickyGB)))
 	}
 	if !slices.Contains([]string{"", "home", "work", "school"}, a.Venue) {
 		errs = append(errs, lines.Errorf("venue", "%q is not one of home, work, school", a.Venue))
@@ -342,13 +342,13 @@ func checkApps(lines tomlfile.Lines, most *int, apps []App) error {
 			errs = append(errs, lines.Errorf(key+"max_concurrent", "%d is negative; use 0 for no limit", app.MaxConcurrent))
 		}
 		if !(app.AvgNCPUs >= 0 && app.AvgNCPUs <= 1e4) {
-			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not between 0 and 10000", app.AvgNCPUs))
+			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not between 0 and 10000", words.Float(app.AvgNCPUs)))
 		}
 		if !(app.GPUUsage >= 0 && app.GPUUsage <= 64) {
-			errs = append(errs, lines.Errorf(key+"gpu_usage", "%v is not between 0 and 64", app.GPUUsage))
+			errs = append(errs, lines.Errorf(key+"gpu_usage", "%v is not between 0 and 64", words.Float(app.GPUUsage)))
 		}
 		if !(app.CPUUsage >= 0 && app.CPUUsage <= 1e4) {
-			errs = append(errs, lines.Errorf(key+"cpu_usage", "%v is not between 0 and 10000", app.CPUUsage))
+			errs = append(errs, lines.Errorf(key+"cpu_usage", "%v is not between 0 and 10000", words.Float(app.CPUUsage)))
 		}
 	}
 	return errors.Join(errs...)
@@ -410,10 +410,10 @@ func WriteAccount(dataDir string, a Account) error {
 master_url = %q
 authenticator = %q
 # Share of this computer, relative to the shares of the other projects.
-resource_share = %v
+resource_share = %s
 # true: finish and report the current tasks, but fetch no more.
 no_more_work = %v
-`, a.MasterURL, string(a.Authenticator), a.ResourceShare, a.NoMoreWork)
+`, a.MasterURL, string(a.Authenticator), words.Float(a.ResourceShare), a.NoMoreWork)
 	read, err := parseAccount(a.MasterURL, []byte(text))
 	if err == nil && (read.MasterURL != a.MasterURL || read.Authenticator != a.Authenticator || read.ResourceShare != a.ResourceShare) {
 		err = fmt.Errorf("%s: use the address in its canonical form, %s", a.MasterURL, read.MasterURL)

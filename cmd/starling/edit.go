@@ -19,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -193,9 +194,9 @@ func shareCmd(o *options) *cobra.Command {
 			title, word := o.called(cmd.Context(), u)
 			was, _ := shareOf(before, u)
 			if is, part := shareOf(s, u); is == 0 {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of 0: it gets work only if no other project has any. To undo this: starling share %s %g\n", title, word, was)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of 0: it gets work only if no other project has any. To undo this: starling share %s %v\n", title, word, words.Float(was))
 			} else {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of %g, %.0f %% of the computing time. To undo this: starling share %s %g\n", title, is, 100*part, word, was)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of %v, %.0f %% of the computing time. To undo this: starling share %s %v\n", title, words.Float(is), 100*part, word, words.Float(was))
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -154,7 +155,7 @@ func showManager(cmd *cobra.Command, s control.Status) {
 	}
 	for _, p := range s.Projects {
 		if p.Manager != "" && !p.Disconnected {
-			line("project", "%s, share %v", name(p), p.Share)
+			line("project", "%s, share %v", name(p), words.Float(p.Share))
 		}
 	}
 }

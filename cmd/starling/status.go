@@ -261,7 +261,7 @@ func projectsCmd(o *options) *cobra.Command {
 			if p.Trouble != "" {
 				colour = yellow
 			}
-			t.add(colour, name(p), p.MasterURL, fmt.Sprint(p.Share), span(p.Debt), strconv.Itoa(p.Tasks), fmt.Sprintf("%.2f", p.UserCredit), stored(p.Storage), p.Work)
+			t.add(colour, name(p), p.MasterURL, words.Float(p.Share), span(p.Debt), strconv.Itoa(p.Tasks), fmt.Sprintf("%.2f", p.UserCredit), stored(p.Storage), p.Work)
 		}
 		t.show(w)
 		for _, p := range s.Projects {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/reason"
 )
 
@@ -96,7 +97,7 @@ func Decide(known string, r Reply, projects []Project) Plan {
 	var plan Plan
 	for _, a := range r.Accounts {
 		if s := a.Terms.Share; s != nil && !(*s >= 0 && *s <= MaxShare) {
-			plan.note("the resource share of %s is unchanged: %v is not between 0 and %d", a.URL, *s, MaxShare)
+			plan.note("the resource share of %s is unchanged: %v is not between 0 and %d", a.URL, words.Float(*s), MaxShare)
 			a.Terms.Share = nil
 		}
 		p, here := attached[bare(a.URL)]

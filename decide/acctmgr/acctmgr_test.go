@@ -34,7 +34,7 @@ func TestDecide(t *testing.T) {
 		note    string
 	}{
 		{name: "new", account: acctmgr.Account{Authenticator: "k", Terms: terms}, want: acctmgr.Plan{Attach: []acctmgr.Attachment{{url, "k", terms}}}},
-		{name: "known, with a share that is none", here: []acctmgr.Project{own}, account: acctmgr.Account{Terms: acctmgr.Terms{Share: &wild}}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url}}}, note: "1e+308 is not between 0 and 1000000"},
+		{name: "known, with a share that is none", here: []acctmgr.Project{own}, account: acctmgr.Account{Terms: acctmgr.Terms{Share: &wild}}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url}}}, note: "1e308 is not between 0 and 1000000"},
 		{name: "new with a forged address", account: acctmgr.Account{Authenticator: "k", Forged: errors.New("bad")}, note: "its address is not signed correctly: bad"},
 		{name: "new without a key", note: "no account key"},
 		{name: "new, but to be detached", account: acctmgr.Account{Authenticator: "k", Detach: true}},

@@ -155,6 +155,8 @@ func (t Text) write(l Language) (string, bool) {
 			s.WriteString(value)
 		case string:
 			s.WriteString(v)
+		case float64:
+			s.WriteString(Float(v))
 		default:
 			fmt.Fprint(&s, v)
 		}

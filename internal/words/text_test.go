@@ -22,6 +22,7 @@ func TestTextInLanguages(t *testing.T) {
 		{Count(2, "task"), "2 tasks", "2 Aufgaben"},
 		{Bytes[int64](1536), "1.5 KB", "1,5 KB"},
 		{Number(1204), "1,204", "1.204"},
+		{T("{a} {b}", "a", 1e6, "b", Float(1e30)), "1000000 1e30", "1000000 1e30"},
 		{When(now.Add(24*time.Hour), now), "tomorrow at 12:00", "morgen um 12:00"},
 		{Time(now.Add(72*time.Hour), now), "2026-03-04 12:00", "04.03.2026 12:00"},
 		{T("Next try {when}.", "when", When(now, now)), "Next try at 12:00.", "Nächster Versuch um 12:00."},

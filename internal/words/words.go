@@ -110,6 +110,14 @@ func Bytes[N int64 | float64](n N) Text {
 	return T("{amount} {unit}", "amount", Decimal(v, 1), "unit", units[0])
 }
 
+// Float is a number as a person types it: "1000000", "0.5", "1e30".
+func Float(v float64) string {
+	if s := strconv.FormatFloat(v, 'f', -1, 64); len(s) <= 12 {
+		return s
+	}
+	return strings.Replace(strconv.FormatFloat(v, 'g', -1, 64), "e+", "e", 1)
+}
+
 // Decimal is a number with at most so many decimals: "1.5", "2".
 func Decimal(v float64, decimals int) Text {
 	s := strconv.FormatFloat(v, 'f', decimals, 64)

@@ -127,7 +127,11 @@ func strictly(dec *json.Decoder, v any) error {
 func delimiter(dec *json.Decoder, want json.Delim) error {
 	t, err := dec.Token()
 	if err == nil && t != want {
-		err = fmt.Errorf("want %s at byte %d, got %v", want, dec.InputOffset(), t)
+		got, _ := json.Marshal(t)
+		if d, ok := t.(json.Delim); ok {
+			got = []byte(d.String())
+		}
+		err = fmt.Errorf("want %s at byte %d, got %.100s", want, dec.InputOffset(), got)
 	}
 	return err
 }

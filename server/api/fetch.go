@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -184,7 +185,7 @@ func (f *fetcher) save(ctx context.Context, body io.Reader, name string) (got fe
 	case err != nil:
 		return got, err
 	case got.nbytes > f.left:
-		return got, &fetchError{fmt.Errorf("the project fetches at most %g MB for one batch", float64(f.max)/1e6), "give nbytes and md5 without copy, so that computers fetch it themselves, use several batches, or ask the project's operator to raise max_fetch_mb"}
+		return got, &fetchError{fmt.Errorf("the project fetches at most %v MB for one batch", words.Float(float64(f.max)/1e6)), "give nbytes and md5 without copy, so that computers fetch it themselves, use several batches, or ask the project's operator to raise max_fetch_mb"}
 	}
 	f.left -= got.nbytes
 	got.md5 = hex.EncodeToString(sum.Sum(nil))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/speed"
 )
 
@@ -47,7 +48,7 @@ func Parse(s string) (Policy, error) {
 	case isFixed:
 		n, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(n > 0 && n <= Max) {
-			return Policy{}, fmt.Errorf("credit %q: want fixed: and a number above 0, up to %g", s, Max)
+			return Policy{}, fmt.Errorf("credit %q: want fixed: and a number above 0, up to %v", s, words.Float(Max))
 		}
 		return Policy{kind: fixed, amount: n}, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -123,17 +124,17 @@ func (g *GPU) check() (errs []PlanClassError) {
 	bad := func(key, text string) { errs = append(errs, PlanClassError{key, text}) }
 	for _, x := range []keyed{{"min_gpu_peak_flops", g.MinGPUPeakFlops}, {"max_gpu_peak_flops", g.MaxGPUPeakFlops}} {
 		if !(x.value >= 0 && x.value <= 1e18) {
-			bad(x.key, fmt.Sprintf("%v is out of range, want 0 to 1e18", x.value))
+			bad(x.key, fmt.Sprintf("%v is out of range, want 0 to 1e18", words.Float(x.value)))
 		}
 	}
 	switch n := g.NGPUs; {
 	case !(n >= -64 && n <= 64) || n > 1 && n != float64(int(n)):
-		bad("ngpus", fmt.Sprintf("%v: want a part of a device, above 0 and below 1, a whole number up to 64, or -1 for what its memory has room for", n))
+		bad("ngpus", fmt.Sprintf("%v: want a part of a device, above 0 and below 1, a whole number up to 64, or -1 for what its memory has room for", words.Float(n)))
 	case n < 0 && g.GPURAMUsedMB == 0 && g.MinGPURAMMB == 0:
 		bad("ngpus", "is negative, so gpu_ram_used_mb has to say how much memory a task uses")
 	}
 	if !(g.CPUFrac >= 0 && g.CPUFrac <= 1) {
-		bad("cpu_frac", fmt.Sprintf("%v is out of range, want 0 to 1", g.CPUFrac))
+		bad("cpu_frac", fmt.Sprintf("%v is out of range, want 0 to 1", words.Float(g.CPUFrac)))
 	}
 	if strings.EqualFold(g.GPUType, "cpu") || len(g.GPUType) > 64 || strings.ContainsAny(g.GPUType, " \t\r\n<>&\"") {
 		bad("gpu_type", fmt.Sprintf("%.80q is not the name of a coprocessor", g.GPUType))

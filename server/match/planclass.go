@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -50,11 +51,11 @@ func (c PlanClass) Check() (errs []PlanClassError) {
 		{"projected_flops_scale", c.ProjectedFlopsScale},
 	}, slices.Concat(c.Computer.numbers(), c.GPU.numbers(), c.Only.numbers(), c.Memory.numbers(), c.Virtual.numbers())...) {
 		if !(x.value >= 0 && x.value <= 1e10) {
-			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e10", x.value)})
+			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e10", words.Float(x.value))})
 		}
 	}
 	if p := c.InfeasibleRandom; !(p >= 0 && p <= 1) {
-		errs = append(errs, PlanClassError{"infeasible_random", fmt.Sprintf("%v is out of range, want 0 to 1", p)})
+		errs = append(errs, PlanClassError{"infeasible_random", fmt.Sprintf("%v is out of range, want 0 to 1", words.Float(p))})
 	}
 	return slices.Concat(errs, c.GPU.check(), c.Virtual.check())
 }

@@ -239,7 +239,7 @@ func checkApp(p *project.Project, a NewApp) error {
 	case a.TargetNResults < 0 || a.TargetNResults > 100:
 		return fmt.Errorf("target_nresults %d, want 0 to 100", a.TargetNResults)
 	case !(a.Weight >= 0 && a.Weight <= 1e6):
-		return fmt.Errorf("weight %v, want up to 1e6; to send none of its work, use app stop", a.Weight)
+		return fmt.Errorf("weight %v, want up to 1e6; to send none of its work, use app stop", words.Float(a.Weight))
 	}
 	if a.TaskTime < 0 || a.TaskTime%time.Second != 0 {
 		return fmt.Errorf("task time %v, want whole seconds, for instance 4h; 0 if it does not matter", a.TaskTime)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -28,11 +29,11 @@ func (l TokenLimits) Check() error {
 	case l.Quota < 0:
 		return fmt.Errorf("--quota is %d, want 0 (no limit) or more", l.Quota)
 	case !(l.MaxGB >= 0 && l.MaxGB <= 1e9):
-		return fmt.Errorf("--max-gb is %v, want 0 (no limit) or more, at most 1e9", l.MaxGB)
+		return fmt.Errorf("--max-gb is %v, want 0 (no limit) or more, at most 1e9", words.Float(l.MaxGB))
 	case l.MaxCPUHours != 0 && !(l.MaxCPUHours >= 0.01 && l.MaxCPUHours <= 1e12):
-		return fmt.Errorf("--max-cpu-hours is %v, want 0 (no limit), or a number from 0.01 to 1e12", l.MaxCPUHours)
+		return fmt.Errorf("--max-cpu-hours is %v, want 0 (no limit), or a number from 0.01 to 1e12", words.Float(l.MaxCPUHours))
 	case !(l.Weight >= 1e-6 && l.Weight <= 1e6):
-		return fmt.Errorf("--weight is %v, want a number from 1e-6 to 1e6; 1 is that of other tokens", l.Weight)
+		return fmt.Errorf("--weight is %v, want a number from 1e-6 to 1e6; 1 is that of other tokens", words.Float(l.Weight))
 	}
 	return nil
 }

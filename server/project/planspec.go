@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/match"
 )
@@ -160,7 +161,7 @@ func setField(f reflect.Value, s *bxml.Scanner) error {
 	}
 	if f.CanInt() {
 		if n != float64(int64(n)) {
-			return fmt.Errorf("%v is not a whole number", n)
+			return fmt.Errorf("%v is not a whole number", words.Float(n))
 		}
 		f.SetInt(int64(n))
 		return nil

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // A Key describes a setting.
@@ -36,7 +38,7 @@ func Number[T ~int | ~int64 | ~float64](field *T, preset T, most float64, about 
 	k := Key{Field: field, Default: preset, About: about, Max: most}
 	k.Checks = append(k.Checks, func() error {
 		if n := float64(*field); !(n >= 0 && n <= most) {
-			return fmt.Errorf("%v is out of range, want 0 to %v", n, most)
+			return fmt.Errorf("%v is out of range, want 0 to %v", words.Float(n), words.Float(most))
 		}
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/db"
 )
 
@@ -51,7 +52,7 @@ func (t *Tx) SetWorkunit(old Workunit, s WorkunitSettings, now time.Time) error 
 	m.number("max_total_results", int64(old.MaxTotalResults), int64(s.MaxTotalResults))
 	m.number("max_success_results", int64(old.MaxSuccessResults), int64(s.MaxSuccessResults))
 	m.number("delay_bound", int64(old.DelayBound/time.Second), int64(s.DelayBound/time.Second))
-	m.text("credit", fmt.Sprint(old.Credit), fmt.Sprint(s.Credit))
+	m.text("credit", words.Float(old.Credit), words.Float(s.Credit))
 	save, args := setWorkunit.Of(&old, &w, unix(now), unix(now), t.cause.line(string(m.b)))
 	err := t.execOne(save, args...)
 	if err == nil && s.Priority != old.Priority {

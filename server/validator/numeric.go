@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -46,9 +47,9 @@ func parseNumeric(s string) (n numeric, err error) {
 	}
 	switch {
 	case !(n.abs >= 0) || math.IsInf(n.abs, 0):
-		return n, fmt.Errorf("absolute tolerance %v, want 0 or more", n.abs)
+		return n, fmt.Errorf("absolute tolerance %v, want 0 or more", words.Float(n.abs))
 	case !(n.rel >= 0 && n.rel < 1):
-		return n, fmt.Errorf("relative tolerance %v, want 0 to less than 1", n.rel)
+		return n, fmt.Errorf("relative tolerance %v, want 0 to less than 1", words.Float(n.rel))
 	}
 	return n, nil
 }

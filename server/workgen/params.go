@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/credit"
 )
@@ -124,17 +125,17 @@ func (p Params) check() error {
 	} {
 		switch {
 		case !(v.value >= 0):
-			errs = append(errs, fmt.Errorf("%s is %v, want a number above 0", v.name, v.value))
+			errs = append(errs, fmt.Errorf("%s is %v, want a number above 0", v.name, words.Float(v.value)))
 		case v.value > v.most:
-			errs = append(errs, fmt.Errorf("%s is %v, want at most %v", v.name, v.value, v.most))
+			errs = append(errs, fmt.Errorf("%s is %v, want at most %v", v.name, words.Float(v.value), words.Float(v.most)))
 		}
 	}
 	if p.DelayBound > 0 && p.DelayBound < 1 {
-		errs = append(errs, fmt.Errorf("delay_bound is %v, want at least 1 second", p.DelayBound))
+		errs = append(errs, fmt.Errorf("delay_bound is %v, want at least 1 second", words.Float(p.DelayBound)))
 	}
 	// Estimates that differ by a factor of two have separate queues.
 	if least := min(cmp.Or(p.RscFpopsEst, 1), cmp.Or(p.RscFpopsBound, 1)); least > 0 && least < 1 {
-		errs = append(errs, fmt.Errorf("rsc_fpops_est or rsc_fpops_bound is %v, want at least 1", least))
+		errs = append(errs, fmt.Errorf("rsc_fpops_est or rsc_fpops_bound is %v, want at least 1", words.Float(least)))
 	}
 	if p.Name != "" {
 		if err := validName(p.Name); err != nil {
@@ -149,7 +150,7 @@ func (p Params) contradictions() error {
 	var errs []error
 	less := func(a string, av float64, b string, bv float64, why string) {
 		if av < bv {
-			errs = append(errs, fmt.Errorf("%s (%v) is below %s (%v): %s", a, av, b, bv, why))
+			errs = append(errs, fmt.Errorf("%s (%v) is below %s (%v): %s", a, words.Float(av), b, words.Float(bv), why))
 		}
 	}
 	target, quorum := float64(p.TargetNResults), float64(p.MinQuorum)

@@ -114,7 +114,7 @@ func (s *Server) mode(w http.ResponseWriter, r *http.Request) {
 	}
 	kind, err := control.ParseMode(q.Mode)
 	if err == nil && !(q.Minutes >= 0 && q.Minutes <= 366*24*60) {
-		err = words.Refuse(words.T("{n} minutes: the duration must be between 0 and one year", "n", fmt.Sprint(q.Minutes)))
+		err = words.Refuse(words.T("{n} minutes: the duration must be between 0 and one year", "n", words.Float(q.Minutes)))
 	}
 	if err == nil {
 		err = s.Agent.SetMode(r.Context(), q.Activity, kind, time.Duration(q.Minutes*float64(time.Minute)))

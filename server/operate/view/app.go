@@ -76,7 +76,7 @@ func findApps(tx *store.View, _ Query, _ time.Time) (List, error) {
 		}
 		views = append(views, v)
 		list.Rows = append(list.Rows, []any{
-			v.Name, v.State, v.Versions, v.Workunits, v.Unfinished, v.Unsent, v.InProgress, v.Validator, v.Assimilator, v.Credit, whPerResult(v.CreditedEnergy), fmt.Sprint(v.Weight), taskTime(a.TaskTime),
+			v.Name, v.State, v.Versions, v.Workunits, v.Unfinished, v.Unsent, v.InProgress, v.Validator, v.Assimilator, v.Credit, whPerResult(v.CreditedEnergy), words.Float(v.Weight), taskTime(a.TaskTime),
 		})
 	}
 	list.Of = views

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -70,7 +69,7 @@ func findTokens(tx *store.View, _ Query, now time.Time) (List, error) {
 		}
 		list.Rows = append(list.Rows, []any{
 			v.Name, apps, of(words.Number(v.Unfinished).String(), t.Quota > 0, words.Number(int64(t.Quota)).String()), of(words.Bytes(v.Bytes).String(), t.MaxBytes > 0, words.Bytes(t.MaxBytes).String()),
-			cpu, fmt.Sprint(t.Weight), v.CreateTime, v.UsedTime, v.RevokedTime,
+			cpu, words.Float(t.Weight), v.CreateTime, v.UsedTime, v.RevokedTime,
 		})
 	}
 	list.Of = views
