@@ -23,7 +23,8 @@ func Vacant(dir string) error {
 		return err
 	}
 	for above := filepath.Dir(path); above != path; path, above = above, filepath.Dir(above) {
-		if _, err := os.Stat(filepath.Join(above, "server.toml")); err == nil {
+		_, settings := os.Stat(filepath.Join(above, "server.toml")) // which other programs may have, too
+		if _, keys := os.Stat(filepath.Join(above, KeysDir)); settings == nil && keys == nil {
 			return fmt.Errorf("%s is within the project %s: a project needs its own directory", dir, above)
 		}
 	}
