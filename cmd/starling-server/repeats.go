@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,28 +17,25 @@ const (
 )
 
 // A repeatLimit is a log handler that leaves out further lines with the same message. The last line
-// before these has the attribute more, and the first one after them left_out, their number.
+// before these has the attribute more, and at the end of the time a line has left_out, their number.
 type repeatLimit struct {
 	slog.Handler
 	counts *repeatCounts
 }
 
-func limitRepeats(h slog.Handler) slog.Handler { return repeatLimit{h, new(repeatCounts)} }
+func limitRepeats(h slog.Handler) slog.Handler { return repeatLimit{h, &repeatCounts{to: h}} }
 
 // Handle implements slog.Handler.
 func (l repeatLimit) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level < slog.LevelWarn {
 		return l.Handler.Handle(ctx, r)
 	}
-	n, before := l.counts.add(r.Message, r.Time)
+	n := l.counts.add(r.Message)
 	if n > maxRepeats {
 		return nil
 	}
-	r = r.Clone()
-	if before > 0 {
-		r.AddAttrs(slog.Int("left_out", before))
-	}
 	if n == maxRepeats {
+		r = r.Clone()
 		r.AddAttrs(slog.String("more", "left out for up to "+repeatWindow.String()))
 	}
 	return l.Handler.Handle(ctx, r)
@@ -54,23 +53,32 @@ func (l repeatLimit) WithGroup(name string) slog.Handler {
 
 // repeatCounts has the messages of this window. Its methods may be called concurrently.
 type repeatCounts struct {
-	mu    sync.Mutex
-	since time.Time
-	of    map[string]int
-	last  map[string]int // of the window before
+	to slog.Handler
+	mu sync.Mutex
+	of map[string]int // nil between windows
 }
 
-// add counts a message. It returns how many it is in this window. For the first one it also returns
-// how many were left out in the window before.
-func (c *repeatCounts) add(message string, now time.Time) (n, before int) {
+// add counts a message, and returns its number in this window.
+func (c *repeatCounts) add(message string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now.Sub(c.since) >= repeatWindow {
-		c.since, c.of, c.last = now, make(map[string]int), c.of
+	if c.of == nil {
+		c.of = make(map[string]int)
+		time.AfterFunc(repeatWindow, c.end)
 	}
 	c.of[message]++
-	if n = c.of[message]; n == 1 {
-		before = max(0, c.last[message]-maxRepeats)
+	return c.of[message]
+}
+
+// end ends the window, and logs how many lines were left out in it.
+func (c *repeatCounts) end() {
+	c.mu.Lock()
+	of := c.of
+	c.of = nil
+	c.mu.Unlock()
+	for _, message := range slices.Sorted(maps.Keys(of)) {
+		if left := of[message] - maxRepeats; left > 0 {
+			slog.New(c.to).Warn("lines left out", "left_out", left, "message", message)
+		}
 	}
-	return n, before
 }
