@@ -2,17 +2,19 @@ package executor
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/reason"
 )
 
-// untilRoom is the delay before a task is tried again that failed while the disk was full.
+// untilRoom is the delay before a task is tried again that failed while no files could be written.
 const untilRoom = 30 * time.Second
 
 func (r *run) quit() {
@@ -44,6 +46,25 @@ func (r *run) ask(c appipc.Control) {
 
 // dir is the slot's path.
 func (r *run) dir() string { return filepath.Join(r.e.dir, filepath.FromSlash(slotName(r.task.Slot))) }
+
+// obstacle returns why files cannot be written in slots, or the zero value if they can. A failure at such
+// a time may not occur later. The folder above the slots is tried, since a task may change its own.
+func (e *Executor) obstacle() reason.Reason {
+	if e.diskFull() {
+		return reason.Reason{Code: reason.DiskFull}
+	}
+	f, err := os.CreateTemp(filepath.Join(e.dir, "slots"), ".probe-")
+	switch {
+	case err == nil:
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+	case sysfault.DiskFails(err):
+		return reason.Reason{Code: reason.DiskFails}
+	case sysfault.NotAllowed(err):
+		return reason.Reason{Code: reason.NotAllowed}
+	}
+	return reason.Reason{}
+}
 
 // end judges the process, which has exited, and returns its last event.
 func (r *run) end() Exited {
@@ -86,10 +107,12 @@ func (r *run) end() Exited {
 	}
 	r.log.Debug("process ended", logflag.Key, logflag.TaskDebug, "code", e.Code, "signal", e.Signal, "quit", e.Quit, "abort", e.Abort, "premature_exits", e.PrematureExits)
 	j := judge(*e)
-	if j.Verdict == ComputeError && r.e.diskFull() {
-		j = judgement{Verdict: Postponed, Message: "failed while the disk was full", Delay: untilRoom, Reason: reason.Reason{Code: reason.DiskFull}}
-		if err := foreigndir.RemoveAll(r.slot.dir, appipc.FinishFile); err != nil { // otherwise adopt would take the run for finished
-			r.log.Warn("cannot remove finish file", "err", err)
+	if j.Verdict == ComputeError {
+		if o := r.e.obstacle(); o.Is() {
+			j = judgement{Verdict: Postponed, Message: "failed while the disk was full or took no changes", Delay: untilRoom, Reason: o}
+			if err := foreigndir.RemoveAll(r.slot.dir, appipc.FinishFile); err != nil { // otherwise adopt would take the run for finished
+				r.log.Warn("cannot remove finish file", "err", err)
+			}
 		}
 	}
 	switch {
