@@ -36,8 +36,9 @@ type DB struct {
 	// Repaired describes the repair of a damaged file. It is nil if the file was intact.
 	Repaired *Repair
 
-	changes uint64 // number of changes
-	wanted  struct {
+	changes  uint64 // number of changes
+	notSaved error  // why the last of these could not be made durable
+	wanted   struct {
 		files []WantedFile
 		of    uint64 // value of changes when files was computed
 	}
@@ -225,16 +226,20 @@ func (db *DB) Update(fn func(tx *Tx)) error {
 	}
 	if errors.Is(err, ErrDamaged) {
 		if err = db.rebuild(err, tx); err == nil {
+			db.notSaved = nil
 			return nil
 		}
 	}
-	if err != nil {
+	if db.notSaved = err; err != nil {
 		tx.rollback()
 		return fmt.Errorf("save state: %w", err)
 	}
 	db.digest = tx.digest
 	return nil
 }
+
+// NotSaved returns why the last change could not be made durable, or nil if it was.
+func (db *DB) NotSaved() error { return db.notSaved }
 
 // displaced returns an ErrDamaged if the open file is not the one that the next start will find, or
 // was truncated.

@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/beat"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -40,6 +41,11 @@ func (a *API) Facts(now time.Time) *view.Facts {
 	f.Powers, f.Drawn = p.Powers.All(), p.Ledger.Energy.Drawn
 	if r := a.talk.Newer(); r != nil {
 		f.Newer = &control.Release{Version: r.Version, URL: r.URL}
+	}
+	if err := c.DB.NotSaved(); err != nil {
+		o := core.Obstacle(err)
+		f.NotSaved = words.And(words.T("The agent cannot save its state, so it starts no task and contacts no project."), words.Or(o.Text(now), words.Plain(sysfault.Plain(err)+".")))
+		f.NotSavedCure = words.Or(o.Cure(""), words.T("Run starling doctor."))
 	}
 	if free, ok := hostinfo.DiskFree(c.Dir); ok {
 		f.Disk.Free = int64(free)

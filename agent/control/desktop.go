@@ -23,7 +23,8 @@ type ProblemKind string
 
 // The kinds of problems.
 const (
-	BadSettings      ProblemKind = "settings" // a fault of a file that people edit
+	BadSettings      ProblemKind = "settings"  // a fault of a file that people edit
+	NotSaved         ProblemKind = "not_saved" // the agent's state
 	DiskFull         ProblemKind = "disk"
 	ComputingDespite ProblemKind = "computing_despite" // the mode overrules the preferences
 	NetworkDespite   ProblemKind = "network_despite"

@@ -30,7 +30,9 @@ type Status struct {
 	Compute              string      `json:"compute,omitempty"`      // the reason why tasks may not run now, "" if they may
 	ComputeCode          reason.Code `json:"compute_code,omitempty"` // that as a code
 	ComputeCure          string      `json:"compute_cure,omitempty"` // the remedy
-	Network              string      `json:"network,omitempty"`      // why the network is not used now
+	NotSaved             string      `json:"not_saved,omitempty"`    // why the agent cannot save its state
+	NotSavedCure         string      `json:"not_saved_cure,omitempty"`
+	Network              string      `json:"network,omitempty"` // why the network is not used now
 	NetworkCure          string      `json:"network_cure,omitempty"`
 	// ComputeDespite and NetworkDespite are why the preferences would not allow it, where the
 	// mode always does.

@@ -82,7 +82,7 @@ const saveAgain = 10 * time.Second
 // again, and the volunteer is informed.
 func (c *Core) Save(change func(tx *state.Tx)) bool {
 	if err := c.DB.Update(change); err != nil {
-		c.Log.Error("cannot save the state; is the disk full? Trying again within a minute; nothing is lost", "err", err)
+		c.Log.Error("cannot save the state; trying again within a minute; nothing is lost", "err", err)
 		c.SaveAgain = time.Now().Add(saveAgain)
 		return false
 	}

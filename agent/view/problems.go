@@ -28,6 +28,9 @@ func Problems(s control.Status, now time.Time, notify bool, l words.Language) (a
 			add(control.Problem{Kind: control.BadSettings, Key: c, Text: c}, true)
 		}
 	}
+	if s.NotSaved != "" {
+		add(control.Problem{Kind: control.NotSaved, Text: s.NotSaved, Cure: s.NotSavedCure}, true)
+	}
 	if s.ComputeCode == reason.DiskFull {
 		add(control.Problem{Kind: control.DiskFull, Text: s.Compute, Cure: s.ComputeCure}, true)
 	}

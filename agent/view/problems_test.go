@@ -40,6 +40,7 @@ func TestProblems(t *testing.T) {
 	}{
 		{"all is well", project(control.Project{}), "", false},
 		{"a file has a fault", control.Status{Complaints: []string{"prefs.toml:1: x"}}, "prefs.toml:1: x", true},
+		{"the state is not saved", control.Status{NotSaved: "N."}, "N.", true},
 		{"the disk is full", control.Status{ComputeCode: reason.DiskFull, Compute: "Full."}, "Full.", true},
 		{"a mode overrules the preferences", control.Status{ComputeDespite: "It is hot."}, "Computing at your request, whatever the preferences say: It is hot.", false},
 		{"an outage of an hour", trouble(reason.ServerDown, time.Hour), "P: T.", false},

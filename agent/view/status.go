@@ -56,6 +56,7 @@ func (f *Facts) Status() control.Status {
 	}
 	s.Compute, s.Network = f.in(seen.Compute.Why), f.in(seen.Network.Why)
 	s.ComputeCode = seen.Compute.Code
+	s.NotSaved, s.NotSavedCure = f.in(f.NotSaved), f.in(f.NotSavedCure)
 	s.ComputeCure, s.NetworkCure = f.in(seen.Compute.Cure), f.in(seen.Network.Cure)
 	s.ComputeDespite, s.NetworkDespite = f.in(seen.Compute.Despite), f.in(seen.Network.Despite)
 	s.Drain = f.drain()

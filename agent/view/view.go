@@ -56,6 +56,8 @@ type Facts struct {
 	Disk       Disk
 	Powers     []power.Signal // numbers from outside on which computing depends
 
+	NotSaved, NotSavedCure words.Text // why the agent cannot save its state, and the remedy
+
 	DB      *state.DB                            // the durable state
 	Debts   map[string]float64                   // by project, CPU-seconds, as of the last pass
 	Used    map[string]map[resource.Kind]float64 // what each project got since of each kind of processor, in seconds of a CPU

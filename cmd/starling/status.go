@@ -19,6 +19,10 @@ import (
 
 func statusCmd(o *options) *cobra.Command {
 	return viewCmd(o, "status", "Show what the agent is doing, and why it is not doing more", func(w display, s control.Status) {
+		if s.NotSaved != "" {
+			fmt.Fprintln(w, w.paint(yellow, printable(s.NotSaved)))
+			showCure(w, s.NotSavedCure)
+		}
 		showComplaints(w, s.Complaints)
 		for _, x := range s.NoEffect {
 			fmt.Fprintln(w, w.paint(yellow, phrase("Preferences: {text}", "text", x)))
