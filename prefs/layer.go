@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/tomlfile"
-	"github.com/starling-grid/starling/internal/words"
 )
 
 // A Layer has the preferences that one source sets.
@@ -94,7 +93,7 @@ func (l *Layer) take(lines tomlfile.Lines, p *Prefs, table string) error {
 		}
 		v := k.Get(p)
 		if !(v >= k.Least && v <= k.Most) {
-			errs = append(errs, lines.Errorf(table+k.Name, "%v is not between %v and %v", words.Float(v), words.Float(k.Least), words.Float(k.Most)))
+			errs = append(errs, lines.Errorf(table+k.Name, "%v is not between %v and %v", v, k.Least, k.Most))
 		}
 		l.Values[k.Name] = v
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/internal/tomlfile"
-	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -125,7 +124,7 @@ func Load(path string) (Scenario, error) {
 	var errs []error
 	positive := func(key string, v float64) {
 		if !(v > 0) {
-			errs = append(errs, lines.Errorf(key, "%v must be above 0", words.Float(v)))
+			errs = append(errs, lines.Errorf(key, "%v must be above 0", v))
 		}
 	}
 	if s.Format != 1 {
@@ -151,10 +150,10 @@ func Load(path string) (Scenario, error) {
 		errs = append(errs, lines.Errorf("host.on.kind", "%q is not one of always, daily", k))
 	}
 	if s.Host.On.Kind == "daily" && !(0 <= s.Host.On.FromH && s.Host.On.FromH < s.Host.On.ToH && s.Host.On.ToH <= 24) {
-		errs = append(errs, lines.Errorf("host.on.from_h", "%v to %v is not a valid part of a day", words.Float(s.Host.On.FromH), words.Float(s.Host.On.ToH)))
+		errs = append(errs, lines.Errorf("host.on.from_h", "%v to %v is not a valid part of a day", s.Host.On.FromH, s.Host.On.ToH))
 	}
 	if h := s.Host.On.ForecastH; !(0 <= h && h <= 168) {
-		errs = append(errs, lines.Errorf("host.on.forecast_h", "%v is not between 0 and 168", words.Float(h)))
+		errs = append(errs, lines.Errorf("host.on.forecast_h", "%v is not between 0 and 168", h))
 	}
 	if len(s.Projects) == 0 {
 		errs = append(errs, lines.Errorf("project", "at least one project is required"))

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -44,7 +43,7 @@ func (s Settings) checkCoprocs(lines faults) (errs []error) {
 			errs = append(errs, lines.Errorf(key+"count", "%d is not between 1 and 64", c.Count))
 		}
 		if !(c.PeakFlops >= 0 && c.PeakFlops <= 1e18) {
-			errs = append(errs, lines.Errorf(key+"peak_flops", "%v is not between 0 and 1e18", words.Float(c.PeakFlops)))
+			errs = append(errs, lines.Errorf(key+"peak_flops", "%v is not between 0 and 1e18", c.PeakFlops))
 		}
 		if len(c.Devices) > 0 && len(c.Devices) != c.Count {
 			errs = append(errs, lines.Errorf(key+"device_nums", "%d numbers for %d devices", len(c.Devices), c.Count))

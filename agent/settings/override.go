@@ -93,10 +93,10 @@ func parseOverride(path string, src []byte) (o Override, err error) {
 // check returns the faults of the values.
 func (o Override) check(lines tomlfile.Lines) error {
 	if s := o.ResourceShare; s != nil && !validShare(*s) {
-		return lines.Errorf("resource_share", "%v is not between 0 and 1000000", words.Float(*s))
+		return lines.Errorf("resource_share", "%v is not between 0 and 1000000", *s)
 	}
 	if m := o.Manager; m != nil && m.ResourceShare != nil && !validShare(*m.ResourceShare) {
-		return lines.Errorf("manager.resource_share", "%v is not between 0 and 1000000", words.Float(*m.ResourceShare))
+		return lines.Errorf("manager.resource_share", "%v is not between 0 and 1000000", *m.ResourceShare)
 	}
 	if m := o.Manager; m != nil && m.Authenticator != "" && !validKey(m.Authenticator) {
 		return lines.Errorf("manager.authenticator", "not an account key")

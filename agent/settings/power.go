@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
-
-	"github.com/starling-grid/starling/internal/words"
 )
 
 // A Power is a number from outside the computer that computing depends on, such as the price of
@@ -91,7 +89,7 @@ func (s Settings) checkPowers(lines faults) (errs []error) {
 			wrong(key+"limit", "%v is not a number", p.Limit)
 		}
 		if !(p.Hysteresis >= 0) || math.IsInf(p.Hysteresis, 0) {
-			wrong(key+"hysteresis", "%v is negative or not a number", words.Float(p.Hysteresis))
+			wrong(key+"hysteresis", "%v is negative or not a number", p.Hysteresis)
 		}
 		if p.Every != 0 && (p.Every < 10 || p.Every > 86400) {
 			wrong(key+"every", "%d is not between 10 and 86400 seconds", p.Every)

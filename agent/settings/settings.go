@@ -194,10 +194,10 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 		errs = append(errs, lines.Errorf("dashboard_port", "%d is not a port number; use 0 to disable it", s.DashboardPort))
 	}
 	if w := s.WattsPerCPU; !(w >= 0 && w <= maxWatts) {
-		errs = append(errs, lines.Errorf("watts_per_cpu", "%v is not between 0 and %d", words.Float(w), maxWatts))
+		errs = append(errs, lines.Errorf("watts_per_cpu", "%v is not between 0 and %d", w, maxWatts))
 	}
 	if w := s.WattsPerGPU; !(w >= 0 && w <= maxWatts) {
-		errs = append(errs, lines.Errorf("watts_per_gpu", "%v is not between 0 and %d", words.Float(w), maxWatts))
+		errs = append(errs, lines.Errorf("watts_per_gpu", "%v is not between 0 and %d", w, maxWatts))
 	}
 	if s.MaxProcesses < 4 {
 		errs = append(errs, lines.Errorf("max_processes", "%d is too few, because wrappers need some themselves; use 4 or more", s.MaxProcesses))
@@ -315,10 +315,10 @@ func parseAccount(path string, src []byte) (Account, error) {
 		errs = append(errs, lines.Errorf("authenticator", "not an account key; copy the one from the project's web site"))
 	}
 	if !validShare(a.ResourceShare) {
-		errs = append(errs, lines.Errorf("resource_share", "%v is not between 0 and 1000000", words.Float(a.ResourceShare)))
+		errs = append(errs, lines.Errorf("resource_share", "%v is not between 0 and 1000000", a.ResourceShare))
 	}
 	if !(a.MaxStickyGB >= 0 && a.MaxStickyGB <= 1e6) {
-		errs = append(errs, lines.Errorf("max_sticky_gb", "%v is not between 0 and 1000000", words.Float(a.MaxStickyGB)))
+		errs = append(errs, lines.Errorf("max_sticky_gb", "%v is not between 0 and 1000000", a.MaxStickyGB))
 	}
 	if !slices.Contains([]string{"", "home", "work", "school"}, a.Venue) {
 		errs = append(errs, lines.Errorf("venue", "%q is not one of home, work, school", a.Venue))
@@ -342,13 +342,13 @@ func checkApps(lines tomlfile.Lines, most *int, apps []App) error {
 			errs = append(errs, lines.Errorf(key+"max_concurrent", "%d is negative; use 0 for no limit", app.MaxConcurrent))
 		}
 		if !(app.AvgNCPUs >= 0 && app.AvgNCPUs <= 1e4) {
-			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not between 0 and 10000", words.Float(app.AvgNCPUs)))
+			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not between 0 and 10000", app.AvgNCPUs))
 		}
 		if !(app.GPUUsage >= 0 && app.GPUUsage <= 64) {
-			errs = append(errs, lines.Errorf(key+"gpu_usage", "%v is not between 0 and 64", words.Float(app.GPUUsage)))
+			errs = append(errs, lines.Errorf(key+"gpu_usage", "%v is not between 0 and 64", app.GPUUsage))
 		}
 		if !(app.CPUUsage >= 0 && app.CPUUsage <= 1e4) {
-			errs = append(errs, lines.Errorf(key+"cpu_usage", "%v is not between 0 and 10000", words.Float(app.CPUUsage)))
+			errs = append(errs, lines.Errorf(key+"cpu_usage", "%v is not between 0 and 10000", app.CPUUsage))
 		}
 	}
 	return errors.Join(errs...)

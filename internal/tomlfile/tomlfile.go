@@ -18,6 +18,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/starling-grid/starling/internal/nearest"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // Lines contains the line of each key in a file. Decode returns it for checks of values that only
@@ -29,8 +30,13 @@ type Lines struct {
 }
 
 // Errorf returns an error about the value of key (dotted, as in "a.b"), starting with file and
-// line.
+// line. Floats among args are written as people type them.
 func (l Lines) Errorf(key, format string, args ...any) error {
+	for i, v := range args {
+		if f, ok := v.(float64); ok {
+			args[i] = words.Float(f)
+		}
+	}
 	return fmt.Errorf("%s%s: %s", l.at(key), key, fmt.Sprintf(format, args...))
 }
 
