@@ -133,7 +133,7 @@ PACKAGES = ./...
 
 # Tests make thousands of databases and wait for the disk at each commit, so their files are in
 # memory. Power cuts are tested on disks that are images.
-test: deps compiled
+test: deps
 	+tools/in-memory $(MAKE) --no-print-directory -j3 --output-sync=target whole raced unraced
 
 .PHONY: deps compiled whole raced unraced
@@ -141,6 +141,7 @@ deps:
 	tools/install-test-deps
 
 # Commands that start at the same time would each compile the same packages.
+whole unraced lint model test-unprivileged: | compiled
 compiled:
 	@$(GO) list -export -test -deps $(PACKAGES) >/dev/null
 
@@ -159,9 +160,8 @@ unraced:
 	$(GO) list $(PACKAGES) | grep -E '/starling/($(UNRACED))$$' | xargs -r $(GO) test -p 1 $(TESTFLAGS)
 
 # The checks of every change. Each of them waits at times, so they run side by side.
-ci: STEPS = 20000
-ci: check test test-unprivileged model
-lint model test-unprivileged: | compiled
+ci: deps
+	+tools/in-memory $(MAKE) --no-print-directory -j --output-sync=target check whole raced unraced test-unprivileged model STEPS=20000
 
 # Everything, nothing from the cache: the tests of each change and those that take luck, hours
 # or other systems. It takes a day.
