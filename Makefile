@@ -166,7 +166,7 @@ ci: deps
 # Everything, nothing from the cache: the tests of each change and those that take luck, hours
 # or other systems. It takes a day.
 test-all:
-	$(MAKE) lint-others cross
+	$(MAKE) check lint-others cross
 	HOSTILE_LONG=1 $(MAKE) test TESTFLAGS='-timeout 60m -parallel 8 -count=1 -shuffle=on'
 	$(MAKE) test-unprivileged ALL=1
 	$(MAKE) test-windows ALL=1

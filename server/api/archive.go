@@ -81,11 +81,16 @@ func (a *API) whole(c *call, id int64) error {
 		return err
 	}
 	s, err := a.status(c.Context(), b)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case s.Missing() != nil:
-		return &fault{Fault: *s.Missing(), code: http.StatusGone}
+	}
+	return gone(&s)
+}
+
+// gone returns the refusal of wire.Batch.Missing, or nil.
+func gone(b *wire.Batch) error {
+	if f := b.Missing(); f != nil {
+		return &fault{Fault: *f, code: http.StatusGone}
 	}
 	return nil
 }

@@ -180,8 +180,8 @@ func outputs(dir string) (list []wire.File, err error) {
 
 // file serves an output file.
 func (a *API) file(c *call, b store.APIBatch) (any, error) {
-	if !b.RetiredTime.IsZero() {
-		return nil, &fault{Fault: *(&wire.Batch{Name: b.Name, Retired: true}).Missing(), code: http.StatusGone}
+	if err := gone(&wire.Batch{Name: b.Name, Retired: !b.RetiredTime.IsZero()}); err != nil {
+		return nil, err
 	}
 	none := faultf(http.StatusNotFound, "GET …/workunits lists the files that are there", "there is no such file")
 	wu, err := store.Read(c.Context(), a.Store, func(tx *store.View) (store.Workunit, error) { return tx.WorkunitByName(unique(b, c.PathValue("name"))) })
