@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -12,25 +13,59 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
+// emptyReply brings no tasks, and a text of a test.
+const emptyReply = "<scheduler_reply>\n<scheduler_version>800</scheduler_version>\n<request_delay>7</request_delay>\n%s</scheduler_reply>\n"
+
+// idle sets up a project that has been attached for a while, without tasks.
+func idle(db *state.DB, tx *state.Tx) {
+	waiting(db, tx)
+	for key := range db.Results.All() {
+		db.Results.Delete(tx, key)
+	}
+	p, _ := db.Projects.Get(demoURL)
+	p.Contact.MinRPCTime, p.AttachedAt = time.Time{}, time.Now().Add(-100*time.Hour)
+	db.Projects.Put(tx, demoURL, p)
+}
+
+// When a server corrects the speed of an app version, the ratios that were learned change with it:
+// the version's, which counts for its tasks, and the project's, for other versions.
+func TestACorrectedSpeed(t *testing.T) {
+	t.Parallel()
+	const corrected = "<app><name>slow</name></app>\n<app_version><app_name>slow</app_name><version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform><flops>1e7</flops></app_version>\n"
+	for name, c := range map[string]struct {
+		ofProject, ofVersion state.Estimates
+		want                 float64
+	}{
+		"of the version": {state.Estimates{Results: 9, Ratio: 7e6}, state.Estimates{Results: 3, Ratio: 1e6}, 1},
+		"of the project": {state.Estimates{Results: 9, Ratio: 7e6}, state.Estimates{}, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: fmt.Appendf(nil, emptyReply, corrected)}), func(db *state.DB, tx *state.Tx) {
+				idle(db, tx)
+				v := state.AppVersion{Project: demoURL, AppVersion: protocol.AppVersion{AppName: "slow", Platform: "x86_64-pc-linux-gnu", VersionNum: 100, Flops: 1e13}, Estimates: c.ofVersion}
+				db.Apps.Put(tx, state.Key(demoURL, "slow"), state.App{Project: demoURL, App: protocol.App{Name: "slow"}})
+				db.Versions.Put(tx, v.ID(), v)
+				p, _ := db.Projects.Get(demoURL)
+				p.Estimates, p.JobVersion = c.ofProject, v.ID()
+				db.Projects.Put(tx, demoURL, p)
+			})
+			w.run(func(t *testing.T) {
+				w.after(t, 20*time.Second)
+				d, err := w.a.Decision(t.Context())
+				must(t, err)
+				if got := d.Snapshot.Projects[0].Estimates; math.Abs(got.Ratio/c.want-1) > 1e-9 {
+					t.Errorf("learned %+v, want a ratio of %v", got, c.want)
+				}
+			})
+		})
+	}
+}
+
 // If a server sends the end of its refusal, the agent uses it. The server's messages about the
 // computer and about its own address reach the volunteer.
 func TestWhatARefusalTells(t *testing.T) {
 	t.Parallel()
-	idle := func(db *state.DB, tx *state.Tx) {
-		waiting(db, tx)
-		for key := range db.Results.All() {
-			db.Results.Delete(tx, key)
-		}
-		p, _ := db.Projects.Get(demoURL)
-		p.Contact.MinRPCTime, p.AttachedAt = time.Time{}, time.Now().Add(-100*time.Hour)
-		p.Estimates = state.Estimates{Results: 3, Ratio: 1e6}
-		db.Projects.Put(tx, demoURL, p)
-		v := state.AppVersion{Project: demoURL, AppVersion: protocol.AppVersion{AppName: "slow", Platform: "x86_64-pc-linux-gnu", VersionNum: 100, Flops: 1e13}}
-		db.Apps.Put(tx, state.Key(demoURL, "slow"), state.App{Project: demoURL, App: protocol.App{Name: "slow"}})
-		db.Versions.Put(tx, v.ID(), v)
-	}
 	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of a world
-	const reply = "<scheduler_reply>\n<scheduler_version>800</scheduler_version>\n<request_delay>7</request_delay>\n%s</scheduler_reply>\n"
 	for _, c := range []struct {
 		name  string
 		says  string
@@ -66,16 +101,6 @@ func TestWhatARefusalTells(t *testing.T) {
 			},
 		},
 		{
-			"a corrected speed",
-			"<app><name>slow</name></app>\n<app_version><app_name>slow</app_name><version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform><flops>1e7</flops></app_version>\n",
-			func(t *testing.T, w *world, _ control.Project) {
-				d, err := w.a.Decision(t.Context())
-				if err != nil || d.Snapshot.Projects[0].Estimates.Ratio != 1 {
-					t.Errorf("the learned ratio is %+v, %v; want 1", d.Snapshot.Projects[0].Estimates, err)
-				}
-			},
-		},
-		{
 			"another address",
 			"<master_url>https://new.example/</master_url>\n",
 			func(t *testing.T, _ *world, p control.Project) {
@@ -95,7 +120,7 @@ func TestWhatARefusalTells(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: fmt.Appendf(nil, reply, c.says)}), idle)
+			w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: fmt.Appendf(nil, emptyReply, c.says)}), idle)
 			w.run(func(t *testing.T) { c.check(t, w, w.after(t, 20*time.Second).Projects[0]) })
 		})
 	}

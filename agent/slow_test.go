@@ -25,7 +25,7 @@ const slowURL = "http://127.0.0.1:18070/slow/"
 
 func (s *slow) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.HasPrefix(r.URL.String(), slowURL) {
-		time.Sleep(time.Second) // so that the slow one is asked for work first
+		<-time.After(time.Second) // so that the slow one is asked for work first
 		return s.RoundTripper.RoundTrip(r)
 	}
 	content := io.Reader(strings.NewReader("<!-- <scheduler>" + slowURL + "cgi</scheduler> -->"))

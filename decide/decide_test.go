@@ -286,7 +286,8 @@ func anySnapshot(t *rapid.T) decide.Snapshot {
 			Usage:   resource.Usage{CPUs: rapid.SampledFrom([]float64{0, 0.5, 1, 4}).Draw(t, "cpus"), Memory: rapid.Int64Range(0, 1e10).Draw(t, "memory")},
 			Stated:  time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "stated")),
 			Elapsed: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "elapsed")), Fraction: rapid.Float64Range(0, 2).Draw(t, "fraction"),
-			Received: when("received"), Deadline: when("deadline"), Completed: when("completed"),
+			Estimates: jobsched.Estimator{Results: rapid.IntRange(0, 1).Draw(t, "of its version"), Ratio: rapid.Float64Range(0, 100).Draw(t, "its ratio")},
+			Received:  when("received"), Deadline: when("deadline"), Completed: when("completed"),
 			Running: is("running"), Ran: time.Duration(rapid.Int64Range(0, 1e13).Draw(t, "ran")), Unsaved: is("unsaved"),
 			Started: is("started"), Urgent: is("urgent"), Suspended: is("suspended"), NotBefore: when("not before"),
 		}
@@ -296,6 +297,23 @@ func anySnapshot(t *rapid.T) decide.Snapshot {
 		s.Results = append(s.Results, r)
 	}
 	return s
+}
+
+// A result's time is corrected by the times that results of its app version took or, before the first
+// of those, by the times of other results of its project.
+func TestEachVersionHasACorrection(t *testing.T) {
+	s := snapshot(func(s *decide.Snapshot) {
+		s.Projects[0].Estimates = jobsched.Estimator{Results: 9, Ratio: 2}
+		for _, version := range []jobsched.Estimator{{}, {Results: 1, Ratio: 0.5}} {
+			s.Results = append(s.Results, decide.Result{ID: "r", Phase: decide.Runnable, Stated: time.Hour, Estimates: version, Received: now, Deadline: now.Add(100 * time.Hour)})
+		}
+	})
+	plan := decide.Pass(s)
+	for i, want := range []time.Duration{2 * time.Hour, 30 * time.Minute} {
+		if got := plan.Results[i].Remaining; got != want {
+			t.Errorf("result %d: %v left, want %v", i, got, want)
+		}
+	}
 }
 
 func TestReplayTellsADifference(t *testing.T) {

@@ -66,7 +66,11 @@ func (p *pass) estimate() {
 	}
 	for i := range p.Results {
 		if r := &p.Results[i]; r.computing() {
-			whole := time.Duration(float64(r.Stated) * p.learntOf(r.Project, r.Kind()).correction)
+			correction := p.learntOf(r.Project, r.Kind()).correction
+			if r.Estimates.Results > 0 {
+				correction = r.Estimates.Ratio
+			}
+			whole := time.Duration(float64(r.Stated) * correction)
 			p.plan.Results[i].Remaining = p.spread(r.Unthrottled, jobsched.Remaining(whole, r.Elapsed, r.Fraction))
 		}
 	}

@@ -93,7 +93,7 @@ type Project struct {
 	NoCPUApps  bool                     `json:"no_cpu_apps,omitempty"`     // it reported that it has no applications for CPUs
 	JobTime    time.Duration            `json:"job_time,omitempty"`        // stated computing time of its last tasks
 	Latency    time.Duration            `json:"latency,omitempty"`         // time from sending to the deadline of its last tasks
-	Estimates  jobsched.Estimator       `json:"estimates,omitzero"`        // learned corrections of stated times
+	Estimates  jobsched.Estimator       `json:"estimates,omitzero"`        // learned corrections of stated times, of its last tasks
 	Others     map[resource.Kind]Stream `json:"others,omitempty"`          // the same for its work on coprocessors (the five above are for CPUs)
 	Corrects   bool                     `json:"server_corrects,omitempty"` // its server makes its estimates with our correction
 	// NonCPUIntensive is set if all its tasks need so little CPU time that they run in addition to
@@ -116,7 +116,7 @@ type Stream struct {
 	JobTime    time.Duration      `json:"job_time,omitempty"`    // stated computing time of its last tasks
 	Latency    time.Duration      `json:"latency,omitempty"`     // time from sending to the deadline of its last tasks
 	Devices    float64            `json:"devices,omitempty"`     // number that one of its tasks uses, with 0 for 1
-	Estimates  jobsched.Estimator `json:"estimates,omitzero"`    // learned corrections of stated times
+	Estimates  jobsched.Estimator `json:"estimates,omitzero"`    // as of a Project
 }
 
 // counts reports whether the volunteer wants work from it.
@@ -170,9 +170,12 @@ type Result struct {
 	resource.Usage
 	Under []int `json:"under,omitempty"` // limits that it is under: indices into Limits
 
-	Stated   time.Duration `json:"stated,omitempty"` // computing time, by the server's word and this computer's speed
-	Elapsed  time.Duration `json:"elapsed,omitempty"`
-	Fraction float64       `json:"fraction,omitempty"` // done, by its own word
+	Stated time.Duration `json:"stated,omitempty"` // computing time, by the server's word and this computer's speed
+	// Estimates contains the corrections learned from results of the same app version. Before the
+	// first of them, its project's corrections apply.
+	Estimates jobsched.Estimator `json:"estimates,omitzero"`
+	Elapsed   time.Duration      `json:"elapsed,omitempty"`
+	Fraction  float64            `json:"fraction,omitempty"` // done, by its own word
 
 	Received    time.Time `json:"received"`
 	Deadline    time.Time `json:"deadline"`

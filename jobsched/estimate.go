@@ -30,6 +30,9 @@ func (e Estimator) Finished(ratio float64) Estimator {
 // Restated returns the estimator after the server has divided the times that it states by factor,
 // above 0. Real computing times do not change by that.
 func (e Estimator) Restated(factor float64) Estimator {
+	if e.Results == 0 {
+		return e
+	}
 	e.Ratio = min(max(e.Ratio*factor, 1e-12), 1e12) // sums of times do not overflow
 	return e
 }

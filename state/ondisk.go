@@ -173,16 +173,17 @@ type appVersion struct {
 type versionForm struct {
 	Project string `json:"project,omitzero"`
 	appVersion
-	Refs refs `json:"file_refs,omitzero"`
+	Refs      refs      `json:"file_refs,omitzero"`
+	Estimates Estimates `json:"estimates,omitzero"`
 }
 
 func formOfVersion(v AppVersion) versionForm {
-	return versionForm{v.Project, appVersion(v.AppVersion), formOfRefs(v.FileRefs)}
+	return versionForm{v.Project, appVersion(v.AppVersion), formOfRefs(v.FileRefs), v.Estimates}
 }
 
 func (f versionForm) record() AppVersion {
 	f.FileRefs = f.Refs.refs()
-	return AppVersion{f.Project, protocol.AppVersion(f.appVersion)}
+	return AppVersion{f.Project, protocol.AppVersion(f.appVersion), f.Estimates}
 }
 
 type workunit struct {

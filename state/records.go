@@ -294,6 +294,7 @@ type App struct {
 type AppVersion struct {
 	Project             string     `json:"project,omitzero"`
 	protocol.AppVersion `json:"-"` // on disk: see ondisk.go
+	Estimates           Estimates  `json:"estimates,omitzero"` // learned from its results
 }
 
 // ID returns the version's key.

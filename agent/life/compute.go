@@ -133,11 +133,14 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 		l.DB.Results.Put(tx, key, r)
 		if p, ok := l.DB.Projects.Get(r.Project); ok {
 			// A finished result frees a CPU: it is worth asking for work again.
-			v, _ := l.DB.Versions.Get(r.Version)
+			v, known := l.DB.Versions.Get(r.Version)
 			s := p.Stream(v.Kind())
 			s.Retry = state.Retry{}
 			if !l.DB.NonCPUIntensive(v) { // else its time says nothing about others
-				s.Estimates = l.learn(s.Estimates, r)
+				s.Estimates, v.Estimates = l.learn(s.Estimates, r), l.learn(v.Estimates, r)
+				if known {
+					l.DB.Versions.Put(tx, r.Version, v)
+				}
 			}
 			p.SetStream(v.Kind(), s)
 			p.Fetch.Errors, p.Fetch.Failure = 0, state.Failure{}
@@ -149,7 +152,7 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 	}
 }
 
-// learn returns a project's estimates, updated after a result is finished.
+// learn returns estimates that are updated after a result is finished.
 func (l *Life) learn(before state.Estimates, r state.Result) state.Estimates {
 	u, _ := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
 	whole := l.Stated(r.Version, u.RscFpopsEst)

@@ -99,6 +99,9 @@ func (ru *Rules) takeOwn(p state.Project, info *appinfo.Info) {
 			}
 		}
 		for key, v := range versions {
+			if old, known := ru.DB.Versions.Get(key); known && old.Flops == v.Flops {
+				v.Estimates = old.Estimates
+			}
 			ru.DB.Versions.Put(tx, key, v)
 		}
 		for key, f := range ru.DB.Files.Of(u) {

@@ -57,13 +57,18 @@ func (r *replier) work(tx *state.Tx) {
 	}
 }
 
-// adopt saves an app version. The ratio that was learned is about the speed that the server stated
+// adopt saves an app version. The ratios that were learned are about the speed that the server stated
 // before, which servers correct once they have seen results.
 func (r *replier) adopt(tx *state.Tx, v state.AppVersion) {
 	if old, known := r.t.DB.Versions.Get(v.ID()); known {
-		s := r.project.Stream(v.Kind())
-		if cpu := r.t.Host.Fpops; s.Estimates.Results > 0 && old.Speed(cpu) != v.Speed(cpu) {
-			s.Estimates = state.Estimates(jobsched.Estimator(s.Estimates).Restated(v.Speed(cpu) / old.Speed(cpu)))
+		v.Estimates = old.Estimates
+		if cpu := r.t.Host.Fpops; old.Speed(cpu) != v.Speed(cpu) {
+			restate := func(e *state.Estimates) {
+				*e = state.Estimates(jobsched.Estimator(*e).Restated(v.Speed(cpu) / old.Speed(cpu)))
+			}
+			s := r.project.Stream(v.Kind())
+			restate(&s.Estimates)
+			restate(&v.Estimates)
 			r.project.SetStream(v.Kind(), s)
 		}
 	}

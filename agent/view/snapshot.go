@@ -112,7 +112,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		Contact: Contact(p, f.Now), Trouble: Trouble(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Woken: f.Woken[u], Trickles: f.TrickleUps[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: outcome.Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
-		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
+		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: f.estimates(p.Stream(resource.CPU)),
 		Refused: p.Fetch.Refused,
 		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive && !p.Light.Overused,
 	}
@@ -143,10 +143,19 @@ func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
 		all[g.Kind] = decide.Stream{
 			NoApps: slices.Contains(p.NoRscApps, string(g.Kind)), Excluded: excluded(acc, pool), Refused: s.Refused, Backoff: s.NextTry, BackoffWhy: s.Why,
 			JobTime: f.stated(s.JobVersion, s.JobFpops), Latency: s.Latency,
-			Devices: version.Usage().Devices(), Estimates: jobsched.Estimator(s.Estimates),
+			Devices: version.Usage().Devices(), Estimates: f.estimates(s),
 		}
 	}
 	return all
+}
+
+// estimates returns the facts learned about a project's last tasks for one kind of processor: from
+// results of the same app version or, if it has none yet, from others for that kind.
+func (f *Facts) estimates(s state.Stream) jobsched.Estimator {
+	if v, _ := f.DB.Versions.Get(s.JobVersion); v.Estimates.Results > 0 {
+		return jobsched.Estimator(v.Estimates)
+	}
+	return jobsched.Estimator(s.Estimates)
 }
 
 // excluded reports whether the volunteer keeps all of a project's tasks off all devices of a pool.
@@ -176,6 +185,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore, AbortAt: r.AbortAt, Suspect: r.Crashes > 0, SetAside: r.SetAside,
 	}
 	version, _ := f.DB.Versions.Get(r.Version)
+	v.Estimates = jobsched.Estimator(version.Estimates)
 	v.NeedsNetwork, v.Unthrottled = version.NeedsNetwork, version.DontThrottle || v.Coproc != nil || v.NonCPUIntensive
 	v.Failed = outcome.Failure(f.DB, r)
 	v.Overuse = f.overuse(version)
