@@ -253,7 +253,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 			t.Errorf("a host without the file got %v", got)
 		}
 		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error { // as if it made a request now
-			return storetest.Change(tx.Host, a.host, tx.UpdateHost, func(after *store.Host) {
+			return store.Change(tx.Host, a.host, tx.UpdateHost, func(after *store.Host) {
 				after.RPCTime = w.now()
 			})
 		}))

@@ -9,7 +9,6 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -146,7 +145,7 @@ func TestCopiesOfWhatTasksMake(t *testing.T) {
 		a.upload(ordered[0], "made")
 		w.step()
 		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error { // it never connects again
-			return storetest.Change(tx.ResultByName, "two_0", tx.SaveResult, func(after *store.Result) {
+			return store.Change(tx.ResultByName, "two_0", tx.SaveResult, func(after *store.Result) {
 				after.ReportDeadline = w.now()
 			})
 		}))

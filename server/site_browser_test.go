@@ -117,7 +117,7 @@ func crowd(w *world) {
 			earned := 19_000 / float64(i+1)
 			err = tx.AddUserCredit(id, 40*earned, earned, time.Now())
 			if i < 4 {
-				err = errors.Join(err, tx.JoinTeam(id, team), tx.AddTeamCredit(team, 40*earned))
+				err = errors.Join(err, store.Change(tx.User, id, tx.SaveUser, func(u *store.User) { u.TeamID = team }), tx.AddTeamCredit(team, 40*earned))
 			}
 			if err != nil {
 				return err

@@ -98,7 +98,7 @@ func revokeTokenCmd() *cobra.Command {
 		Args:  cobra.ExactArgs(2),
 		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
 			err := p.Store.Update(ctx, func(tx *store.Tx) error { return tx.RevokeToken(args[1], time.Now()) })
-			if errors.Is(err, store.ErrLost) {
+			if errors.Is(err, store.ErrNotFound) {
 				return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", args[1])
 			}
 			if err == nil {

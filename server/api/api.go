@@ -203,10 +203,21 @@ func (a *API) admit(c *call) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return errRevoked
 	}
-	if err == nil && time.Since(c.token.UsedTime) > time.Minute {
-		err = a.Store.Update(c.Context(), func(tx *store.Tx) error { return tx.TokenUsed(c.token.ID, time.Now()) })
+	if err == nil {
+		err = a.used(c.Context(), c.token)
 	}
 	return err
+}
+
+// used notes that a token was used, to the minute.
+func (a *API) used(ctx context.Context, token store.Token) error {
+	now := time.Now()
+	if now.Sub(token.UsedTime) <= time.Minute {
+		return nil
+	}
+	return a.Store.Update(ctx, func(tx *store.Tx) error {
+		return store.Change(tx.Token, token.ID, tx.SaveToken, func(t *store.Token) { t.UsedTime = now })
+	})
 }
 
 // faultOf returns the fault that the sender of a request gets for an error.

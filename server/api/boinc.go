@@ -10,7 +10,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/limit"
@@ -151,8 +150,8 @@ func (c *boincCall) admit() (err error) {
 	c.token, err = store.Read(c.http.Context(), c.Store, func(tx *store.View) (store.Token, error) {
 		return c.bearerOf(tx, func(authenticator string) bool { return same(authenticator, shown) })
 	})
-	if err == nil && time.Since(c.token.UsedTime) > time.Minute {
-		err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error { return tx.TokenUsed(c.token.ID, time.Now()) })
+	if err == nil {
+		err = c.used(c.http.Context(), c.token)
 	}
 	if err == nil {
 		c.release, err = c.hold(c.http, c.most)

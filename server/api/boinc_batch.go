@@ -137,7 +137,9 @@ func (c *boincCall) createBatch() error {
 		b, err = tx.APIBatchByName(c.token.ID, name)
 		switch {
 		case err == nil && b.Expected == 0 && b.AppID == app.ID && b.RetiredTime.IsZero(): // asked again
-			return tx.ExpireAPIBatch(b.ID, protocol.UnixTime(c.in.ExpireTime))
+			old := b
+			b.ExpireTime = protocol.UnixTime(c.in.ExpireTime)
+			return tx.SaveAPIBatch(old, b)
 		case err == nil:
 			return faultf(http.StatusConflict, "choose another name", "there is another batch called %q", name)
 		case !errors.Is(err, store.ErrNotFound):
@@ -321,7 +323,7 @@ func (c *boincCall) retireBatch() error {
 			return err
 		}
 		if empty = b.Expected == 0; empty {
-			return tx.RetireAPIBatch(b.ID, time.Now())
+			return retired(tx, b)
 		}
 		return nil
 	})
@@ -341,7 +343,7 @@ func (c *boincCall) setExpireTime() error {
 		return err
 	}
 	err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error {
-		return tx.ExpireAPIBatch(b.ID, protocol.UnixTime(c.in.ExpireTime))
+		return changed(tx, b, func(b *store.APIBatch) { b.ExpireTime = protocol.UnixTime(c.in.ExpireTime) })
 	})
 	if err != nil {
 		return err

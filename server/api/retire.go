@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/store"
@@ -34,7 +33,7 @@ func (a *API) clear(ctx context.Context, b store.APIBatch, check func(tx *store.
 		if err := check(tx.View); err != nil {
 			return err
 		}
-		return tx.RetireAPIBatch(b.ID, time.Now())
+		return retired(tx, b)
 	})
 	if err != nil {
 		return 0, err

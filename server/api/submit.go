@@ -86,14 +86,16 @@ func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *w
 	}
 	if err := a.complete(ctx, from, s, b, app, token); err != nil && !errors.Is(err, errMade) {
 		// Workunits that were not made do not count until they are requested again.
-		freed := a.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.PromiseAPIBatch(b.ID, time.Time{}) })
+		freed := a.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+			return changed(tx, b, func(b *store.APIBatch) { b.PromisedUntil = time.Time{} })
+		})
 		return b, isNew, errors.Join(err, freed)
 	}
 	err = a.Store.Update(ctx, func(tx *store.Tx) error {
 		if err := open(tx.View, b); err != nil {
 			return err
 		}
-		return tx.APIBatchMade(b.ID)
+		return changed(tx, b, func(b *store.APIBatch) { b.Made = true })
 	})
 	if errors.Is(err, errMade) {
 		err = nil
@@ -202,21 +204,15 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 		if err := affords(tx, token.ID, b, len(s.Workunits), now); err != nil {
 			return err
 		}
-		switch {
-		case resumed:
-		case b.ID != 0: // it is empty
-			isNew, b.Expected = true, len(s.Workunits)
-			err = tx.FillAPIBatch(b.ID, b.Expected)
-		default:
-			isNew = true
-			b = store.APIBatch{CreateTime: now, TokenID: token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
-			b.ID, err = tx.InsertAPIBatch(b)
+		if isNew = !resumed; !there {
+			b = store.APIBatch{CreateTime: now, TokenID: token.ID, Name: s.Name, AppID: app.ID, Webhook: s.Webhook}
+			if b.ID, err = tx.InsertAPIBatch(b); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-		b.Content = content
-		return tx.BeginAPIBatch(b.ID, content, now.Add(promised))
+		old := b
+		b.Expected, b.Content, b.PromisedUntil = len(s.Workunits), content, now.Add(promised)
+		return tx.SaveAPIBatch(old, b)
 	})
 	return b, app, isNew, err
 }
@@ -268,7 +264,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 		if err := open(tx.View, b); err != nil {
 			return err
 		}
-		return tx.PromiseAPIBatch(b.ID, time.Now().Add(promised))
+		return changed(tx, b, func(b *store.APIBatch) { b.PromisedUntil = time.Now().Add(promised) })
 	}
 	g.Check = fits(token.ID)
 	defer func() {
@@ -336,6 +332,21 @@ func open(tx *store.View, b store.APIBatch) error {
 		return errMade
 	}
 	return nil
+}
+
+// changed saves changes of a batch as it is now.
+func changed(tx *store.Tx, b store.APIBatch, change func(*store.APIBatch)) error {
+	read := func(id int64) (store.APIBatch, error) { return tx.APIBatch(id, b.TokenID) }
+	return store.Change(read, b.ID, tx.SaveAPIBatch, change)
+}
+
+// retired saves that the output of a batch was deleted.
+func retired(tx *store.Tx, b store.APIBatch) error {
+	return changed(tx, b, func(b *store.APIBatch) {
+		if b.RetiredTime.IsZero() {
+			b.RetiredTime = time.Now()
+		}
+	})
 }
 
 // copies reports whether the project is to fetch one of a submission's inputs.

@@ -135,7 +135,7 @@ func TestTroublesDuringAPass(t *testing.T) {
 		for i := range 2 {
 			wu, _ := storetest.Add(t, s.st, w.Workunit(fmt.Sprint("wu", i)), 0)
 			storetest.Update(t, s.st, func(tx *store.Tx) error {
-				return storetest.Change(tx.Workunit, wu.ID, tx.SaveWorkunit, func(after *store.Workunit) {
+				return store.Change(tx.Workunit, wu.ID, tx.SaveWorkunit, func(after *store.Workunit) {
 					after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
 				})
 			})

@@ -68,7 +68,7 @@ func (c Columns[T]) SaveBy(keys, table, set, moving, same string, more ...string
 }
 
 // Of returns the UPDATE that changes old to now, and its arguments, which include more for the
-// further assignments. The statement depends only on the columns that change.
+// further assignments. The statement depends only on the columns that change, and is nil if none does.
 func (s Saving[T]) Of(old, now *T, more ...any) (*Statement, []any) {
 	args := append(s.keys.Values(old), s.set.Values(now)...)
 	var moved uint64
@@ -77,6 +77,9 @@ func (s Saving[T]) Of(old, now *T, more ...any) (*Statement, []any) {
 			moved |= 1 << i
 			args = append(args, is)
 		}
+	}
+	if len(args) == len(s.keys) && len(s.more) == 0 {
+		return nil, nil
 	}
 	args = append(append(args, more...), s.same.Values(old)...)
 	return s.statement(moved), args

@@ -53,10 +53,11 @@ func Erase(tx *store.Tx, u store.User, now time.Time) error {
 	if err := forget(tx, u, now); err != nil {
 		return err
 	}
-	err := tx.EraseUser(u.ID, store.Erased{
-		Email: fmt.Sprintf("deleted-%d", u.ID), // not a valid address, so it cannot be used to sign up
-		Name:  "Deleted account", Key: account.NewKey(), CrossProjectID: string(account.NewKey()),
-	}, now)
+	err := tx.EraseUser(u, store.User{
+		ID: u.ID, EmailAddr: fmt.Sprintf("deleted-%d", u.ID), // not a valid address, so it cannot be used to sign up
+		Name: "Deleted account", Authenticator: account.NewKey(), CrossProjectID: string(account.NewKey()),
+		DeletedTime: now, HideHosts: true, NoExport: true,
+	})
 	if err != nil || u.TeamID == 0 {
 		return err
 	}

@@ -19,7 +19,7 @@ func TestEach(t *testing.T) {
 		return func(id int64) []string {
 			if id == ids[0] {
 				storetest.Update(t, st, func(tx *store.Tx) error {
-					return storetest.Change(tx.Workunit, id, tx.SaveWorkunit, func(wu *store.Workunit) { wu.ErrorMask = store.ErrorCancelled })
+					return store.Change(tx.Workunit, id, tx.SaveWorkunit, func(wu *store.Workunit) { wu.ErrorMask = store.ErrorCancelled })
 				})
 			}
 			return []string{fmt.Sprint("file", id)}

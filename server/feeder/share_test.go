@@ -199,8 +199,7 @@ func TestUsedUp(t *testing.T) {
 		t.Errorf("sent %v, %q; want work without a token", ok, wu.Name)
 	}
 	storetest.Update(t, w.st, func(tx *store.Tx) error {
-		token.ID, token.MaxCPUTime, token.Weight = small.TokenID, 15, 1
-		return tx.LimitToken(token)
+		return store.Change(tx.Token, small.TokenID, tx.SaveToken, func(t *store.Token) { t.MaxCPUTime, t.Weight = 15, 1 })
 	})
 	w.now = w.now.Add(time.Minute)
 	take(1)

@@ -78,7 +78,7 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 	save := func(change func(*store.Result)) {
 		t.Helper()
 		must(t, st.Update(t.Context(), func(tx *store.Tx) error {
-			return storetest.Change(tx.ResultByName, "wu_0", tx.SaveResult, change)
+			return store.Change(tx.ResultByName, "wu_0", tx.SaveResult, change)
 		}))
 	}
 	storetest.Update(t, st, func(tx *store.Tx) (err error) {

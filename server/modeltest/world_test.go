@@ -280,7 +280,9 @@ func (w *world) addUser() *user {
 
 // trust makes a user trusted, or ends that.
 func (w *world) trust(u *user, trust bool) *user {
-	w.update(func(tx *store.Tx) error { return tx.TrustUser(u.id, trust) })
+	w.update(func(tx *store.Tx) error {
+		return store.Change(tx.User, u.id, tx.SaveUser, func(u *store.User) { u.Trusted = trust })
+	})
 	u.trusted = trust
 	return u
 }
@@ -293,7 +295,7 @@ func (w *world) join(u *user) *user {
 				return err
 			}
 		}
-		return tx.JoinTeam(u.id, w.team)
+		return store.Change(tx.User, u.id, tx.SaveUser, func(u *store.User) { u.TeamID = w.team })
 	})
 	u.team = true
 	return u

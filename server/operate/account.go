@@ -64,7 +64,9 @@ func SetPassword(ctx context.Context, p *project.Project, who, password string) 
 		if now.EmailAddr != u.EmailAddr { // which the hash includes
 			return fmt.Errorf("account %s got another e-mail address just now: set the password again", who)
 		}
-		if err := tx.SetPasswdHash(u.ID, hash); err != nil {
+		old := now
+		now.PasswdHash = hash
+		if err := tx.SaveUser(old, now); err != nil {
 			return err
 		}
 		return tx.EndSessions(u.ID)
@@ -81,13 +83,18 @@ func Ban(ctx context.Context, p *project.Project, who string, ban bool, reason s
 		return u, fmt.Errorf("the reason has %d bytes; at most %d are shown", len(reason), maxReason)
 	}
 	if !ban {
-		now = time.Time{}
+		now, reason = time.Time{}, ""
 	}
 	return u, p.Store.Update(ctx, func(tx *store.Tx) error {
 		if u, err = existing(tx.View, who); err != nil {
 			return err
 		}
-		return tx.BanUser(u.ID, now, reason)
+		banned := u
+		banned.BannedTime, banned.BanReason = now, reason
+		if err := tx.SaveUser(u, banned); err != nil {
+			return err
+		}
+		return tx.EndSessions(u.ID)
 	})
 }
 
@@ -98,7 +105,9 @@ func Trust(ctx context.Context, p *project.Project, who string, trust bool, now 
 		if u, err = existing(tx.View, who); err != nil {
 			return err
 		}
-		if err := tx.TrustUser(u.ID, trust); err != nil || !trust {
+		trusted := u
+		trusted.Trusted = trust
+		if err := tx.SaveUser(u, trusted); err != nil || !trust {
 			return err
 		}
 		ids, err := tx.SuspicionsOf(u.ID)
@@ -126,12 +135,19 @@ func Trust(ctx context.Context, p *project.Project, who string, trust bool, now 
 func ExcludeHosts(ctx context.Context, p *project.Project, ids []int64, exclude bool) error {
 	return p.Store.Update(ctx, func(tx *store.Tx) error {
 		for _, id := range ids {
-			if h, err := tx.Host(id); err != nil {
+			old, err := tx.Host(id)
+			if err != nil {
 				return fmt.Errorf("host %d: %w", id, err)
-			} else if h.UserID == 0 {
-				return fmt.Errorf("host %d was merged into host %d", id, h.RPCSeqno)
 			}
-			if err := tx.ExcludeHost(id, exclude); err != nil {
+			if old.UserID == 0 {
+				return fmt.Errorf("host %d was merged into host %d", id, old.RPCSeqno)
+			}
+			now := old
+			now.MaxResultsDay = 0
+			if exclude {
+				now.MaxResultsDay = -1
+			}
+			if err := tx.UpdateHost(old, now); err != nil {
 				return err
 			}
 		}

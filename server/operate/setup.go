@@ -147,7 +147,7 @@ func AddUser(ctx context.Context, p *project.Project, email, name, password stri
 		if err != nil {
 			return err
 		}
-		return tx.ConfirmEmail(id, u.EmailAddr, now)
+		return store.Change(tx.User, id, tx.SaveUser, func(u *store.User) { u.ConfirmedTime = now })
 	})
 	return u.Authenticator, err
 }
@@ -161,7 +161,9 @@ func RenewKey(ctx context.Context, p *project.Project, email string) (protocol.A
 		if err != nil {
 			return err
 		}
-		return tx.SetAuthenticator(u.ID, key)
+		now := u
+		now.Authenticator = key
+		return tx.SaveUser(u, now)
 	})
 	return key, err
 }
@@ -269,6 +271,7 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 		if err != nil {
 			return err
 		}
+		old := row
 		a := settingsOf(row)
 		change(&a)
 		if err := checkApp(p, a); err != nil {
@@ -278,7 +281,7 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 		row.HomogeneousRedundancy, row.HomogeneousAppVersion = a.HomogeneousRedundancy, a.HomogeneousAppVersion
 		row.TargetNResults, row.Credit, row.Weight, row.TaskTime = a.TargetNResults, a.Credit, a.Weight, a.TaskTime
 		row.NonCPUIntensive = a.NonCPUIntensive
-		return tx.SaveApp(row)
+		return tx.SaveApp(old, row)
 	})
 }
 

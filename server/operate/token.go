@@ -73,7 +73,8 @@ func SetToken(ctx context.Context, p *project.Project, name string, change func(
 		if err := limits.Check(); err != nil {
 			return err
 		}
+		old := t
 		limits.Apply(&t)
-		return tx.LimitToken(t)
+		return tx.SaveToken(old, t)
 	})
 }

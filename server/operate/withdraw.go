@@ -274,10 +274,9 @@ func StopApp(ctx context.Context, p *project.Project, name string, stop bool) (u
 			return err
 		}
 		use = uses[app.ID]
-		if app.Deprecated == stop {
-			return nil
-		}
-		return tx.StopApp(app.ID, stop)
+		now := app
+		now.Deprecated = stop
+		return tx.SaveApp(app, now)
 	})
 	return use, err
 }

@@ -40,7 +40,13 @@ func TestTake(t *testing.T) {
 				return err
 			}
 		}
-		return errors.Join(tx.JoinTeam(1, team), tx.JoinTeam(2, team), tx.AddTeamCredit(team, 7), tx.SetPrivacy(n, true, false), tx.SetHostOwn(n-1, n-1, "", "", true))
+		return errors.Join(
+			tx.AddTeamCredit(team, 7),
+			store.Change(tx.User, 1, tx.SaveUser, func(u *store.User) { u.TeamID = team }),
+			store.Change(tx.User, 2, tx.SaveUser, func(u *store.User) { u.TeamID = team }),
+			store.Change(tx.User, n, tx.SaveUser, func(u *store.User) { u.HideHosts = true }),
+			store.Change(tx.Host, n-1, tx.UpdateHost, func(h *store.Host) { h.Hidden = true }),
+		)
 	})
 	got, err := Take(t.Context(), s, now)
 	if err != nil {

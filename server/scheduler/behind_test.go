@@ -6,7 +6,6 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // Two results that a host may have are queued behind results that it may not have, and these are
@@ -109,7 +108,7 @@ func TestOneHostThroughALongQueue(t *testing.T) {
 		total += len(got.Results)
 		w.update(func(tx *store.Tx) error { // it is computed
 			for _, x := range got.Results {
-				if err := storetest.Change(tx.ResultByName, x.Name, tx.SaveResult, func(r *store.Result) {
+				if err := store.Change(tx.ResultByName, x.Name, tx.SaveResult, func(r *store.Result) {
 					r.ServerState, r.Outcome, r.ValidateState = store.Over, store.Success, store.ValidateInit
 				}); err != nil {
 					return err

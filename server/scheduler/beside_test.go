@@ -16,12 +16,7 @@ func TestOneTaskAtATimeThatNeedsLittleCPUTime(t *testing.T) {
 	w.addWork("a", 3)
 	mark := func(light bool) {
 		w.update(func(tx *store.Tx) error {
-			app, err := tx.AppByName("upper")
-			if err != nil {
-				return err
-			}
-			app.NonCPUIntensive = light
-			return tx.SaveApp(app)
+			return store.Change(tx.AppByName, "upper", tx.SaveApp, func(a *store.App) { a.NonCPUIntensive = light })
 		})
 	}
 	ask := func(has ...protocol.OtherResult) *protocol.SchedulerReply {

@@ -85,7 +85,7 @@ func TestWhoMayWaitForWork(t *testing.T) {
 		}
 	}
 	w.update(func(tx *store.Tx) error {
-		return storetest.Change(tx.Host, host, tx.UpdateHost, func(h *store.Host) {
+		return store.Change(tx.Host, host, tx.UpdateHost, func(h *store.Host) {
 			h.MaxResultsDay = -1
 		})
 	})

@@ -9,7 +9,6 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // A quota is of an app version, and ends with the day.
@@ -72,7 +71,7 @@ func TestABadRecordGetsNoLastChance(t *testing.T) {
 	first := w.result("first_0")
 	w.addWork("last", 1)
 	w.update(func(tx *store.Tx) error { // as the transitioner does
-		return storetest.Change(tx.WorkunitByName, "last", tx.SaveWorkunit, func(now *store.Workunit) {
+		return store.Change(tx.WorkunitByName, "last", tx.SaveWorkunit, func(now *store.Workunit) {
 			now.LastChance = true
 		})
 	})

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 func TestWhyNoWork(t *testing.T) {
@@ -109,7 +108,7 @@ func (w *world) other() {
 		return err
 	})
 	w.update(func(tx *store.Tx) error {
-		return storetest.Change(tx.ResultByName, "a_0", tx.SaveResult, func(r *store.Result) {
+		return store.Change(tx.ResultByName, "a_0", tx.SaveResult, func(r *store.Result) {
 			r.ServerState, r.Outcome = store.Over, store.DidntNeed
 		})
 	})

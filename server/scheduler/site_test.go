@@ -20,10 +20,9 @@ func TestWhatTheSiteSays(t *testing.T) {
 	wanted := projectprefs.Set(w.User.ProjectPrefs, "work", projectprefs.Prefs{ResourceShare: 7, Apps: []int64{999}})
 	w.update(func(tx *store.Tx) error {
 		id, err := tx.InsertTeam(store.Team{CreateTime: w.now, UserID: w.User.ID, Name: "The <Starlings>"})
-		u, errUser := tx.User(w.User.ID)
 		return errors.Join(
-			err, errUser, tx.JoinTeam(w.User.ID, id), tx.SetProjectPrefs(w.User.ID, u.ProjectPrefs, wanted),
-			tx.SetHostOwn(first.HostID, w.User.ID, "", "work", false),
+			err, store.Change(tx.User, w.User.ID, tx.SaveUser, func(u *store.User) { u.TeamID, u.ProjectPrefs = id, wanted }),
+			store.Change(tx.Host, first.HostID, tx.UpdateHost, func(h *store.Host) { h.Venue = "work" }),
 		)
 	})
 	got := w.as(first.HostID, 2, "01-first-contact-with-work")
@@ -34,7 +33,7 @@ func TestWhatTheSiteSays(t *testing.T) {
 		t.Errorf("got %d tasks, refusals %+v, messages %s", len(got.Results), got.Refusals, texts(got))
 	}
 	w.update(func(tx *store.Tx) error {
-		return errors.Join(tx.SetHostOwn(first.HostID, w.User.ID, "", "", false), tx.JoinTeam(w.User.ID, 0))
+		return errors.Join(store.Change(tx.Host, first.HostID, tx.UpdateHost, func(h *store.Host) { h.Venue = "" }), store.Change(tx.User, w.User.ID, tx.SaveUser, func(u *store.User) { u.TeamID = 0 }))
 	})
 	got = w.as(first.HostID, 3, "01-first-contact-with-work")
 	if got.User.TeamID != 0 || *got.Host.Venue != "" || len(got.Results) != 1 {

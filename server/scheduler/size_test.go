@@ -30,12 +30,7 @@ func TestHostsGetTasksOfTheirSize(t *testing.T) {
 			for speed, want := range map[string]string{fast: c.fast, slow: c.slow} {
 				w := newWorld(t)
 				w.update(func(tx *store.Tx) error {
-					app, err := tx.AppByName("upper")
-					if err != nil {
-						return err
-					}
-					app.TaskTime = c.taskTime
-					return tx.SaveApp(app)
+					return store.Change(tx.AppByName, "upper", tx.SaveApp, func(a *store.App) { a.TaskTime = c.taskTime })
 				})
 				for _, hours := range []float64{1, 4, 16} {
 					w.addWork(fmt.Sprintf("h%v", hours), 1, func(wu *store.Workunit) {

@@ -38,7 +38,7 @@ func TestTargets(t *testing.T) {
 	var team int64
 	w.update(func(tx *store.Tx) (err error) {
 		if team, err = tx.InsertTeam(store.Team{CreateTime: w.now, Name: "The Starlings"}); err == nil {
-			err = tx.JoinTeam(w.User.ID, team)
+			err = store.Change(tx.User, w.User.ID, tx.SaveUser, func(u *store.User) { u.TeamID = team })
 		}
 		return err
 	})

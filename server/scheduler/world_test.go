@@ -188,7 +188,7 @@ func (w *world) as(host int64, seqno int, name string, changes ...string) *proto
 
 func (w *world) cancel(name string) {
 	w.update(func(tx *store.Tx) error {
-		return storetest.Change(tx.WorkunitByName, name, tx.SaveWorkunit, func(wu *store.Workunit) {
+		return store.Change(tx.WorkunitByName, name, tx.SaveWorkunit, func(wu *store.Workunit) {
 			wu.ErrorMask = store.ErrorCancelled
 		})
 	})

@@ -74,8 +74,13 @@ func TestWrite(t *testing.T) {
 			}
 		}
 		return errors.Join(
-			tx.JoinTeam(1, team), tx.AddTeamCredit(team, 10), tx.SetPrivacy(2, false, true), tx.SetPrivacy(3, true, false),
-			tx.EraseUser(5, store.Erased{Email: "deleted-5", Name: "Deleted account", Key: protocol.Authenticator(strings.Repeat("f", 32)), CrossProjectID: "z"}, t0),
+			tx.AddTeamCredit(team, 10),
+			store.Change(tx.User, 1, tx.SaveUser, func(u *store.User) { u.TeamID = team }),
+			store.Change(tx.User, 2, tx.SaveUser, func(u *store.User) { u.NoExport = true }),
+			store.Change(tx.User, 3, tx.SaveUser, func(u *store.User) { u.HideHosts = true }),
+			store.Change(tx.User, 5, tx.EraseUser, func(u *store.User) {
+				*u = store.User{ID: 5, EmailAddr: "deleted-5", Name: "Deleted account", Authenticator: protocol.Authenticator(strings.Repeat("f", 32)), CrossProjectID: "z", DeletedTime: t0, HideHosts: true, NoExport: true}
+			}),
 			tx.Forget(store.Forgotten{Kind: store.ForgottenUser, ID: 5, CPID: "old", CreateTime: t0}),
 			tx.Forget(store.Forgotten{Kind: store.ForgottenHost, ID: 9, CPID: "ancient", CreateTime: t0.Add(-100 * 24 * time.Hour)}),
 		)

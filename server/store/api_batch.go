@@ -47,10 +47,6 @@ var apiBatchColumns = columns[APIBatch]{
 }
 
 var (
-	apiBatchMade = db.Update("api_batch", "made = 1")
-	fillAPIBatch = db.Update("api_batch", "expected = $2", "expected = 0 AND made = 0")
-	expireBatch  = db.Update("api_batch", "expire_time = $2")
-	retireBatch  = db.Update("api_batch", "retired_time = $2", "retired_time = 0")
 	unfinishedOf = `
 SELECT count(*) FROM workunit
 WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1 AND id <> $2) AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
@@ -58,13 +54,12 @@ WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1 AND id
 SELECT COALESCE(sum(CASE WHEN n < expected THEN expected - n ELSE 0 END), 0)
 FROM   (SELECT b.expected, (SELECT count(*) FROM workunit w WHERE w.batch = b.id + 1000000000 AND w.batch <> 0) AS n
         FROM api_batch b WHERE b.tokenid = $1 AND b.id <> $2 AND b.made = 0 AND b.retired_time = 0 AND b.promised_until > $3) AS unmade`
-	beginAPIBatch   = db.Update("api_batch", "content = $2, promised_until = $3")
-	promiseAPIBatch = db.Update("api_batch", "promised_until = $2")
-	lockToken       = db.Update("token", "quota = quota")
-	closeAPIBatch   = db.UpdateReading("api_batch", "made = 1, expected = (SELECT count(*) FROM workunit w WHERE w.batch = $1 + 1000000000 AND w.batch <> 0)", "made = 0")
+	lockToken     = db.Update("token", "quota = quota")
+	closeAPIBatch = db.UpdateReading("api_batch", "made = 1, expected = (SELECT count(*) FROM workunit w WHERE w.batch = $1 + 1000000000 AND w.batch <> 0)", "made = 0")
 )
 
 var (
+	saveAPIBatch   = apiBatchColumns.Save("api_batch", "promised_until", "expected, made, retired_time, expire_time, content", "expected, made, retired_time")
 	insertAPIBatch = apiBatchColumns.InsertInto("api_batch", "create_time, tokenid, name, appid, expected, webhook, expire_time", "webhook_time")
 	apiBatch       = `SELECT ` + apiBatchColumns.List() + ` FROM api_batch WHERE id = $1 AND tokenid = $2`
 	apiBatchByName = `SELECT ` + apiBatchColumns.List() + ` FROM api_batch WHERE tokenid = $1 AND name = $2`
@@ -86,25 +81,15 @@ func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
 	return t.insert(insertAPIBatch.Statement, insertAPIBatch.Args(&b, unix(due))...)
 }
 
-// FillAPIBatch sets the number of workunits of an empty batch. It returns ErrLost if it was not
-// empty.
-func (t *Tx) FillAPIBatch(id int64, expected int) error { return t.execOne(fillAPIBatch, id, expected) }
-
-// APIBatchMade notes that all workunits of a batch were made.
-func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
-
-// RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before. The output
-// does not count among the bytes of its token any more.
-func (t *Tx) RetireAPIBatch(id int64, now time.Time) error {
-	if err := t.run(retireBatch, id, unix(now)); err != nil {
+// SaveAPIBatch stores the changes of a batch. All its expected workunits count until the promised time, and
+// after that the existing ones. The output of a batch that is retired does not count among the bytes of its
+// token any more. It returns ErrLost if the batch was filled, made or retired since old was read, and of two
+// transactions that save a batch at once, even without changes, one is repeated.
+func (t *Tx) SaveAPIBatch(old, now APIBatch) error {
+	if err := save(t.Changes, saveAPIBatch, &old, &now); err != nil || now.RetiredTime.IsZero() {
 		return err
 	}
-	return t.run(dropOutput, id)
-}
-
-// ExpireAPIBatch sets when a batch expires (zero: never).
-func (t *Tx) ExpireAPIBatch(id int64, at time.Time) error {
-	return t.execOne(expireBatch, id, unix(at))
+	return t.run(dropOutput, old.ID)
 }
 
 // ExpiredAPIBatches returns batches that have expired by a time and are not retired, the earliest
@@ -142,18 +127,6 @@ func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 // LockToken makes other transactions that lock the same token wait until this one ends, so that
 // counts of the token stay correct.
 func (t *Tx) LockToken(id int64) error { return t.run(lockToken, id) }
-
-// BeginAPIBatch records the content of a batch whose workunits are being made until a time at the
-// latest. All of them count from now on.
-func (t *Tx) BeginAPIBatch(id int64, content string, until time.Time) error {
-	return t.execOne(beginAPIBatch, id, content, unix(until))
-}
-
-// PromiseAPIBatch makes all expected workunits of a batch count until a time, even those that are
-// not made yet. If the time is zero, only existing workunits count.
-func (t *Tx) PromiseAPIBatch(id int64, until time.Time) error {
-	return t.execOne(promiseAPIBatch, id, unix(until))
-}
 
 // CloseAPIBatch ends the making of a batch's workunits, unless all were made. The batch then
 // expects as many as it has.

@@ -82,14 +82,11 @@ func (t *Tx) InsertApp(a App) (int64, error) {
 	return id, nil
 }
 
-var saveApp = appColumns.Save("app", `user_friendly_name, validator, assimilator, trickle, homogeneous_redundancy,
-	homogeneous_app_version, target_nresults, deprecated, credit, weight, task_time, non_cpu_intensive`, "", "")
+var saveApp = appColumns.Save("app", "", `user_friendly_name, validator, assimilator, trickle, homogeneous_redundancy,
+	homogeneous_app_version, target_nresults, deprecated, credit, weight, task_time, non_cpu_intensive`, "")
 
-// SaveApp stores the settings of an application, except its name.
-func (t *Tx) SaveApp(a App) error {
-	save, args := saveApp.Of(&a, &a)
-	return t.execOne(save, args...)
-}
+// SaveApp stores the settings of an application that changed, except its name.
+func (t *Tx) SaveApp(old, now App) error { return save(t.Changes, saveApp, &old, &now) }
 
 var allApps = `SELECT ` + appColumns.List() + ` FROM app ORDER BY id`
 
@@ -160,12 +157,6 @@ var deprecateVersion = db.Update("app_version", "deprecated = 1")
 
 // DeprecateVersion ends the sending of a version, for good.
 func (t *Tx) DeprecateVersion(id int64) error { return t.execOne(deprecateVersion, id) }
-
-// stopApp keeps the other settings out, which another command may be changing.
-var stopApp = db.Update("app", "deprecated = $2")
-
-// StopApp ends the sending of an application's work, or, with stop false, resumes it.
-func (t *Tx) StopApp(id int64, stop bool) error { return t.execOne(stopApp, id, flag(stop).Int()) }
 
 var liveAppVersions = `
 SELECT ` + appVersionColumns.List() + `

@@ -4,41 +4,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/db"
 )
 
 var (
-	banUser     = db.Update(`"user"`, "banned_time = $2, ban_reason = $3", "deleted_time = 0")
-	excludeHost = db.Update("host", "max_results_day = $2", "userid <> 0")
-)
-
-// BanUser bans an account, stores the time and a reason for its owner to read, and ends its visits
-// to the web pages. The zero time ends the ban. It returns ErrLost for an account that was deleted.
-func (t *Tx) BanUser(id int64, at time.Time, reason string) error {
-	if at.IsZero() {
-		reason = ""
-	}
-	if err := t.execOne(banUser, id, unix(at), reason); err != nil {
-		return err
-	}
-	return t.EndSessions(id)
-}
-
-// ExcludeHost stops sending work to a host, or resumes it. It returns ErrLost if the host does not
-// exist or was merged into another.
-func (t *Tx) ExcludeHost(id int64, exclude bool) error {
-	n := 0
-	if exclude {
-		n = -1
-	}
-	return t.execOne(excludeHost, id, n)
-}
-
-var (
-	eraseUser = db.Update(`"user"`, `email_addr = $2, name = $3, authenticator = $4, passwd_hash = '', cross_project_id = $5, venue = '',
-       global_prefs = '', project_prefs = '', banned_time = 0, ban_reason = '', deleted_time = $6,
-       teamid = 0, hide_hosts = 1, no_export = 1, confirmed_time = 0, trusted = 0`, "deleted_time = 0")
 	eraseHosts = db.Change(`
 UPDATE host SET host_cpid = '', domain_name = '', last_ip_addr = '', external_ip_addr = '', timezone = 0, venue = '',
        max_results_day = -1, label = '', hidden = 1
@@ -46,26 +15,19 @@ WHERE  userid = $1`)
 	eraseHostFiles = db.Change(`DELETE FROM host_file WHERE host_id IN (SELECT id FROM host WHERE userid = $1)`)
 )
 
-// An Erased has the values that replace the values of a deleted account. All but Name are unique.
-type Erased struct {
-	Email, Name    string
-	Key            protocol.Authenticator // random, and stored nowhere else
-	CrossProjectID string
-}
-
-// EraseUser removes everything from an account and its hosts that identifies their owner. The rows
-// stay because results and credit refer to them. It returns ErrLost if the account was deleted
-// before.
-func (t *Tx) EraseUser(id int64, e Erased, now time.Time) error {
-	if err := t.execOne(eraseUser, id, e.Email, e.Name, string(e.Key), e.CrossProjectID, unix(now)); err != nil {
+// EraseUser replaces an account by one without data that identifies its owner, and removes such data from
+// its hosts. The rows stay because results and credit refer to them. It returns ErrLost if the account was
+// deleted before.
+func (t *Tx) EraseUser(old, erased User) error {
+	if err := t.SaveUser(old, erased); err != nil {
 		return err
 	}
 	for _, s := range []*db.Statement{eraseHosts, eraseHostFiles} {
-		if err := t.run(s, id); err != nil {
+		if err := t.run(s, old.ID); err != nil {
 			return err
 		}
 	}
-	return t.EndSessions(id)
+	return t.EndSessions(old.ID)
 }
 
 var inProgressOfUser = `

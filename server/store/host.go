@@ -118,11 +118,11 @@ func (t *Tx) InsertHost(h Host) (int64, error) {
 var updateHost = hostColumns.Save("host", `rpc_seqno, rpc_time, host_cpid, timezone, domain_name, last_ip_addr,
 	external_ip_addr, on_frac, connected_frac, active_frac, p_ncpus, p_vendor, p_model, p_fpops, p_iops, p_membw, os_name,
 	os_version, m_nbytes, m_cache, m_swap, d_total, d_free, d_boinc_used_total, d_boinc_used_project, n_bwup, n_bwdown,
-	max_results_day, nresults_today, sticky_hash, platforms, m_usable, d_usable, unsuited, coprocs, client_version`, "",
+	max_results_day, nresults_today, sticky_hash, platforms, m_usable, d_usable, unsuited, coprocs, client_version`, "label, venue, hidden",
 	"userid, rpc_seqno, rpc_time, max_results_day, nresults_today, sticky_hash")
 
 // UpdateHost stores everything about a host but its credit and turnaround,
-// which are the validator's. It returns ErrLost if another request of the host
+// which are the validator's. It returns ErrLost if the host got another owner or another request of it
 // was answered since old was read.
 func (c *Changes) UpdateHost(old, h Host) error {
 	save, args := updateHost.Of(&old, &h)
@@ -173,16 +173,9 @@ func (t *Tx) AddHostCredit(id int64, credit, expavg float64, now time.Time, turn
 }
 
 var (
-	setHostOwn   = db.Update("host", "label = $3, venue = $4, hidden = $5", "userid = $2")
 	mergeHost    = db.Update("host", "userid = 0, rpc_seqno = $3, total_credit = 0, expavg_credit = 0", "userid = $2")
 	mergeResults = db.Change(`UPDATE result SET hostid = $2 WHERE hostid = $1`)
 )
-
-// SetHostOwn changes the owner's settings of a host. It returns ErrLost if the host is not the
-// user's.
-func (t *Tx) SetHostOwn(id, userID int64, label, venue string, hidden bool) error {
-	return t.execOne(setHostOwn, id, userID, label, venue, flag(hidden).Int())
-}
 
 // MergeHost ends the record of a host without results in progress because its computer continues
 // under another record. Its results become the other's, and a client of the old host gets the

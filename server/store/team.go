@@ -35,7 +35,6 @@ var (
 	teamCredit = db.Update("team", "total_credit = total_credit + $2")
 	deleteTeam = db.Change(`DELETE FROM team WHERE id = $1`)
 	touchTeam  = `UPDATE team SET userid = userid WHERE id = $1`
-	setTeamID  = db.Update(`"user"`, "teamid = $2", "deleted_time = 0")
 )
 
 var (
@@ -86,10 +85,6 @@ func (t *Tx) AddTeamCredit(id int64, credit float64) error { return t.run(teamCr
 
 // DeleteTeam deletes a team, which must be without members.
 func (t *Tx) DeleteTeam(id int64) error { return t.execOne(deleteTeam, id) }
-
-// JoinTeam makes a user a member of a team and of no other (0: of no team). The caller must call
-// TeamToChange first, for the old team and for the new one.
-func (t *Tx) JoinTeam(userID, teamID int64) error { return t.execOne(setTeamID, userID, teamID) }
 
 // Members returns the members of a team with the most credit, the most first.
 func (t *View) Members(teamID int64, limit int) ([]User, error) {

@@ -2,9 +2,8 @@ package store
 
 import (
 	"cmp"
+	"fmt"
 	"time"
-
-	"github.com/starling-grid/starling/server/db"
 )
 
 // A Token lets a program submit work over HTTP.
@@ -37,12 +36,7 @@ var tokenColumns = columns[Token]{
 }
 
 var (
-	limitToken  = db.Update("token", "quota = $2, max_bytes = $3, max_cpu_time = $4, weight = $5")
-	tokenUsed   = db.Update("token", "used_time = $2", "used_time < $3")
-	revokeToken = db.Change(`UPDATE token SET revoked_time = $2, name = name || ' (revoked ' || id || ')' WHERE name = $1 AND revoked_time = 0`)
-)
-
-var (
+	saveToken   = tokenColumns.Save("token", "", "name, quota, max_bytes, max_cpu_time, weight, used_time, revoked_time", "revoked_time")
 	insertToken = tokenColumns.InsertInto("token", "create_time, name, hash, apps, quota, max_bytes, max_cpu_time, weight")
 	tokenByHash = `SELECT ` + tokenColumns.List() + ` FROM token WHERE hash = $1 AND revoked_time = 0`
 	tokenByID   = `SELECT ` + tokenColumns.List() + ` FROM token WHERE id = $1`
@@ -72,17 +66,12 @@ func (t *View) TokenByName(name string) (Token, error) {
 // Tokens returns all tokens, revoked ones too.
 func (t *View) Tokens() ([]Token, error) { return all(t, tokenColumns.Scan, tokens) }
 
-// LimitToken stores the limits and the weight of a token.
-func (t *Tx) LimitToken(x Token) error {
-	return t.execOne(limitToken, x.ID, x.Quota, x.MaxBytes, x.MaxCPUTime, x.Weight)
-}
+// SaveToken stores the changes of a token. It returns ErrLost if it was revoked since old was read.
+func (t *Tx) SaveToken(old, now Token) error { return save(t.Changes, saveToken, &old, &now) }
 
-// TokenUsed notes that a token was used, to the minute.
-func (t *Tx) TokenUsed(id int64, now time.Time) error {
-	return t.run(tokenUsed, id, unix(now), unix(now.Add(-time.Minute)))
-}
-
-// RevokeToken ends a token and frees its name. It returns ErrLost if no token with that name works.
+// RevokeToken ends a token and frees its name. It returns ErrNotFound if no token with that name works.
 func (t *Tx) RevokeToken(name string, now time.Time) error {
-	return t.execOne(revokeToken, name, unix(now))
+	return Change(t.TokenByName, name, t.SaveToken, func(x *Token) {
+		x.Name, x.RevokedTime = fmt.Sprintf("%s (revoked %d)", x.Name, x.ID), now
+	})
 }

@@ -1,15 +1,5 @@
 package store
 
-import "github.com/starling-grid/starling/server/db"
-
-var trustUser = db.Update(`"user"`, "trusted = $2", "deleted_time = 0")
-
-// TrustUser makes an account trusted, or ends that. It returns ErrLost for an account that was
-// deleted.
-func (t *Tx) TrustUser(id int64, trust bool) error {
-	return t.execOne(trustUser, id, flag(trust).Int())
-}
-
 const suspicionsOf = `
 SELECT id FROM workunit
 WHERE  suspicious = 1 AND canonical_resultid + error_mask = 0 AND need_validate = 0

@@ -60,6 +60,27 @@ func (c *Changes) execOne(s *db.Statement, args ...any) error {
 	return refused(c.changes.ExecOne(s, args...))
 }
 
+// save stores the columns that it sets and the others in which now differs from old. It returns ErrLost
+// unless that affects exactly one row.
+func save[T any](c *Changes, s db.Saving[T], old, now *T) error {
+	update, args := s.Of(old, now)
+	if update == nil {
+		return nil
+	}
+	return c.execOne(update, args...)
+}
+
+// Change reads a record, lets a function change it, and saves it.
+func Change[K, R any](read func(K) (R, error), key K, save func(old, now R) error, change func(*R)) error {
+	old, err := read(key)
+	if err != nil {
+		return err
+	}
+	now := old
+	change(&now)
+	return save(old, now)
+}
+
 // execEach is execOne for each of several rows of arguments, see db.Tx.ExecEach.
 func (c *Changes) execEach(s *db.Statement, list [][]any) error {
 	return refused(c.changes.ExecEach(s, list))

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -117,20 +119,6 @@ func (t *Tx) AddUserCredit(id int64, credit, expavg float64, now time.Time) erro
 	return t.execOne(addUserCredit, id, credit, expavg, unix(now))
 }
 
-var setPasswdHash = db.Update(`"user"`, "passwd_hash = $2")
-
-// SetPasswdHash replaces the stored password hash. Weak keys made from the old
-// one end with it.
-func (t *Tx) SetPasswdHash(id int64, hash string) error { return t.execOne(setPasswdHash, id, hash) }
-
-var setAuthenticator = db.Update(`"user"`, "authenticator = $2")
-
-// SetAuthenticator replaces an account's key. Weak keys made from the old one end with
-// it.
-func (t *Tx) SetAuthenticator(id int64, key protocol.Authenticator) error {
-	return t.execOne(setAuthenticator, id, string(key))
-}
-
 var setGlobalPrefs = db.Update(`"user"`, "global_prefs = $3", "global_prefs = $2")
 
 // SetGlobalPrefs replaces a user's general preferences, or returns ErrLost if they differ from old.
@@ -138,40 +126,21 @@ func (c *Changes) SetGlobalPrefs(id int64, old, prefs string) error {
 	return c.execOne(setGlobalPrefs, id, old, prefs)
 }
 
-var (
-	setProjectPrefs = db.Update(`"user"`, "project_prefs = $3", "project_prefs = $2")
-	setUserName     = db.Update(`"user"`, "name = $2", "deleted_time = 0")
-	setPrivacy      = db.Update(`"user"`, "hide_hosts = $2, no_export = $3")
-	setEmail        = db.Update(`"user"`, "email_addr = $3, passwd_hash = $4, confirmed_time = $5", "email_addr = $2 AND deleted_time = 0")
-	confirmEmail    = db.Update(`"user"`, "confirmed_time = $3", "email_addr = $2")
-)
+var saveUser = userColumns.Save(`"user"`, "", `email_addr, name, authenticator, passwd_hash, cross_project_id, venue, global_prefs,
+	project_prefs, banned_time, ban_reason, deleted_time, teamid, hide_hosts, no_export, confirmed_time, trusted`,
+	"email_addr, deleted_time")
 
-// SetProjectPrefs replaces a user's preferences for the project, or returns ErrLost if they differ
-// from old.
-func (t *Tx) SetProjectPrefs(id int64, old, prefs string) error {
-	return t.execOne(setProjectPrefs, id, old, prefs)
-}
-
-// SetUserName changes the name that others see.
-func (t *Tx) SetUserName(id int64, name string) error { return t.execOne(setUserName, id, name) }
-
-// SetPrivacy sets what others may see of a user.
-func (t *Tx) SetPrivacy(id int64, hideHosts, noExport bool) error {
-	return t.execOne(setPrivacy, id, flag(hideHosts).Int(), flag(noExport).Int())
-}
-
-// SetEmail replaces an account's address, and the password's hash, which depends on the address. It
-// returns ErrLost if the address differs from old, and ErrExists if another account has the new
-// one.
-func (t *Tx) SetEmail(id int64, old, email, passwdHash string, confirmed time.Time) error {
-	if u, err := t.UserByEmail(email); err == nil && u.ID != id {
-		return ErrExists
+// SaveUser stores the changes of an account, except its credit. It returns ErrLost for an account that was
+// deleted or has got another address, and ErrExists if another account has the new address. Weak keys made
+// from an old key or password end with it.
+func (t *Tx) SaveUser(old, now User) error {
+	if !old.DeletedTime.IsZero() {
+		return fmt.Errorf("user %d was deleted: %w", old.ID, ErrLost)
 	}
-	return t.execOne(setEmail, id, old, email, passwdHash, unix(confirmed))
-}
-
-// ConfirmEmail notes that an account's address is its owner's, or returns ErrLost if it has
-// another by now.
-func (t *Tx) ConfirmEmail(id int64, email string, now time.Time) error {
-	return t.execOne(confirmEmail, id, email, unix(now))
+	if now.EmailAddr != old.EmailAddr {
+		if _, err := t.UserByEmail(now.EmailAddr); !errors.Is(err, ErrNotFound) {
+			return cmp.Or(err, ErrExists)
+		}
+	}
+	return save(t.Changes, saveUser, &old, &now)
 }

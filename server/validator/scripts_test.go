@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // scripts puts scripts into the bin/ of a project, and returns the validator that runs them by
@@ -93,7 +92,7 @@ func TestScriptsOfBOINCSeeLateResults(t *testing.T) {
 		if err := tx.SaveResult(results[0], after); err != nil {
 			return err
 		}
-		return storetest.Change(tx.Workunit, w.wu.ID, tx.SaveWorkunit, func(done *store.Workunit) {
+		return store.Change(tx.Workunit, w.wu.ID, tx.SaveWorkunit, func(done *store.Workunit) {
 			done.CanonicalResultID, done.CanonicalCredit = after.ID, 5
 		})
 	})

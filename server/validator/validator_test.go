@@ -146,7 +146,7 @@ func (w *world) use(name string) {
 func (w *world) ask() {
 	w.t.Helper()
 	w.update(func(tx *store.Tx) error {
-		return storetest.Change(tx.Workunit, w.wu.ID, tx.SaveWorkunit, func(wu *store.Workunit) {
+		return store.Change(tx.Workunit, w.wu.ID, tx.SaveWorkunit, func(wu *store.Workunit) {
 			wu.NeedValidate, wu.TransitionTime = true, store.Never
 		})
 	})
@@ -306,7 +306,9 @@ func TestATrustedAccountHasTheLastWord(t *testing.T) {
 func TestATrustedAccountIsNotSuspected(t *testing.T) {
 	w := newWorld(t, 1, "a")
 	w.use("exec")
-	w.update(func(tx *store.Tx) error { return tx.TrustUser(w.made.User.ID, true) })
+	w.update(func(tx *store.Tx) error {
+		return store.Change(tx.User, w.made.User.ID, tx.SaveUser, func(u *store.User) { u.Trusted = true })
+	})
 	t.Setenv("VALIDATOR_SAYS", `{"results": {"wu_0": "suspicious"}}`)
 	if got := w.pass(); got != "V" {
 		t.Errorf("got %s, %+v", got, w.wu)
@@ -354,7 +356,7 @@ func (w *world) account(email string, trusted bool) (u store.User) {
 	w.update(func(tx *store.Tx) error {
 		id, err := tx.InsertUser(store.User{EmailAddr: email, Authenticator: protocol.Authenticator(fmt.Sprintf("%32s", email)), CrossProjectID: email})
 		if err == nil {
-			err = tx.TrustUser(id, trusted)
+			err = store.Change(tx.User, id, tx.SaveUser, func(u *store.User) { u.Trusted = trusted })
 		}
 		if err == nil {
 			u, err = tx.User(id)
@@ -408,7 +410,7 @@ func TestLateResults(t *testing.T) {
 		if err := tx.SaveResult(old, x); err != nil {
 			return err
 		}
-		return storetest.Change(tx.Workunit, w.wu.ID, tx.SaveWorkunit, func(after *store.Workunit) {
+		return store.Change(tx.Workunit, w.wu.ID, tx.SaveWorkunit, func(after *store.Workunit) {
 			after.CanonicalResultID, after.CanonicalCredit = x.ID, 5
 		})
 	})

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -77,13 +78,15 @@ func (s *Site) setHostInfo(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		id, _ := strconv.ParseInt(q.Get("hostid"), 10, 64)
 		err = s.gate.Update(r.Context(), p, func(tx *store.Tx, u store.User) error {
-			h, err := tx.Host(id)
-			if err != nil {
-				return err
+			old, err := tx.Host(id)
+			if err != nil || old.UserID != u.ID {
+				return cmp.Or(err, store.ErrNotFound)
 			}
-			return tx.SetHostOwn(id, u.ID, h.Label, at, h.Hidden)
+			now := old
+			now.Venue = at
+			return tx.UpdateHost(old, now)
 		})
-		if errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, store.ErrNotFound) {
 			err = &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "not found"}
 		}
 	}

@@ -69,7 +69,7 @@ func (s *site) members(t *testing.T, n string) *members {
 				return err
 			}
 			for _, u := range team.members {
-				if err := tx.JoinTeam(u.ID, *team.id); err != nil {
+				if err := store.Change(tx.User, u.ID, tx.SaveUser, func(u *store.User) { u.TeamID = *team.id }); err != nil {
 					return err
 				}
 			}

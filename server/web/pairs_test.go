@@ -275,7 +275,7 @@ func quotasAtOnce(t *testing.T, database string) {
 	}
 	c = s.sender(t, 0)
 	storetest.Update(t, s.Store, func(tx *store.Tx) error {
-		return tx.LimitToken(store.Token{ID: c.id, MaxBytes: 1500, Weight: 1})
+		return store.Change(tx.Token, c.id, tx.SaveToken, func(t *store.Token) { t.Quota, t.MaxBytes, t.MaxCPUTime, t.Weight = 0, 1500, 0, 1 })
 	})
 	asks = nil
 	for i := range 4 {

@@ -96,7 +96,9 @@ func TestHerald(t *testing.T) {
 			if b.ID, err = tx.InsertAPIBatch(b); err != nil {
 				return err
 			}
-			if err := tx.APIBatchMade(b.ID); err != nil {
+			made := b
+			made.Made = true
+			if err := tx.SaveAPIBatch(b, made); err != nil {
 				return err
 			}
 		}
@@ -140,8 +142,12 @@ func TestReceiversAtOnce(t *testing.T) {
 	storetest.Update(t, st, func(tx *store.Tx) error {
 		id, err := tx.InsertToken(store.Token{CreateTime: now, Name: "lab", Hash: "00"})
 		for i := range n {
-			b, err2 := tx.InsertAPIBatch(store.APIBatch{Name: fmt.Sprint(i), Webhook: srv.URL, CreateTime: now, TokenID: id, Expected: 1})
-			err = errors.Join(err, err2, tx.APIBatchMade(b))
+			b := store.APIBatch{Name: fmt.Sprint(i), Webhook: srv.URL, CreateTime: now, TokenID: id, Expected: 1}
+			var err2 error
+			b.ID, err2 = tx.InsertAPIBatch(b)
+			made := b
+			made.Made = true
+			err = errors.Join(err, err2, tx.SaveAPIBatch(b, made))
 		}
 		return err
 	})

@@ -208,7 +208,7 @@ var actions = []action{
 		Inputs: []input{chosen("Name")},
 		do: func(ctx context.Context, c *Console, f form) (string, error) {
 			err := c.project.Store.Update(ctx, func(tx *store.Tx) error { return tx.RevokeToken(f.id, time.Now()) })
-			if errors.Is(err, store.ErrLost) {
+			if errors.Is(err, store.ErrNotFound) {
 				err = fmt.Errorf("there is no token called %q that is not revoked", f.id)
 			}
 			return "The token is revoked.", err

@@ -116,14 +116,10 @@ func (d *Project) fill(ctx context.Context, p *project.Project) error {
 	secret, hash := api.NewToken()
 	d.Token = secret
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
-		u, err := tx.UserByEmail(Email)
-		if err != nil {
+		if err := store.Change(tx.UserByEmail, Email, tx.SaveUser, func(u *store.User) { u.Authenticator = Key }); err != nil {
 			return err
 		}
-		if err := tx.SetAuthenticator(u.ID, Key); err != nil {
-			return err
-		}
-		_, err = tx.InsertToken(store.Token{CreateTime: now, Name: "dev", Hash: hash})
+		_, err := tx.InsertToken(store.Token{CreateTime: now, Name: "dev", Hash: hash})
 		return err
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -18,7 +17,7 @@ func accounts(t *testing.T, s *store.Store) {
 		if other.ID, err = tx.InsertUser(other); err != nil {
 			return err
 		}
-		if err := Change(tx.Host, w.Host.ID, tx.UpdateHost, func(h *store.Host) {
+		if err := store.Change(tx.Host, w.Host.ID, tx.UpdateHost, func(h *store.Host) {
 			h.RPCTime, h.DomainName, h.LastIPAddr, h.ExternalIPAddr, h.HostCPID = T0, "box", "192.0.2.1", "192.0.2.2", "x"
 		}); err != nil {
 			return err
@@ -26,7 +25,7 @@ func accounts(t *testing.T, s *store.Store) {
 		if err := tx.AddSession("hash", w.User.ID, T0, T0.Add(time.Hour)); err != nil {
 			return err
 		}
-		if err := tx.BanUser(other.ID, T0, "why"); err != nil {
+		if err := store.Change(tx.User, other.ID, tx.SaveUser, func(u *store.User) { u.BannedTime, u.BanReason = T0, "why" }); err != nil {
 			return err
 		}
 		return tx.Send(w.sent(rs[:1])...)
@@ -58,7 +57,9 @@ func accounts(t *testing.T, s *store.Store) {
 	users(store.UserFilter{}, "Bob", "Ada")
 	users(store.UserFilter{Limit: 1}, "Bob")
 	users(store.UserFilter{Banned: true}, "Bob")
-	Update(t, s, func(tx *store.Tx) error { return tx.TrustUser(other.ID, true) })
+	Update(t, s, func(tx *store.Tx) error {
+		return store.Change(tx.User, other.ID, tx.SaveUser, func(u *store.User) { u.Trusted = true })
+	})
 	users(store.UserFilter{Trusted: true}, "Bob")
 	trusted := func(when string, want ...int64) {
 		t.Helper()
@@ -79,11 +80,14 @@ func accounts(t *testing.T, s *store.Store) {
 	hosts(store.HostFilter{Since: T0}, 1)
 	hosts(store.HostFilter{Since: T0.Add(time.Second)}, 0)
 	hosts(store.HostFilter{Excluded: true}, 0)
-	Update(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(w.Host.ID, true) })
+	Update(t, s, func(tx *store.Tx) error {
+		return store.Change(tx.Host, w.Host.ID, tx.UpdateHost, func(h *store.Host) { h.MaxResultsDay = -1 })
+	})
 	hosts(store.HostFilter{Excluded: true, UserID: w.User.ID}, 1)
-	Update(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(w.Host.ID, false) })
+	Update(t, s, func(tx *store.Tx) error {
+		return store.Change(tx.Host, w.Host.ID, tx.UpdateHost, func(h *store.Host) { h.MaxResultsDay = 0 })
+	})
 	hosts(store.HostFilter{Excluded: true}, 0)
-	lost(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(99, true) }, store.ErrLost)
 	view(t, s, func(tx *store.View) error {
 		if u, err := tx.User(other.ID); err != nil || !u.Banned() || u.BanReason != "why" || !u.BannedTime.Equal(T0) {
 			t.Errorf("got %+v, %v", u, err)
@@ -107,20 +111,26 @@ func accounts(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
-	Update(t, s, func(tx *store.Tx) error { return tx.BanUser(other.ID, time.Time{}, "why") })
+	Update(t, s, func(tx *store.Tx) error {
+		return store.Change(tx.User, other.ID, tx.SaveUser, func(u *store.User) { u.BannedTime = time.Time{} })
+	})
 	users(store.UserFilter{Banned: true})
 
-	erased := store.Erased{Email: "deleted-1", Name: "Deleted", Key: protocol.Authenticator("00000000000000000000000000000003"), CrossProjectID: "e"}
-	Update(t, s, func(tx *store.Tx) error { return tx.EraseUser(w.User.ID, erased, T0) })
-	lost(t, s, func(tx *store.Tx) error { return tx.EraseUser(w.User.ID, erased, T0) }, store.ErrLost)
-	lost(t, s, func(tx *store.Tx) error { return tx.BanUser(w.User.ID, T0, "") }, store.ErrLost)
+	want := store.User{
+		ID: w.User.ID, CreateTime: w.User.CreateTime, EmailAddr: "deleted-1", Name: "Deleted",
+		Authenticator: "00000000000000000000000000000003", CrossProjectID: "e", DeletedTime: T0,
+		HideHosts: true, NoExport: true,
+	}
+	erase := func(tx *store.Tx) error {
+		return store.Change(tx.User, w.User.ID, tx.EraseUser, func(u *store.User) { *u = want })
+	}
+	Update(t, s, erase)
+	lost(t, s, erase, store.ErrLost)
+	lost(t, s, func(tx *store.Tx) error {
+		return store.Change(tx.User, w.User.ID, tx.SaveUser, func(u *store.User) { u.BannedTime = T0 })
+	}, store.ErrLost)
 	view(t, s, func(tx *store.View) error {
 		u, err := tx.User(w.User.ID)
-		want := store.User{
-			ID: w.User.ID, CreateTime: w.User.CreateTime, EmailAddr: "deleted-1", Name: "Deleted",
-			Authenticator: "00000000000000000000000000000003", CrossProjectID: "e", DeletedTime: T0,
-			HideHosts: true, NoExport: true,
-		}
 		if err != nil || u != want || !u.Banned() {
 			t.Errorf("got %+v, %v; want %+v", u, err, want)
 		}

@@ -34,7 +34,7 @@ func quotas(t *testing.T, s *store.Store) {
 	}
 	count(0, T0, 1)
 	Update(t, s, func(tx *store.Tx) error {
-		return errors.Join(tx.LockToken(b.TokenID), tx.PromiseAPIBatch(b.ID, T0.Add(time.Hour)))
+		return errors.Join(tx.LockToken(b.TokenID), changeBatch(tx, b, func(b *store.APIBatch) { b.PromisedUntil = T0.Add(time.Hour) }))
 	})
 	count(0, T0, 5)
 	count(b.ID, T0, 0)
@@ -47,6 +47,11 @@ func quotas(t *testing.T, s *store.Store) {
 		}
 		return nil
 	})
+}
+
+func changeBatch(tx *store.Tx, b store.APIBatch, change func(*store.APIBatch)) error {
+	read := func(id int64) (store.APIBatch, error) { return tx.APIBatch(id, b.TokenID) }
+	return store.Change(read, b.ID, tx.SaveAPIBatch, change)
 }
 
 // apiBatches are each token's own, and may be filled after they were made.
@@ -71,9 +76,15 @@ func apiBatches(t *testing.T, s *store.Store) {
 			}
 			batches[i] = b
 		}
-		return tx.FillAPIBatch(batches[0].ID, 2)
+		return nil
 	})
-	lost(t, s, func(tx *store.Tx) error { return tx.FillAPIBatch(batches[0].ID, 3) }, store.ErrLost)
+	fill := func(tx *store.Tx) error {
+		filled := batches[0]
+		filled.Expected = 2
+		return tx.SaveAPIBatch(batches[0], filled)
+	}
+	Update(t, s, fill)
+	lost(t, s, fill, store.ErrLost)
 	named := func(b store.APIBatch, name string) string { return fmt.Sprintf("api%d_%s", b.ID, name) }
 	add := func(name string, b store.APIBatch) (store.Workunit, []store.Result) {
 		wu := w.Workunit(named(b, name))
@@ -88,20 +99,23 @@ func apiBatches(t *testing.T, s *store.Store) {
 		if err := tx.Send(w.sent(results[:1])...); err != nil {
 			return err
 		}
-		return Change(tx.Result, results[0].ID, tx.SaveResult, func(over *store.Result) {
+		return store.Change(tx.Result, results[0].ID, tx.SaveResult, func(over *store.Result) {
 			over.ServerState, over.Outcome, over.CPUTime, over.ReceivedTime = store.Over, store.Success, 7.5, T0.Add(time.Minute)
 		})
 	})
 	Update(t, s, func(tx *store.Tx) error {
 		for i, at := range []time.Time{T0.Add(time.Hour), T0.Add(time.Minute), T0.Add(time.Hour)} {
-			if err := tx.ExpireAPIBatch(batches[i].ID, at); err != nil {
+			if err := changeBatch(tx, batches[i], func(b *store.APIBatch) { b.ExpireTime = at }); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	Update(t, s, func(tx *store.Tx) error {
-		return errors.Join(tx.ExpireAPIBatch(batches[2].ID, time.Time{}), tx.RetireAPIBatch(batches[0].ID, T0))
+		return errors.Join(
+			changeBatch(tx, batches[2], func(b *store.APIBatch) { b.ExpireTime = time.Time{} }),
+			changeBatch(tx, batches[0], func(b *store.APIBatch) { b.RetiredTime = T0 }),
+		)
 	})
 	view(t, s, func(tx *store.View) error {
 		list, err := tx.ExpiredAPIBatches(T0.Add(2*time.Hour), 9)

@@ -31,7 +31,7 @@ func apply(t *testing.T, s *store.Store) {
 	// Each host is sent a result, twice, by two processes. Some workunits are canceled.
 	Update(t, s, func(tx *store.Tx) error {
 		for i := 0; i < n; i += 10 {
-			if err := Change(tx.Workunit, results[i].WorkunitID, tx.SaveWorkunit, func(wu *store.Workunit) { wu.ErrorMask |= store.ErrorCancelled }); err != nil {
+			if err := store.Change(tx.Workunit, results[i].WorkunitID, tx.SaveWorkunit, func(wu *store.Workunit) { wu.ErrorMask |= store.ErrorCancelled }); err != nil {
 				return err
 			}
 		}

@@ -132,7 +132,7 @@ func hostFiles(t *testing.T, s *store.Store) {
 			t.Errorf("got %+v", list)
 		}
 		now := T0.Add(time.Hour)
-		if err := Change(tx.Host, id, tx.UpdateHost, func(h *store.Host) { h.RPCTime = now }); err != nil {
+		if err := store.Change(tx.Host, id, tx.UpdateHost, func(h *store.Host) { h.RPCTime = now }); err != nil {
 			return err
 		}
 		for name, want := range map[string]time.Time{"b": now, "a": {}} {

@@ -121,7 +121,9 @@ func forecasts(t *testing.T, s *store.Store) {
 	done := add("done", 7, 0, w.App.ID, 1)
 	add("left", 7, 0, w.App.ID, 2)
 	add("after", 0, 0, w.App.ID, 1)
-	Update(t, s, func(tx *store.Tx) error { return tx.StopApp(other.ID, true) })
+	Update(t, s, func(tx *store.Tx) error {
+		return store.Change(tx.AppByName, other.Name, tx.SaveApp, func(a *store.App) { a.Deprecated = true })
+	})
 	batch := func() (f forecast.Forecast) {
 		view(t, s, func(tx *store.View) (err error) {
 			f, err = forecast.Batch(tx, 7, classes, now)

@@ -131,7 +131,7 @@ func hadResults(t *testing.T, s *store.Store) {
 
 	// Another computer of the user may have these results, unless the rule is one result per user.
 	Update(t, s, func(tx *store.Tx) error {
-		return Change(tx.Host, beside, tx.UpdateHost, func(h *store.Host) { h.RPCTime = T0 })
+		return store.Change(tx.Host, beside, tx.UpdateHost, func(h *store.Host) { h.RPCTime = T0 })
 	})
 	view(t, s, func(tx *store.View) error {
 		for perUser, want := range map[bool]int{false: 0, true: 3} {
@@ -162,9 +162,11 @@ func hadResults(t *testing.T, s *store.Store) {
 		})
 	}
 	Update(t, s, func(tx *store.Tx) error {
-		return Change(tx.Workunit, wu["success"], tx.SaveWorkunit, func(wu *store.Workunit) { wu.Suspicious = true })
+		return store.Change(tx.Workunit, wu["success"], tx.SaveWorkunit, func(wu *store.Workunit) { wu.Suspicious = true })
 	})
 	suspicious("nobody is trusted", 0)
-	Update(t, s, func(tx *store.Tx) error { return tx.TrustUser(w.User.ID, true) })
+	Update(t, s, func(tx *store.Tx) error {
+		return store.Change(tx.User, w.User.ID, tx.SaveUser, func(u *store.User) { u.Trusted = true })
+	})
 	suspicious("its only account is trusted", 1)
 }

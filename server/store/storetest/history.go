@@ -21,7 +21,7 @@ func history(t *testing.T, s *store.Store) {
 	})
 	Update(t, s, func(tx *store.Tx) error {
 		tx.SetCause(T0.Add(time.Minute), "scheduler", "reported")
-		if err := Change(tx.Result, id, tx.SaveResult, func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.Success }); err != nil {
+		if err := store.Change(tx.Result, id, tx.SaveResult, func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.Success }); err != nil {
 			return err
 		}
 		same := wu
@@ -84,7 +84,7 @@ func ages(t *testing.T, s *store.Store) {
 				return err
 			}
 		}
-		return Change(tx.WorkunitByName, "a", tx.SaveWorkunit, func(wu *store.Workunit) {
+		return store.Change(tx.WorkunitByName, "a", tx.SaveWorkunit, func(wu *store.Workunit) {
 			wu.AssimilateState, wu.NeedValidate, wu.TransitionTime = store.AssimilateReady, true, store.Never
 		})
 	})

@@ -140,7 +140,7 @@ func manyLost(t *testing.T, s *store.Store) {
 	sent := w.sent(list)
 	Update(t, s, func(tx *store.Tx) error { return tx.Send(sent[3:4]...) })
 	Update(t, s, func(tx *store.Tx) error {
-		return Change(tx.Workunit, list[4].WorkunitID, tx.SaveWorkunit, func(wu *store.Workunit) {
+		return store.Change(tx.Workunit, list[4].WorkunitID, tx.SaveWorkunit, func(wu *store.Workunit) {
 			wu.ErrorMask = store.ErrorCancelled
 		})
 	})

@@ -43,17 +43,6 @@ func SaveResult(tx *store.Tx, old, r store.Result) error {
 	return tx.SaveResult(old, r)
 }
 
-// Change reads a row, changes it and saves it.
-func Change[K, R any](read func(K) (R, error), key K, save func(old, now R) error, change func(*R)) error {
-	old, err := read(key)
-	if err != nil {
-		return err
-	}
-	now := old
-	change(&now)
-	return save(old, now)
-}
-
 // values are the values of each state.
 var values = map[string][]int64{
 	"server_state": {1, 2, 4, 5}, "outcome": {0, 1, 2, 3, 4, 5, 6, 7}, "validate_state": {0, 1, 2, 3, 4, 5},

@@ -273,7 +273,7 @@ func sorted(t *testing.T, s *store.Store) {
 		t.Errorf("kinds %v, want %d", got, wu.Kind())
 	}
 	Update(t, s, func(tx *store.Tx) error {
-		return Change(tx.Workunit, wu.ID, tx.SaveWorkunit, func(committed *store.Workunit) {
+		return store.Change(tx.Workunit, wu.ID, tx.SaveWorkunit, func(committed *store.Workunit) {
 			committed.HRClass = 7
 		})
 	})
@@ -347,14 +347,17 @@ func stamps(t *testing.T, s *store.Store) {
 	}
 	seen := map[int64]bool{stamp(): true}
 	app := w.App
+	save := func(tx *store.Tx) error {
+		return store.Change(tx.AppByName, app.Name, tx.SaveApp, func(old *store.App) { *old = app })
+	}
 	for what, change := range map[string]func(tx *store.Tx) error{
 		"a name": func(tx *store.Tx) error {
 			app.UserFriendlyName += "!"
-			return tx.SaveApp(app)
+			return save(tx)
 		},
 		"a weight": func(tx *store.Tx) error {
 			app.Weight = 2
-			return tx.SaveApp(app)
+			return save(tx)
 		},
 		"an application": func(tx *store.Tx) error {
 			_, err := tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})

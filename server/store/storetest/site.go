@@ -24,7 +24,7 @@ func teams(t *testing.T, s *store.Store) {
 		t.Errorf("a second team of the name: %v", err)
 	}
 	Update(t, s, func(tx *store.Tx) error {
-		return errors.Join(tx.JoinTeam(w.User.ID, id), tx.AddTeamCredit(id, 2.5), tx.AddTeamCredit(id+1, 9),
+		return errors.Join(store.Change(tx.User, w.User.ID, tx.SaveUser, func(u *store.User) { u.TeamID = id }), tx.AddTeamCredit(id, 2.5), tx.AddTeamCredit(id+1, 9),
 			tx.SetTeam(store.Team{ID: id, UserID: w.User.ID, Description: "We *fly*."}))
 	})
 	view(t, s, func(tx *store.View) error {
@@ -42,7 +42,9 @@ func teams(t *testing.T, s *store.Store) {
 		}
 		return nil
 	})
-	Update(t, s, func(tx *store.Tx) error { return errors.Join(tx.JoinTeam(w.User.ID, 0), tx.DeleteTeam(id)) })
+	Update(t, s, func(tx *store.Tx) error {
+		return errors.Join(store.Change(tx.User, w.User.ID, tx.SaveUser, func(u *store.User) { u.TeamID = 0 }), tx.DeleteTeam(id))
+	})
 	view(t, s, func(tx *store.View) error {
 		if _, err := tx.Team(id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a team that was deleted: %v", err)
@@ -64,18 +66,25 @@ func owners(t *testing.T, s *store.Store) {
 	Update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[:1])...) })
 	Update(t, s, func(tx *store.Tx) error {
 		return errors.Join(
-			tx.SetProjectPrefs(w.User.ID, w.User.ProjectPrefs, "<resource_share>5</resource_share>"),
-			tx.SetUserName(w.User.ID, "Ada L."), tx.SetPrivacy(w.User.ID, true, true),
-			tx.SetEmail(w.User.ID, w.User.EmailAddr, "new@example.org", "hash", T0), tx.ConfirmEmail(w.User.ID, "new@example.org", T0.Add(time.Hour)),
-			tx.SetHostOwn(w.Host.ID, w.User.ID, "Attic", "home", true),
+			store.Change(tx.User, w.User.ID, tx.SaveUser, func(u *store.User) {
+				u.ProjectPrefs, u.Name, u.HideHosts, u.NoExport = "<resource_share>5</resource_share>", "Ada L.", true, true
+				u.EmailAddr, u.PasswdHash, u.ConfirmedTime = "new@example.org", "hash", T0.Add(time.Hour)
+			}),
+			store.Change(tx.Host, w.Host.ID, tx.UpdateHost, func(h *store.Host) { h.Label, h.Venue, h.Hidden = "Attic", "home", true }),
 			tx.Forget(store.Forgotten{Kind: store.ForgottenUser, ID: 7, CPID: "c", CreateTime: T0}),
 			tx.Forget(store.Forgotten{Kind: store.ForgottenUser, ID: 7, CPID: "d", CreateTime: T0}),
 		)
 	})
 	for what, change := range map[string]func(tx *store.Tx) error{
-		"preferences that were others": func(tx *store.Tx) error { return tx.SetProjectPrefs(w.User.ID, w.User.ProjectPrefs, "x") },
-		"an address that was another":  func(tx *store.Tx) error { return tx.SetEmail(w.User.ID, "old@example.org", "x@example.org", "", T0) },
-		"another's computer":           func(tx *store.Tx) error { return tx.SetHostOwn(w.Host.ID, w.User.ID+1, "", "", false) },
+		"an address that was another": func(tx *store.Tx) error {
+			return tx.SaveUser(store.User{ID: w.User.ID, EmailAddr: "old@example.org"}, store.User{ID: w.User.ID, EmailAddr: "x@example.org"})
+		},
+		"another's computer": func(tx *store.Tx) error {
+			return store.Change(tx.Host, w.Host.ID, func(old, now store.Host) error {
+				old.UserID++
+				return tx.UpdateHost(old, now)
+			}, func(h *store.Host) { h.Label = "" })
+		},
 	} {
 		if err := s.Update(t.Context(), change); !errors.Is(err, store.ErrLost) {
 			t.Errorf("%s: %v", what, err)

@@ -322,7 +322,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 	want, _ = Add(t, s, want, 0)
 	app := w.App
 	app.Credit, app.TargetNResults, app.NonCPUIntensive = "fixed:3", 2, true
-	Update(t, s, func(tx *store.Tx) error { return tx.SaveApp(app) })
+	Update(t, s, func(tx *store.Tx) error { return tx.SaveApp(w.App, app) })
 	h := w.Host
 	old := h
 	h.RPCTime, h.NCPUs, h.Fpops, h.DomainName, h.MaxResultsDay = T0, 8, 1.5e9, "box", -1

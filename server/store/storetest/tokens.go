@@ -28,7 +28,9 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 		return err
 	})
 	token.Quota, token.MaxBytes, token.MaxCPUTime, token.Weight = 1, 2, 3, 0.5
-	Update(t, s, func(tx *store.Tx) error { return tx.LimitToken(token) })
+	Update(t, s, func(tx *store.Tx) error {
+		return store.Change(tx.Token, token.ID, tx.SaveToken, func(old *store.Token) { *old = token })
+	})
 	view(t, s, func(tx *store.View) error {
 		byID, err := tx.Token(token.ID)
 		byName, also := tx.TokenByName("one")
@@ -80,7 +82,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 	must("UPDATE token_bytes SET total = total + 7")
 	Update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
 	bytes("mended", 3100, 0)
-	Update(t, s, func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, T0) })
+	Update(t, s, func(tx *store.Tx) error { return changeBatch(tx, b, func(b *store.APIBatch) { b.RetiredTime = T0 }) })
 	bytes("the output is deleted", 100, 0)
 
 	wu := w.Workunit(fmt.Sprintf("api%d_x", b.ID))
@@ -126,7 +128,7 @@ func tokens(t *testing.T, s *store.Store, raw *sql.DB) {
 	end(results[1], 1e12, 1e30, 2, T0) // more than a computer can have
 	end(results[2], 1e8, 0, 0, T0)
 	Update(t, s, func(tx *store.Tx) error { // it is reported late, while its files are deleted
-		return Change(tx.Result, results[2].ID, tx.SaveResult, func(late *store.Result) {
+		return store.Change(tx.Result, results[2].ID, tx.SaveResult, func(late *store.Result) {
 			late.CPUTime, late.ElapsedTime, late.ReceivedTime = 5, 5, T0.Add(48*time.Hour)
 		})
 	})

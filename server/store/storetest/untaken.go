@@ -34,7 +34,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 			if err != nil {
 				return err
 			}
-			return Change(tx.Host, id, tx.UpdateHost, func(x *store.Host) {
+			return store.Change(tx.Host, id, tx.UpdateHost, func(x *store.Host) {
 				x.RPCTime, x.Platforms, x.UsableMemory, x.UsableDisk, x.MemBytes = at, "other linux", memory, math.Inf(1), 500e9
 				if excluded {
 					x.MaxResultsDay = -1

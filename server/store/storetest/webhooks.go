@@ -31,8 +31,8 @@ func webhooks(t *testing.T, s *store.Store) {
 		first, revoked = add(lab, store.APIBatch{Name: "first", Webhook: "https://lab/x"}), add(gone, store.APIBatch{Name: "revoked", Webhook: "https://lab/y"})
 		add(lab, store.APIBatch{Name: "half", Webhook: "https://lab/z"})
 		silent := add(lab, store.APIBatch{Name: "silent"})
-		for _, id := range []int64{first, revoked, silent} {
-			if err := tx.APIBatchMade(id); err != nil {
+		for id, owner := range map[int64]int64{first: lab, revoked: gone, silent: lab} {
+			if err := changeBatch(tx, store.APIBatch{ID: id, TokenID: owner}, func(b *store.APIBatch) { b.Made = true }); err != nil {
 				return err
 			}
 		}
@@ -46,9 +46,13 @@ func webhooks(t *testing.T, s *store.Store) {
 		})
 		return list
 	}
-	for _, at := range []time.Time{T0.Add(time.Hour), T0.Add(2 * time.Hour)} {
-		Update(t, s, func(tx *store.Tx) error { return tx.RetireAPIBatch(first, at) })
-	}
+	Update(t, s, func(tx *store.Tx) error {
+		token, err := tx.TokenByHash("1a")
+		if err != nil {
+			return err
+		}
+		return changeBatch(tx, store.APIBatch{ID: first, TokenID: token.ID}, func(b *store.APIBatch) { b.RetiredTime = T0.Add(time.Hour) })
+	})
 	view(t, s, func(tx *store.View) error {
 		token, err := tx.TokenByHash("1a")
 		if err != nil {

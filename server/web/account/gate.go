@@ -266,7 +266,9 @@ func (g *Gate) SetPassword(w http.ResponseWriter, r *http.Request, p Proof, pass
 		if err := tx.EndSessions(u.ID); err != nil {
 			return err
 		}
-		return tx.SetPasswdHash(u.ID, hash)
+		now := u
+		now.PasswdHash = hash
+		return tx.SaveUser(u, now)
 	})
 }
 

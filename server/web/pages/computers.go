@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -179,7 +180,13 @@ func (p *Pages) setComputer(r *http.Request, visit account.Proof) (page string, 
 			return "", refusal("the name may have {n} bytes on one line", "n", maxLabel)
 		}
 		err = p.Gate.Update(r.Context(), visit, func(tx *store.Tx, u store.User) error {
-			return tx.SetHostOwn(id, u.ID, label, at, r.PostFormValue("hidden") != "")
+			old, err := tx.Host(id)
+			if err != nil || old.UserID != u.ID {
+				return cmp.Or(err, store.ErrLost)
+			}
+			now := old
+			now.Label, now.Venue, now.Hidden = label, at, r.PostFormValue("hidden") != ""
+			return tx.UpdateHost(old, now)
 		})
 		page = "computer?id=" + strconv.FormatInt(id, 10)
 	case "merge":

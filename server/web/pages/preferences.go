@@ -121,7 +121,14 @@ func (p *Pages) setPreferences(r *http.Request, visit *account.Proof, at string,
 			}
 			text = projectprefs.Set(u.ProjectPrefs, at, wanted)
 		}
-		err := p.Gate.Update(r.Context(), *visit, func(tx *store.Tx, _ store.User) error { return tx.SetProjectPrefs(u.ID, u.ProjectPrefs, text) })
+		err := p.Gate.Update(r.Context(), *visit, func(tx *store.Tx, old store.User) error {
+			if old.ProjectPrefs != u.ProjectPrefs {
+				return store.ErrLost
+			}
+			now := old
+			now.ProjectPrefs = text
+			return tx.SaveUser(old, now)
+		})
 		if err == nil {
 			u.ProjectPrefs = text
 		}

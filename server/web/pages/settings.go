@@ -49,7 +49,11 @@ func (p *Pages) change(w http.ResponseWriter, r *http.Request, visit *account.Pr
 		return words.T("Password changed."), p.Gate.SetPassword(w, r, proof, r.PostFormValue("password"))
 	case "key":
 		visit.Authenticator = account.NewKey()
-		err := p.Gate.Update(r.Context(), proof, func(tx *store.Tx, u store.User) error { return tx.SetAuthenticator(u.ID, visit.Authenticator) })
+		err := p.Gate.Update(r.Context(), proof, func(tx *store.Tx, u store.User) error {
+			now := u
+			now.Authenticator = visit.Authenticator
+			return tx.SaveUser(u, now)
+		})
 		return words.T("The account key was replaced. Computers that use the old one get no more work: attach them again."), err
 	case "email":
 		return p.changeEmail(w, r, visit, proof)
@@ -95,10 +99,9 @@ func (p *Pages) setProfile(r *http.Request, visit *account.Proof) (said words.Te
 	}
 	visit.Name, visit.HideHosts, visit.NoExport = name, r.PostFormValue("show_hosts") == "", r.PostFormValue("export") == ""
 	return words.T("Saved."), p.Gate.Update(r.Context(), *visit, func(tx *store.Tx, u store.User) error {
-		if err := tx.SetUserName(u.ID, name); err != nil {
-			return err
-		}
-		return tx.SetPrivacy(u.ID, visit.HideHosts, visit.NoExport)
+		now := u
+		now.Name, now.HideHosts, now.NoExport = visit.Name, visit.HideHosts, visit.NoExport
+		return tx.SaveUser(u, now)
 	})
 }
 
@@ -159,7 +162,12 @@ func (p *Pages) setEmail(w http.ResponseWriter, r *http.Request, visit *account.
 		return err
 	}
 	err = p.Gate.Admit(w, r, proof, func(tx *store.Tx, u store.User) error {
-		if err := tx.SetEmail(u.ID, visit.EmailAddr, email, hash, confirmed); err != nil {
+		if u.EmailAddr != visit.EmailAddr {
+			return store.ErrLost
+		}
+		now := u
+		now.EmailAddr, now.PasswdHash, now.ConfirmedTime = email, hash, confirmed
+		if err := tx.SaveUser(u, now); err != nil {
 			return err
 		}
 		return tx.EndSessions(u.ID)

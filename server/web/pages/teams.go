@@ -84,7 +84,9 @@ func join(tx *store.Tx, u store.User, id int64) error {
 	if u.TeamID == id {
 		return nil
 	}
-	if err := tx.JoinTeam(u.ID, id); err != nil || u.TeamID == 0 {
+	now := u
+	now.TeamID = id
+	if err := tx.SaveUser(u, now); err != nil || u.TeamID == 0 {
 		return err
 	}
 	return deletion.Resign(tx, u.ID, u.TeamID)

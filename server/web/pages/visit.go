@@ -103,7 +103,11 @@ func (p *Pages) confirm(w http.ResponseWriter, r *http.Request) {
 	token := r.FormValue("token")
 	bearer, err := p.Gate.Bearer(r, "confirm", token)
 	if err == nil && r.Method == http.MethodPost {
-		err = p.Gate.Update(r.Context(), bearer, func(tx *store.Tx, u store.User) error { return tx.ConfirmEmail(u.ID, u.EmailAddr, time.Now()) })
+		err = p.Gate.Update(r.Context(), bearer, func(tx *store.Tx, u store.User) error {
+			now := u
+			now.ConfirmedTime = time.Now()
+			return tx.SaveUser(u, now)
+		})
 	}
 	switch {
 	case errors.Is(err, account.ErrSession):
