@@ -50,7 +50,7 @@ func TestProgram(t *testing.T) {
 	add := func(name string, mask store.ErrorMask) (id int64) {
 		wu, _ := storetest.Add(t, st, w.Workunit(name), 0)
 		storetest.Update(t, st, func(tx *store.Tx) error {
-			id, err := tx.InsertResult(store.Result{
+			id, err := storetest.InsertResult(tx, store.Result{
 				WorkunitID: wu.ID, AppID: wu.AppID, Name: name + "_0", ServerState: store.Unsent,
 				XMLDocIn: protocol.Result{Name: name + "_0", FileRefs: []protocol.FileRef{{FileName: "out_r1_0", OpenName: "out"}}}.XML(),
 			})

@@ -36,7 +36,7 @@ func TestOutcomes(t *testing.T) {
 		sent.XMLDocIn = protocol.FileInfo{Name: "wu_1_0", GeneratedLocally: true, MaxNBytes: 9, XMLSignature: "bb\n."}.XML() +
 			protocol.Result{Name: "wu_1", FileRefs: []protocol.FileRef{{FileName: "wu_1_0", OpenName: "out"}}}.XML()
 		sent.Name, sent.ID = "wu_1", 0
-		id, err := tx.InsertResult(sent)
+		id, err := storetest.InsertResult(tx, sent)
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 			WorkunitID: wu.ID, AppID: wu.AppID, Name: "wu_0", ServerState: store.Unsent,
 			XMLDocIn: protocol.FileInfo{Name: "out", GeneratedLocally: true}.XML(),
 		}
-		if r.ID, err = tx.InsertResult(r); err != nil {
+		if r.ID, err = storetest.InsertResult(tx, r); err != nil {
 			return err
 		}
 		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, storetest.T0, storetest.T0.Add(time.Hour)

@@ -104,7 +104,7 @@ func (w *world) other() {
 	})
 	w.addWork("a", 1, func(wu *store.Workunit) { wu.AppID++ })
 	w.update(func(tx *store.Tx) error {
-		_, err := tx.InsertResult(store.Result{WorkunitID: 1, AppID: w.App.ID + 1, Name: "x", ServerState: store.Unsent})
+		err := tx.AddResult(store.Result{WorkunitID: 1, AppID: w.App.ID + 1, Name: "x", ServerState: store.Unsent})
 		return err
 	})
 	w.update(func(tx *store.Tx) error {

@@ -114,7 +114,7 @@ func (w *world) addWork(name string, n int, change ...func(*store.Workunit)) {
 			r := fmt.Sprintf("%s_%d", name, i)
 			doc := protocol.FileInfo{Name: r + "_r5_0", GeneratedLocally: true, MaxNBytes: 99, XMLSignature: "bb\n."}.XML() +
 				protocol.Result{Name: r, WorkunitName: name, FileRefs: []protocol.FileRef{{FileName: r + "_r5_0", OpenName: "out"}}}.XML()
-			if _, err := tx.InsertResult(store.Result{WorkunitID: id, AppID: w.App.ID, Name: r, XMLDocIn: doc, ServerState: store.Unsent, Kind: wu.Kind(), Priority: wu.Priority, CreateTime: w.now}); err != nil {
+			if err := tx.AddResult(store.Result{WorkunitID: id, AppID: w.App.ID, Name: r, XMLDocIn: doc, ServerState: store.Unsent, Kind: wu.Kind(), Priority: wu.Priority, CreateTime: w.now}); err != nil {
 				return err
 			}
 		}

@@ -253,22 +253,6 @@ func (f *ResultFilter) where() *where {
 	return w
 }
 
-var (
-	overOfHost = `SELECT ` + resultColumns.List() + ` FROM result WHERE server_state = 5 AND hostid = $1 AND ($3 = 0 OR id < $3) ORDER BY id DESC LIMIT 0 + $2`
-	nowOfHost  = `SELECT ` + resultColumns.List() + ` FROM result WHERE server_state = 4 AND hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
-)
-
-// OverOfHost returns the newest results that a host has ended with, newest first, and of these
-// the ones before an id, if that is not 0.
-func (t *View) OverOfHost(hostID, before int64, limit int) ([]Result, error) {
-	return all(t, resultColumns.Scan, overOfHost, hostID, limit, before)
-}
-
-// NowOfHost returns results that are in progress on a host, newest first.
-func (t *View) NowOfHost(hostID int64, limit int) ([]Result, error) {
-	return all(t, resultColumns.Scan, nowOfHost, hostID, limit)
-}
-
 const batchList = `
 SELECT batch, count(*),
        count(*) FILTER (WHERE canonical_resultid = 0 AND error_mask = 0),

@@ -86,33 +86,19 @@ var resultColumns = columns[Result]{
 var insertResult = resultColumns.InsertInto("result",
 	"create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state", "kind", "history")
 
-// InsertResult adds a result that is Inactive or Unsent, and returns its id, or
-// ErrExists when the name is taken.
-func (t *Tx) InsertResult(r Result) (int64, error) {
-	id, err := t.insert(insertResult.Statement, t.newResult(r)...)
-	if err != nil {
-		return 0, fmt.Errorf("result %s: %w", r.Name, err)
-	}
-	return id, nil
-}
-
-// AddResult is InsertResult without returning the id.
+// AddResult adds a result that is Inactive or Unsent. Names are unique.
 func (t *Tx) AddResult(r Result) error {
-	if err := t.add(insertResult.Statement, t.newResult(r)...); err != nil {
+	args := insertResult.Args(&r, r.Kind, t.cause.line("created "+r.ServerState.String()))
+	if err := t.add(insertResult.Statement, args...); err != nil {
 		return fmt.Errorf("result %s: %w", r.Name, err)
 	}
 	return nil
 }
 
-func (t *Tx) newResult(r Result) []any {
-	return insertResult.Args(&r, r.Kind, t.cause.line("created "+r.ServerState.String()))
-}
-
 var (
-	resultByID    = `SELECT ` + resultColumns.List() + ` FROM result WHERE id = $1`
-	resultsOf     = `SELECT ` + resultColumns.List() + ` FROM result WHERE workunitid = $1 ORDER BY id`
-	resultsOfHost = `SELECT ` + resultColumns.List() + ` FROM result WHERE hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
-	inProgressOf  = `SELECT ` + resultColumns.List() + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
+	resultByID   = `SELECT ` + resultColumns.List() + ` FROM result WHERE id = $1`
+	resultsOf    = `SELECT ` + resultColumns.List() + ` FROM result WHERE workunitid = $1 ORDER BY id`
+	inProgressOf = `SELECT ` + resultColumns.List() + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
 )
 
 // Result returns a result, or ErrNotFound.
@@ -133,12 +119,6 @@ func ResultsByName(list []string, found func(Result)) Question {
 // ResultsOf returns a workunit's results, oldest first.
 func (t *View) ResultsOf(workunitID int64) ([]Result, error) {
 	return all(t, resultColumns.Scan, resultsOf, workunitID)
-}
-
-// ResultsOfHost returns the newest results of a host, newest first. It may read the
-// whole table.
-func (t *View) ResultsOfHost(hostID int64, limit int) ([]Result, error) {
-	return all(t, resultColumns.Scan, resultsOfHost, hostID, limit)
 }
 
 // InProgressOf returns the results that a host is to report, oldest first.

@@ -96,7 +96,7 @@ func (w *world) report(tx *store.Tx, wu store.Workunit, i int, out string) error
 // sent inserts a result that a host is computing.
 func (w *world) sent(tx *store.Tx, wu store.Workunit, i int) (x store.Result, err error) {
 	name := fmt.Sprintf("%s_%d", wu.Name, i)
-	id, err := tx.InsertResult(store.Result{
+	id, err := storetest.InsertResult(tx, store.Result{
 		WorkunitID: wu.ID, AppID: wu.AppID, Name: name, ServerState: store.Unsent,
 		XMLDocIn: protocol.Result{Name: name, FileRefs: []protocol.FileRef{{FileName: name + "_r1_0", OpenName: "out"}}}.XML(),
 	})

@@ -174,7 +174,7 @@ func HostBy(tx *store.View, id string, kind func(planClass string) string, now t
 	if err != nil {
 		return nil, err
 	}
-	results, err := tx.ResultsOfHost(h.ID, latest)
+	results, _, err := tx.ListResults(store.ResultFilter{HostID: h.ID, Limit: latest})
 	if err != nil {
 		return nil, err
 	}

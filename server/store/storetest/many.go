@@ -25,7 +25,7 @@ func addMany(t *testing.T, s *store.Store, w World, prefix string, n int) (list 
 				return err
 			}
 			x := store.Result{CreateTime: T0, WorkunitID: id, AppID: wu.AppID, Name: wu.Name + "_0", XMLDocIn: "<result>\n</result>\n", ServerState: store.Unsent, Kind: wu.Kind()}
-			if x.ID, err = tx.InsertResult(x); err != nil {
+			if x.ID, err = InsertResult(tx, x); err != nil {
 				return err
 			}
 			list = append(list, x)

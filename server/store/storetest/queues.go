@@ -152,7 +152,7 @@ func kindsOfTokens(t *testing.T, s *store.Store) {
 					return err
 				}
 				r := store.Result{CreateTime: T0, WorkunitID: id, AppID: wu.AppID, Name: wu.Name + "_0", ServerState: store.Unsent, Kind: wu.Kind()}
-				if r.ID, err = tx.InsertResult(r); err != nil {
+				if r.ID, err = InsertResult(tx, r); err != nil {
 					return err
 				}
 				made = append(made, r)

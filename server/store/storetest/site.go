@@ -104,7 +104,7 @@ func owners(t *testing.T, s *store.Store) {
 		if err != nil || len(list) != 1 || list[0] != (store.Forgotten{Kind: store.ForgottenUser, ID: 7, CPID: "c", CreateTime: T0}) {
 			t.Errorf("forgotten: %+v, %v", list, err)
 		}
-		now, err := tx.NowOfHost(w.Host.ID, 9)
+		now, _, err := tx.ListResults(store.ResultFilter{HostID: w.Host.ID, State: store.InProgress, Limit: 9})
 		if err != nil || len(now) != 1 {
 			t.Errorf("in progress: %+v, %v", now, err)
 		}
@@ -120,11 +120,11 @@ func owners(t *testing.T, s *store.Store) {
 	})
 	Update(t, s, func(tx *store.Tx) error { return tx.MergeHost(w.Host.ID, w.User.ID, second.ID) })
 	view(t, s, func(tx *store.View) error {
-		list, err := tx.OverOfHost(second.ID, 0, 9)
+		list, _, err := tx.ListResults(store.ResultFilter{HostID: second.ID, State: store.Over, Limit: 9})
 		if err != nil || len(list) != 1 || list[0].ID != over.ID {
 			t.Errorf("of the computer that remains: %+v, %v", list, err)
 		}
-		if list, err = tx.OverOfHost(second.ID, over.ID, 9); err != nil || len(list) != 0 {
+		if list, _, err = tx.ListResults(store.ResultFilter{HostID: second.ID, State: store.Over, Below: over.ID, Limit: 9}); err != nil || len(list) != 0 {
 			t.Errorf("before the first: %+v, %v", list, err)
 		}
 		return nil

@@ -83,7 +83,7 @@ func Add(t *testing.T, s *store.Store, wu store.Workunit, n int, files ...string
 		}
 		wu.ID = id
 		for i := range n {
-			_, err := tx.InsertResult(store.Result{
+			err := tx.AddResult(store.Result{
 				CreateTime: T0, WorkunitID: id, AppID: wu.AppID, Name: fmt.Sprintf("%s_%d", wu.Name, i),
 				XMLDocIn: "<result>\n</result>\n", Batch: wu.Batch, Priority: wu.Priority, ServerState: store.Unsent, Kind: wu.Kind(),
 			})
@@ -126,4 +126,13 @@ func Look[T any](t testing.TB, s *store.Store, read func(*store.View) (T, error)
 func Get[K, T any](t testing.TB, s *store.Store, read func(*store.View, K) (T, error), key K) T {
 	t.Helper()
 	return Look(t, s, func(tx *store.View) (T, error) { return read(tx, key) })
+}
+
+// InsertResult adds a result and returns its id.
+func InsertResult(tx *store.Tx, r store.Result) (int64, error) {
+	if err := tx.AddResult(r); err != nil {
+		return 0, err
+	}
+	x, err := tx.ResultByName(r.Name)
+	return x.ID, err
 }

@@ -148,15 +148,11 @@ func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, visit account.Pr
 		for i := range out.Computers {
 			h := &out.Computers[i]
 			h.UsableMemory, h.UsableDisk = 0, 0 // may be infinite, which JSON cannot express
-			now, err := tx.NowOfHost(h.ID, maxOwn)
+			results, _, err := tx.ListResults(store.ResultFilter{HostID: h.ID, Limit: maxOwn})
 			if err != nil {
 				return err
 			}
-			over, err := tx.OverOfHost(h.ID, 0, maxOwn)
-			if err != nil {
-				return err
-			}
-			for _, x := range append(now, over...) {
+			for _, x := range results {
 				state, _ := stateOf(x)
 				out.Tasks = append(out.Tasks, task{x.Name, state.String(), h.ID, x.SentTime, x.ReceivedTime, x.ElapsedTime, x.GrantedCredit, x.EnergyWh})
 			}

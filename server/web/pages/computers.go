@@ -143,15 +143,15 @@ func describe(tx *store.View, data map[string]any, visitor store.User, id, befor
 	}
 	var list []store.Result
 	if before == 0 {
-		if list, err = tx.NowOfHost(id, tasksShown); err != nil {
+		if list, _, err = tx.ListResults(store.ResultFilter{HostID: id, State: store.InProgress, Limit: tasksShown}); err != nil {
 			return err
 		}
 	}
-	over, err := tx.OverOfHost(id, before, tasksShown)
-	if len(over) == tasksShown {
-		data["Older"] = over[len(over)-1].ID
+	ended, older, err := tx.ListResults(store.ResultFilter{HostID: id, State: store.Over, Below: before, Limit: tasksShown})
+	if older != 0 {
+		data["Older"] = older
 	}
-	data["Tasks"] = tasks(append(list, over...))
+	data["Tasks"] = tasks(append(list, ended...))
 	return err
 }
 
@@ -221,7 +221,7 @@ func merge(tx *store.Tx, u store.User, id, into int64) error {
 	if i < 0 {
 		return store.ErrLost
 	}
-	now, err := tx.NowOfHost(id, 1)
+	now, _, err := tx.ListResults(store.ResultFilter{HostID: id, State: store.InProgress, Limit: 1})
 	if err != nil {
 		return err
 	}
