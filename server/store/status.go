@@ -175,14 +175,14 @@ func zero(states ...ServerState) map[string]int64 {
 
 // A WorkunitSummary is a short description of a workunit's progress.
 type WorkunitSummary struct {
-	ID      int64    `json:"id"`
-	Name    string   `json:"name"`
-	App     string   `json:"app"`
-	State   string   `json:"state"` // unfinished, canonical or error
-	Results int64    `json:"results"`
-	Credit  float64  `json:"canonical_credit"`
-	Errors  []string `json:"errors,omitempty"`
-	Stored  bool     `json:"assimilated"`
+	ID      int64         `json:"id"`
+	Name    string        `json:"name"`
+	App     string        `json:"app"`
+	State   WorkunitState `json:"state"` // Unfinished, Canonical or GivenUp
+	Results int64         `json:"results"`
+	Credit  float64       `json:"canonical_credit"`
+	Errors  []string      `json:"errors,omitempty"`
+	Stored  bool          `json:"assimilated"`
 }
 
 const summaries = `
@@ -194,17 +194,9 @@ WHERE  w.id > $1 ORDER BY w.id LIMIT 0 + $2`
 // Summaries returns how the workunits with ids above after stand.
 func (t *View) Summaries(after int64, limit int) ([]WorkunitSummary, error) {
 	return all(t, func(r row) (s WorkunitSummary, err error) {
-		var canonical int64
-		var mask ErrorMask
-		var as AssimilateState
-		err = r.Scan(&s.ID, &s.Name, &s.App, &canonical, &s.Credit, &mask, &as, &s.Results)
-		s.State, s.Errors, s.Stored = "unfinished", mask.Reasons(), as == AssimilateDone
-		switch {
-		case mask != 0:
-			s.State = "error"
-		case canonical != 0:
-			s.State = "canonical"
-		}
+		var w Workunit
+		err = r.Scan(&s.ID, &s.Name, &s.App, &w.CanonicalResultID, &s.Credit, &w.ErrorMask, &w.AssimilateState, &s.Results)
+		s.State, s.Errors, s.Stored = w.State(), w.ErrorMask.Reasons(), w.AssimilateState == AssimilateDone
 		return s, err
 	}, summaries, after, limit)
 }
