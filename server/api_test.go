@@ -44,14 +44,17 @@ func (w *world) token(name string, apps []string, quota int) program {
 	return program{w.t, w.p.Config.MasterURL + "api/v1/", secret}
 }
 
-// ask sends a request and decodes the answer. into may be nil.
-func (p program) ask(method, path, body string, into any) (code int, text string) {
+// ask sends a request and decodes the answer. into may be nil. header has names and values.
+func (p program) ask(method, path, body string, into any, header ...string) (code int, text string) {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), method, p.base+path, strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+p.secret)
+	for pair := range slices.Chunk(header, 2) {
+		req.Header.Set(pair[0], pair[1])
+	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		p.t.Fatal(err)

@@ -1,9 +1,6 @@
 package allowance
 
 import (
-	"math"
-	"time"
-
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/store"
@@ -27,14 +24,4 @@ func Lines(t wire.Token) []Line {
 		line(words.T("Stored files"), t.Bytes, words.Bytes[float64]),
 		line(words.T("CPU hours of finished jobs, last {days} days", "days", store.TokenDays), t.CPUHours, func(h float64) words.Text { return Hours(h * Hour) }),
 	}
-}
-
-// Held returns why the waiting jobs of a token's bearer are not sent, or nothing.
-func Held(t wire.Token, now time.Time) words.Text {
-	if t.CPUHours.Allowed == nil {
-		return words.Text{}
-	}
-	u := Use{CPUTime: t.CPUHours.Used * Hour, Until: t.Until}
-	u.Token.MaxCPUTime = int64(math.Round(*t.CPUHours.Allowed * Hour))
-	return u.Held(now)
 }

@@ -20,9 +20,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/match"
@@ -80,13 +82,27 @@ func hashOf(secret string) string {
 
 // A fault is an error for the sender of a request, with a remedy.
 type fault struct {
-	wire.Fault
-	code int
+	text, cure words.Text
+	workunit   *int // place of the one that is wrong
+	code       int
 }
 
-func faultf(code int, cure, format string, args ...any) *fault {
-	return &fault{Fault: wire.Fault{Text: fmt.Sprintf(format, args...), Cure: cure}, code: code}
+// refusal returns a fault that the project's pages may show.
+func refusal(code int, text, cure words.Text) *fault {
+	return &fault{text: text, cure: cure, code: code}
 }
+
+// faultf returns a fault that only programs read, in English.
+func faultf(code int, cure, format string, args ...any) *fault {
+	return refusal(code, words.Plain(fmt.Sprintf(format, args...)), words.Plain(cure))
+}
+
+// in returns the fault in a language.
+func (f *fault) in(l words.Language) *wire.Fault {
+	return &wire.Fault{Text: f.text.In(l), Cure: f.cure.In(l), Workunit: f.workunit}
+}
+
+func (f *fault) Error() string { return f.in(words.English).Error() }
 
 // A call is a request of a token's bearer.
 type call struct {
@@ -118,26 +134,26 @@ func (a *API) Routes() map[string]limit.Route {
 		known.HandleFunc(strings.Replace(pattern, "api/v1", "", 1), http.NotFound)
 	}
 	routes["api/v1/{rest...}"] = limit.Route{Bound: limit.Bound{Kept: limit.Nowhere}, Handle: func(w http.ResponseWriter, r *http.Request) {
-		a.unknown(w, known, r.PathValue("rest"))
+		a.unknown(w, r, known)
 	}}
 	return routes
 }
 
 // unknown answers a request that none of the known routes takes.
-func (a *API) unknown(w http.ResponseWriter, known *http.ServeMux, path string) {
+func (a *API) unknown(w http.ResponseWriter, r *http.Request, known *http.ServeMux) {
 	const cure = "see docs/api.md, or openapi.json below api/v1/ for programs"
 	var methods []string
 	for _, m := range []string{http.MethodDelete, http.MethodGet, http.MethodPost, http.MethodPut} {
-		if _, pattern := known.Handler(&http.Request{Method: m, URL: &url.URL{Path: "/" + path}}); pattern != "" {
+		if _, pattern := known.Handler(&http.Request{Method: m, URL: &url.URL{Path: "/" + r.PathValue("rest")}}); pattern != "" {
 			methods = append(methods, m)
 		}
 	}
 	if len(methods) == 0 {
-		a.refuse(w, faultf(http.StatusNotFound, cure, "the project has no such address below api/v1/"))
+		a.refuse(w, r, faultf(http.StatusNotFound, cure, "the project has no such address below api/v1/"))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
-	a.refuse(w, faultf(http.StatusMethodNotAllowed, cure, "this address takes %s only", strings.Join(methods, " and ")))
+	a.refuse(w, r, faultf(http.StatusMethodNotAllowed, cure, "this address takes %s only", strings.Join(methods, " and ")))
 }
 
 func (a *API) openapi(w http.ResponseWriter, _ *http.Request) {
@@ -172,7 +188,7 @@ func (a *API) large(kept limit.Place, most int64, handle func(c *call) (any, err
 			answer, err = handle(c)
 		}
 		if err != nil {
-			a.refuse(w, err)
+			a.refuse(w, r, err)
 			return
 		}
 		if answer != nil {
@@ -224,21 +240,23 @@ func (a *API) used(ctx context.Context, token store.Token) error {
 func (a *API) faultOf(err error) *fault {
 	f, ok := errors.AsType[*fault](err)
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
-		f, ok = faultf(http.StatusRequestEntityTooLarge, "send it in several batches", "the request has more than %d bytes", tooLarge.Limit), true
+		f, ok = refusal(http.StatusRequestEntityTooLarge, words.T("the request has more than {most} bytes", "most", tooLarge.Limit), words.T("send it in several batches")), true
 	}
 	if errors.Is(err, limit.ErrBusy) {
-		f, ok = faultf(http.StatusServiceUnavailable, "try again in half a minute", "the project is busy with other large requests"), true
+		f, ok = refusal(http.StatusServiceUnavailable, words.T("the project is busy with other large requests"), words.T("try again in half a minute")), true
 	}
 	if !ok {
 		if !errors.Is(err, context.Canceled) {
 			a.Log.Error("API request failed", "err", err)
 		}
-		f = faultf(http.StatusServiceUnavailable, "try again later", "the project cannot answer now")
+		f = refusal(http.StatusServiceUnavailable, words.T("the project cannot answer now"), words.T("try again later"))
 	}
 	return f
 }
 
-func (a *API) refuse(w http.ResponseWriter, err error) {
+// refuse answers with an error, in the language of the request's context. The project's pages set it, and
+// programs get English.
+func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := a.faultOf(err)
 	if f.code == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -246,7 +264,7 @@ func (a *API) refuse(w http.ResponseWriter, err error) {
 	if f.code == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "30")
 	}
-	reply(w, f.code, f)
+	reply(w, f.code, f.in(words.LanguageOf(r.Context())))
 }
 
 func reply(w http.ResponseWriter, code int, v any) {
@@ -261,7 +279,8 @@ func reply(w http.ResponseWriter, code int, v any) {
 // may returns an error if a token is not for an application.
 func may(token store.Token, app string) error {
 	if len(token.Apps) > 0 && !slices.Contains(token.Apps, app) {
-		return faultf(http.StatusForbidden, "use one of "+strings.Join(token.Apps, ", ")+", or ask the project's operator", "this token is not for the application %q", app)
+		return refusal(http.StatusForbidden, words.T("this token is not for the application {app}", "app", strconv.Quote(app)),
+			words.T("use one of {apps}, or ask the project's operator", "apps", strings.Join(token.Apps, ", ")))
 	}
 	return nil
 }

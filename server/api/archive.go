@@ -90,7 +90,7 @@ func (a *API) whole(c *call, id int64) error {
 // gone returns the refusal of wire.Batch.Missing, or nil.
 func gone(b *wire.Batch) error {
 	if f := b.Missing(); f != nil {
-		return &fault{Fault: *f, code: http.StatusGone}
+		return faultf(http.StatusGone, f.Cure, "%s", f.Text)
 	}
 	return nil
 }

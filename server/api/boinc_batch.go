@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/forecast"
@@ -122,7 +123,7 @@ func (c *boincCall) createBatch() error {
 	name := strings.TrimSpace(first(c.in.BatchNames))
 	appName := strings.TrimSpace(c.in.AppName)
 	name = cmp.Or(name, invented(appName))
-	if err := named("batch", name); err != nil {
+	if err := named(words.T("batch"), name); err != nil {
 		return err
 	}
 	if err := may(c.token, appName); err != nil {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/api/wire"
 )
 
@@ -20,7 +21,7 @@ func decode(r io.Reader) (s wire.Submission, err error) {
 	inputs := 0
 	err = object(dec, "workunits", &s, func() error {
 		if len(s.Workunits) == maxWorkunits {
-			return faultf(http.StatusUnprocessableEntity, "send it in several batches", "the batch has more than %d workunits", maxWorkunits)
+			return refusal(http.StatusUnprocessableEntity, words.T("the batch has more than {most} workunits", "most", maxWorkunits), words.T("send it in several batches"))
 		}
 		var wu wire.Workunit
 		err := object(dec, "inputs", &wu, func() error {

@@ -46,7 +46,7 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 		p, err := g.Params(paramsOf(s, wu))
 		if err != nil {
 			f := faultf(http.StatusUnprocessableEntity, "correct it", "workunit %q: %v", wu.Name, err)
-			f.Workunit = &i
+			f.workunit = &i
 			return e, f
 		}
 		e.Workunits++

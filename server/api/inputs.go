@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
@@ -35,7 +36,7 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 		given, err := a.given(ctx, in, fmt.Sprintf("in%d", k), files)
 		if wrong, is := errors.AsType[*inputError](err); is {
 			f := faultf(http.StatusUnprocessableEntity, wrong.cure, "input %q of workunit %q %s", in.Name, wu.Name, wrong.text)
-			f.Workunit = &i
+			f.workunit = &i
 			return spec, f
 		}
 		if err != nil {
@@ -57,8 +58,8 @@ func (a *API) nameless(s *wire.Submission) error {
 			if _, err := os.Stat(filepath.Join(a.Dir, "templates", s.App+"_in")); err == nil && names.MatchString(s.App) {
 				return nil
 			}
-			f := faultf(http.StatusUnprocessableEntity, "give it the name under which the application opens it", "an input of workunit %d has no name", i)
-			f.Workunit = &i
+			f := refusal(http.StatusUnprocessableEntity, words.T("an input of workunit {place} has no name", "place", i), words.T("give it the name under which the application opens it"))
+			f.workunit = &i
 			return f
 		}
 	}

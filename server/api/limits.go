@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"time"
@@ -15,10 +14,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// raise is how a submitter gets a higher limit.
-const raise = "or ask the project's operator for more"
-
-var errRevoked = faultf(http.StatusUnauthorized, "ask the project's operator for a new one", "the token is not known, or was revoked")
+var errRevoked = refusal(http.StatusUnauthorized, words.T("the token is not known, or was revoked"), words.T("ask the project's operator for a new one"))
 
 // working returns err, or errRevoked if a token was revoked. The body of a request may arrive long after
 // its token was looked at.
@@ -45,12 +41,12 @@ func affords(tx *store.Tx, tokenID int64, b store.APIBatch, n int, now time.Time
 			return err
 		}
 		if int(others)+n > token.Quota {
-			cure := "wait until some are finished, cancel a batch, " + raise
+			cure := words.T("wait until some are finished, cancel a batch, or ask the project's operator for more")
 			if n > token.Quota {
-				cure = "send smaller batches, one after the other, " + raise
+				cure = words.T("send smaller batches, one after the other, or ask the project's operator for more")
 			}
-			return faultf(http.StatusTooManyRequests, cure,
-				"%d workunits of this token are unfinished, the batch has %d, and it may have %d", others, n, token.Quota)
+			return refusal(http.StatusTooManyRequests,
+				words.T("{n} workunits of this token are unfinished, the batch has {new}, and it may have {most}", "n", int(others), "new", n, "most", token.Quota), cure)
 		}
 	}
 	if err := hasTime(tx.View, token, now); err != nil {
@@ -72,9 +68,10 @@ func hasTime(tx *store.View, token store.Token, now time.Time) error {
 	if !u.Over() {
 		return nil
 	}
-	return faultf(http.StatusTooManyRequests, "submit again "+words.When(u.Until, now).String()+", when some of it is older, "+raise,
-		"the finished jobs of this token have used %s CPU hours in the last %d days, and it may use %s",
-		allowance.Hours(u.CPUTime), store.TokenDays, allowance.Hours(float64(token.MaxCPUTime)))
+	return refusal(http.StatusTooManyRequests,
+		words.T("the finished jobs of this token have used {used} CPU hours in the last {days} days, and it may use {most}",
+			"used", allowance.Hours(u.CPUTime), "days", store.TokenDays, "most", allowance.Hours(float64(token.MaxCPUTime))),
+		words.T("submit again {when}, when some of it is older, or ask the project's operator for more", "when", words.When(u.Until, now)))
 }
 
 // hasRoom returns an error if a token may not store n more bytes.
@@ -83,23 +80,18 @@ func hasRoom(tx *store.View, token store.Token, n int64) error {
 		return nil
 	}
 	stored, err := tx.TokenBytes(token.ID)
-	if err == nil && stored > token.MaxBytes-n {
-		cure := "wait until jobs are finished, which frees their input files, retire batches whose output you have, delete uploaded files that you do not need, " + raise
-		if n > token.MaxBytes {
-			cure = "send a smaller file, " + raise
-		}
-		err = faultf(http.StatusTooManyRequests, cure,
-			"the project stores %s for this token%s, and it may have %s", words.Bytes(stored), more(n), words.Bytes(token.MaxBytes))
+	if err != nil || stored <= token.MaxBytes-n {
+		return err
 	}
-	return err
-}
-
-// more names the bytes that are to be stored.
-func more(n int64) string {
-	if n <= 1 {
-		return ""
+	text := words.T("the project stores {stored} for this token, and it may have {most}", "stored", words.Bytes(stored), "most", words.Bytes(token.MaxBytes))
+	if n > 1 {
+		text = words.T("the project stores {stored} for this token and would store {new} more, and it may have {most}", "stored", words.Bytes(stored), "new", words.Bytes(n), "most", words.Bytes(token.MaxBytes))
 	}
-	return fmt.Sprintf(" and would store %s more", words.Bytes(n))
+	cure := words.T("wait until jobs are finished, which frees their input files, retire batches whose output you have, delete uploaded files that you do not need, or ask the project's operator for more")
+	if n > token.MaxBytes {
+		cure = words.T("send a smaller file, or ask the project's operator for more")
+	}
+	return refusal(http.StatusTooManyRequests, text, cure)
 }
 
 // fits returns a check for the transaction that stores the files of new workunits: the token works, and
@@ -209,7 +201,7 @@ func (a *API) self(c *call) (any, error) {
 		t.Unfinished = wire.Limit{Used: float64(unfinished), Allowed: limited(float64(c.token.Quota))}
 		t.Bytes = wire.Limit{Used: float64(stored), Allowed: limited(float64(c.token.MaxBytes))}
 		t.CPUHours = wire.Limit{Used: u.CPUTime / allowance.Hour, Allowed: limited(float64(c.token.MaxCPUTime) / allowance.Hour)}
-		t.Held = u.Held(now).String()
+		t.Held = u.Held(now).In(words.LanguageOf(c.Context()))
 		if u.Over() {
 			t.Until = u.Until.UTC()
 		}

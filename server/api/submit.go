@@ -11,8 +11,10 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
@@ -22,9 +24,10 @@ import (
 
 var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-func named(what, name string) error {
+func named(what words.Text, name string) error {
 	if len(name) > maxName || !names.MatchString(name) {
-		return faultf(http.StatusUnprocessableEntity, fmt.Sprintf("use letters, digits, _ . and -, at most %d of them", maxName), "%q is no name for a %s", name, what)
+		return refusal(http.StatusUnprocessableEntity, words.T("{name} is no name for a {what}", "name", strconv.Quote(name), "what", what),
+			words.T("use letters, digits, _ . and -, at most {most} of them", "most", maxName))
 	}
 	return nil
 }
@@ -105,7 +108,7 @@ func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *w
 }
 
 func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) error {
-	if err := named("batch", s.Name); err != nil {
+	if err := named(words.T("batch"), s.Name); err != nil {
 		return err
 	}
 	if err := may(token, s.App); err != nil {
@@ -118,7 +121,7 @@ func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) 
 		return faultf(http.StatusUnprocessableEntity, fmt.Sprintf("send from 1 to %d workunits", maxWorkunits), "the batch has %d workunits", n)
 	}
 	if n := max(s.Quorum, s.Targets); n > maxCopies {
-		return faultf(http.StatusUnprocessableEntity, fmt.Sprintf("give quorum and targets at most %d", maxCopies), "each workunit would have %d results", n)
+		return refusal(http.StatusUnprocessableEntity, words.T("each workunit would have {count} results", "count", n), words.T("give quorum and targets at most {most}", "most", maxCopies))
 	}
 	seen := make(map[string]bool)
 	for i := range s.Workunits {
@@ -128,10 +131,10 @@ func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) 
 		}
 		if p := priorityOf(s, wu); p < -maxPriority || p > maxPriority {
 			f := faultf(http.StatusUnprocessableEntity, fmt.Sprintf("give one from %d to %d: it orders the jobs of this token, and does not put them before those of others", -maxPriority, maxPriority), "workunit %q has the priority %d", wu.Name, p)
-			f.Workunit = &i
+			f.workunit = &i
 			return f
 		}
-		if err := named("workunit", wu.Name); err != nil {
+		if err := named(words.Plain("workunit"), wu.Name); err != nil {
 			return err
 		}
 		if seen[wu.Name] {
@@ -160,7 +163,7 @@ func follows(wu *wire.Workunit, before map[string]bool, i int) error {
 	for _, name := range names {
 		if !before[name] {
 			f := faultf(http.StatusUnprocessableEntity, "list a workunit after all that it needs, in the same batch", "workunit %q comes after %q, which is not listed before it", wu.Name, name)
-			f.Workunit = &i
+			f.workunit = &i
 			return f
 		}
 	}
@@ -170,7 +173,7 @@ func follows(wu *wire.Workunit, before map[string]bool, i int) error {
 func appByName(tx *store.View, name string) (store.App, error) {
 	app, err := tx.AppByName(name)
 	if errors.Is(err, store.ErrNotFound) {
-		err = faultf(http.StatusUnprocessableEntity, "ask the project's operator for the names of its applications", "there is no application %q", name)
+		err = refusal(http.StatusUnprocessableEntity, words.T("there is no application {app}", "app", strconv.Quote(name)), words.T("ask the project's operator for the names of its applications"))
 	}
 	return app, err
 }
@@ -195,11 +198,11 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 		resumed := there && b.AppID == app.ID && b.Expected == len(s.Workunits) && takes(b, content, now)
 		switch {
 		case there && !b.RetiredTime.IsZero() && !b.Made:
-			return faultf(http.StatusConflict, "choose another name", "the batch %q has expired", s.Name)
+			return refusal(http.StatusConflict, words.T("the batch {name} has expired", "name", strconv.Quote(s.Name)), words.T("choose another name"))
 		case resumed && b.Made:
 			return nil
 		case !resumed && there && (b.AppID != app.ID || b.Expected > 0 || b.Made):
-			return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
+			return nameTaken(s.Name)
 		}
 		if err := affords(tx, token.ID, b, len(s.Workunits), now); err != nil {
 			return err
@@ -215,6 +218,11 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 		return tx.SaveAPIBatch(old, b)
 	})
 	return b, app, isNew, err
+}
+
+// nameTaken refuses a batch because another one has its name.
+func nameTaken(name string) error {
+	return refusal(http.StatusConflict, words.T("there is another batch called {name}", "name", strconv.Quote(name)), words.T("choose another name, or repeat the same request"))
 }
 
 // takes reports whether a submission with some content may complete a batch. A submission that was
@@ -283,8 +291,13 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 				continue
 			}
 			if ok {
-				f := faultf(http.StatusUnprocessableEntity, "correct it and send the batch again under the same name: no workunit is made twice", "workunit %q: %v", s.Workunits[places[wrong.Index]].Name, wrong.Err)
-				f.Workunit = &places[wrong.Index]
+				reason, ok := words.Explanation(wrong.Err)
+				if !ok {
+					reason = words.Plain(wrong.Err.Error())
+				}
+				f := refusal(http.StatusUnprocessableEntity, words.T("workunit {name}: {reason}", "name", strconv.Quote(s.Workunits[places[wrong.Index]].Name), "reason", reason),
+					words.T("correct it and send the batch again under the same name: no workunit is made twice"))
+				f.workunit = &places[wrong.Index]
 				return f
 			}
 			if err != nil {
@@ -325,9 +338,9 @@ func open(tx *store.View, b store.APIBatch) error {
 	case err != nil:
 		return err
 	case !now.RetiredTime.IsZero() || now.Expected != b.Expected:
-		return faultf(http.StatusConflict, "choose another name", "the batch %q was cancelled or has expired", b.Name)
+		return refusal(http.StatusConflict, words.T("the batch {name} was cancelled or has expired", "name", strconv.Quote(b.Name)), words.T("choose another name"))
 	case now.Content != b.Content:
-		return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", b.Name)
+		return nameTaken(b.Name)
 	case now.Made:
 		return errMade
 	}

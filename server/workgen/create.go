@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
@@ -397,7 +398,7 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 		case f.Physical != "":
 			info, err = g.find(ctx, Given{Path: f.Physical, Kind: f.kind()}, false)
 		case len(rest) == 0:
-			return nil, fmt.Errorf("%d input files are given; the input template needs more", len(given))
+			return nil, words.Refuse(words.T("{n} input files are given; the input template needs more", "n", len(given)))
 		default:
 			from, rest = rest[0], rest[1:]
 			if k := f.kind(); k != Staged {
@@ -426,7 +427,7 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 		}
 	}
 	if len(rest) > 0 {
-		return nil, fmt.Errorf("%d input files are given; the input template needs %d", len(given), len(given)-len(rest))
+		return nil, words.Refuse(words.T("{n} input files are given; the input template needs {needed}", "n", len(given), "needed", len(given)-len(rest)))
 	}
 	return out, nil
 }
@@ -444,7 +445,7 @@ func (g *Generator) find(ctx context.Context, from Given, await bool) (protocol.
 		return from.Remote.info()
 	}
 	if from.Content != nil {
-		return protocol.FileInfo{}, errors.New("the content of an input file is given, but by the input template computers make the file or other servers store it: give its name, with starling-server work create")
+		return protocol.FileInfo{}, words.Refuse(words.T("the content of an input file is given, but by the input template computers make the file or other servers store it: give its name, with starling-server work create"))
 	}
 	if err := protocol.ValidFileName(from.Path); err != nil {
 		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -225,7 +226,7 @@ func (in *Input) inOrder(given []Given) ([]Given, error) {
 		case slices.Contains(slots, g.Logical):
 			return nil, fmt.Errorf("two input files have the logical name %s", g.Logical)
 		default:
-			return nil, fmt.Errorf("the input template has no file called %s; its files are called %s", g.Logical, strings.Join(slots, ", "))
+			return nil, words.Refuse(words.T("the input template has no file called {name}; its files are called {names}", "name", g.Logical, "names", strings.Join(slots, ", ")))
 		}
 	}
 	for i := range out {

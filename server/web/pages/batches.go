@@ -9,13 +9,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/api/client"
 	"github.com/starling-grid/starling/server/api/wire"
-	"github.com/starling-grid/starling/server/web/account"
 )
 
 // tokenCookie has the token of a submitter who is logged in, until the browser is closed. The pages
@@ -75,19 +73,11 @@ func (p *Pages) batches(w http.ResponseWriter, r *http.Request) {
 		if failed == nil {
 			var t wire.Token
 			t, failed = c.Limits(r.Context())
-			data["Limits"] = allowance.Lines(t)
-			showHeld(data, t)
+			data["Limits"], data["Held"] = allowance.Lines(t), t.Held
 		}
 		err = errors.Join(err, failed)
 	}
 	p.showBatches(w, r, "batches.html", data, err)
-}
-
-// showHeld adds the reason why a token's waiting jobs are not sent, if there is one.
-func showHeld(data map[string]any, t wire.Token) {
-	if why := allowance.Held(t, time.Now()); why.Is() {
-		data["Held"] = why
-	}
 }
 
 // batch shows one batch, and cancels it if asked to.
@@ -115,7 +105,7 @@ func (p *Pages) batch(w http.ResponseWriter, r *http.Request) {
 		}
 		if b.Held != "" {
 			if t, err := c.Limits(r.Context()); err == nil {
-				showHeld(data, t)
+				data["Held"] = t.Held
 			}
 		}
 		data["Failed"], err = failed(r, c, id)
@@ -221,14 +211,10 @@ func (p *Pages) keepToken(w http.ResponseWriter, token string) {
 // showBatches shows a page with an error of the API, if there is one.
 func (p *Pages) showBatches(w http.ResponseWriter, r *http.Request, page string, data map[string]any, err error) {
 	code := http.StatusOK
-	if _, ok := errors.AsType[*account.Refusal](err); ok {
+	if err != nil {
 		code = http.StatusUnprocessableEntity
 	}
-	err = explained(data, err)
-	if fault, ok := errors.AsType[*wire.Fault](err); ok {
-		text := fault.Error()
-		data["Error"], code = strings.ToUpper(text[:1])+text[1:]+".", http.StatusUnprocessableEntity
-	} else if err != nil {
+	if err := explained(data, err); err != nil {
 		p.fail(w, r, err)
 		return
 	}

@@ -167,7 +167,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, code int, name stri
 		case words.Text:
 			data[key] = v.In(l)
 		case *account.Refusal:
-			data[key] = sentence(v, l)
+			data[key] = refused(v, l)
 		}
 	}
 	if data["Error"] != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/web/account"
 )
 
@@ -21,15 +22,23 @@ func explained(data map[string]any, err error) error {
 		data["Error"] = refused
 		return nil
 	}
+	if fault, ok := errors.AsType[*wire.Fault](err); ok { // in the visitor's language
+		data["Error"] = sentence(fault.Error())
+		return nil
+	}
 	return err
 }
 
-// sentence returns a refusal as a sentence in a language.
-func sentence(e *account.Refusal, l words.Language) string {
+// refused returns a refusal as a sentence in a language.
+func refused(e *account.Refusal, l words.Language) string {
 	if e.Num == protocol.ErrNumBadPassword {
 		return words.T("The e-mail address or password is wrong.").In(l)
 	}
-	s := e.Text.In(l)
-	first, size := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(first)) + s[size:] + "."
+	return sentence(e.Text.In(l))
+}
+
+// sentence returns a reason as a sentence.
+func sentence(reason string) string {
+	first, size := utf8.DecodeRuneInString(reason)
+	return string(unicode.ToUpper(first)) + reason[size:] + "."
 }
