@@ -93,7 +93,7 @@ func (l *Layer) take(lines tomlfile.Lines, p *Prefs, table string) error {
 		}
 		v := k.Get(p)
 		if !(v >= k.Least && v <= k.Most) {
-			errs = append(errs, lines.Errorf(table+k.Name, "%v is not between %v and %v", v, k.Least, k.Most))
+			errs = append(errs, lines.Fault(table+k.Name, outside(v, k.Least, k.Most)))
 		}
 		l.Values[k.Name] = v
 	}
@@ -106,7 +106,7 @@ func (l *Layer) take(lines tomlfile.Lines, p *Prefs, table string) error {
 			if lines.Has(prefix + name) {
 				any = true
 				if !(v >= 0 && v <= 24) {
-					errs = append(errs, lines.Errorf(prefix+name, "%v is not between 0 and 24", v))
+					errs = append(errs, lines.Fault(prefix+name, outside(v, 0, 24)))
 				}
 			}
 		}

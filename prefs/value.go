@@ -1,8 +1,6 @@
 package prefs
 
 import (
-	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -25,7 +23,7 @@ func Value(name, text string) (float64, error) {
 		case "no", "false", "off", "0":
 			return 0, nil
 		}
-		return 0, fmt.Errorf("%s: %q is neither yes nor no", name, text)
+		return 0, words.Refuse(words.T("{key}: {value} is neither yes nor no", "key", name, "value", strconv.Quote(text)))
 	}
 	number := text
 	for _, unit := range []string{k.Unit, "%"} {
@@ -35,7 +33,8 @@ func Value(name, text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is not a number of %s; %s", name, text, k.Unit, cmp.Or(tomlfile.Decimal(number), "write for example "+words.Float(k.Default)))
+		return 0, words.Refuse(words.T("{key}: {value} is not a number of {unit}; {remedy}", "key", name, "value", strconv.Quote(text),
+			"unit", words.T(k.Unit), "remedy", words.Or(tomlfile.Decimal(number), words.T("write for example {value}", "value", k.Default))))
 	}
 	return v, Check(name, &v)
 }
@@ -47,9 +46,14 @@ func Check(name string, value *float64) error {
 		return err
 	}
 	if value != nil && !(*value >= k.Least && *value <= k.Most) {
-		return fmt.Errorf("%s: %s is not between %s and %s", name, words.Float(*value), words.Float(k.Least), words.Float(k.Most))
+		return tomlfile.Lines{}.Fault(name, outside(*value, k.Least, k.Most))
 	}
 	return nil
+}
+
+// outside is the fault of a value outside of its range.
+func outside(value, least, most float64) words.Text {
+	return words.T("{value} is not between {least} and {most}", "value", value, "least", least, "most", most)
 }
 
 func find(name string) (*Key, error) {
@@ -57,7 +61,7 @@ func find(name string) (*Key, error) {
 		return k, nil
 	}
 	if strings.Contains(name, ".") {
-		return nil, fmt.Errorf("%s: a preference of a day or a venue can only be set in prefs.toml: starling prefs edit", name)
+		return nil, words.Refuse(words.T("{key}: a preference of a day or a venue can only be set in prefs.toml: starling prefs edit", "key", name))
 	}
 	var names []string
 	for _, k := range keys {

@@ -13,7 +13,7 @@ const maxName = 255 // bytes, of names and URLs
 
 // CanonicalMasterURL returns the form in which a project's master URL is compared and stored:
 // scheme http or https, lower-case host, single slashes, a final slash. It refuses URLs that
-// BOINC's clients refuse, so that all of them can attach to a project with such a URL.
+// BOINC's clients refuse, with a *URLError, so that all of them can attach to a project with such a URL.
 func CanonicalMasterURL(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	scheme, rest, ok := strings.Cut(s, "://")
@@ -25,7 +25,7 @@ func CanonicalMasterURL(s string) (string, error) {
 	case strings.EqualFold(scheme, "http"):
 		scheme = "http"
 	default:
-		return "", fmt.Errorf("master URL %.100q: want http:// or https://", s)
+		return "", badURL(s, "want http:// or https://", "")
 	}
 	rest = strings.TrimLeft(rest, "/")
 	for strings.Contains(rest, "//") {
@@ -36,26 +36,41 @@ func CanonicalMasterURL(s string) (string, error) {
 	}
 	host, path, _ := strings.Cut(rest, "/")
 	if i := strings.IndexByte(host, '.'); i < 1 || i == len(host)-1 {
-		return "", fmt.Errorf("master URL %.100q: the host needs a dot for BOINC's clients (127.0.0.1 rather than localhost)", s)
+		return "", badURL(s, "the host needs a dot for BOINC's clients (127.0.0.1 rather than localhost)", "")
 	}
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
 		if n, err := strconv.ParseUint(host[i+1:], 10, 16); err != nil || n == 0 {
-			return "", fmt.Errorf("master URL %.100q: the port is not a number from 1 to 65535", s)
+			return "", badURL(s, "the port is not a number from 1 to 65535", "")
 		}
 	}
 	for _, c := range rest {
 		if c <= ' ' || c >= 0x7f || strings.ContainsRune("<>\"'`\\", c) {
-			return "", fmt.Errorf("master URL %.100q: character %q is not allowed", s, c)
+			return "", badURL(s, "character {value} is not allowed", strconv.QuoteRune(c))
 		}
 	}
 	if strings.ContainsAny(rest, "?#@") {
-		return "", fmt.Errorf("master URL %.100q: a query, fragment or user name is not part of it", s)
+		return "", badURL(s, "a query, fragment or user name is not part of it", "")
 	}
 	u := scheme + "://" + strings.ToLower(host) + "/" + path
 	if len(u) > maxName {
 		return "", fmt.Errorf("master URL of %d bytes is too long (at most %d)", len(u), maxName)
 	}
 	return u, nil
+}
+
+// A URLError is the fault of an address that cannot be a master URL.
+type URLError struct {
+	URL   string // quoted, and shortened if it is long
+	Fault string // in which {value} is the place of Value
+	Value string
+}
+
+func (e *URLError) Error() string {
+	return "master URL " + e.URL + ": " + strings.ReplaceAll(e.Fault, "{value}", e.Value)
+}
+
+func badURL(s, fault, value string) error {
+	return &URLError{fmt.Sprintf("%.100q", s), fault, value}
 }
 
 // EscapeURL turns a master URL into the name of the project's folder and files: the URL without

@@ -88,17 +88,15 @@ func Diagnose(err error, masterURL string, now time.Time) reason.Reason {
 
 // Text returns the text of an error for the person who asked for something just now: why the
 // server gave no usable reply, according to Diagnose, or its refusal in its own words. An error that is
-// not a Client's has the text of words.Explain or else of sysfault.Plain.
+// not a Client's, or has a text from words.Explain, has the text of sysfault.Text.
 func Text(err error, now time.Time) words.Text {
 	if err == nil {
 		return words.Text{}
 	}
-	if text, ok := words.Explanation(err); ok {
-		return text
-	}
+	_, explained := words.Explanation(err)
 	e, ok := errors.AsType[*Error](err)
-	if !ok {
-		return words.Plain(sysfault.Plain(err))
+	if explained || !ok {
+		return sysfault.Text(err)
 	}
 	text := Diagnose(err, e.URL, now).Text(now)
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {

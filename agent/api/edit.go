@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -68,7 +69,7 @@ func (a *API) SetPref(ctx context.Context, name string, value *float64) error {
 func (a *API) SetShare(ctx context.Context, masterURL string, share float64) error {
 	err := a.ChangeAccount(ctx, masterURL, func(o *settings.Override) { o.ResourceShare = &share })
 	if err != nil {
-		return fmt.Errorf("resource share of %s: %w", masterURL, err)
+		return words.Explain(err, words.T("resource share of {url}: {why}", "url", masterURL, "why", sysfault.Text(err)))
 	}
 	a.core.Log.Info("resource share set by user", "project", masterURL, "share", share)
 	return nil

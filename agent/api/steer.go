@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -75,7 +75,7 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 		case control.FinishProject:
 			return a.rules.Hasten(p, time.Now())
 		default:
-			return fmt.Errorf("unknown action %q for a project", what)
+			return words.Refuse(words.T("unknown action {action} for a project", "action", strconv.Quote(string(what))))
 		}
 	})
 }
@@ -155,7 +155,7 @@ func mark(r *state.Result, what control.TaskAction, now time.Time) error {
 		return nil
 	case control.AbortTask:
 	}
-	return fmt.Errorf("unknown action %q for a task", what)
+	return words.Refuse(words.T("unknown action {action} for a task", "action", strconv.Quote(string(what))))
 }
 
 // SteerTasks carries out a person's request for many tasks, all with one write to disk, and returns
@@ -213,7 +213,7 @@ func (a *API) findTask(project, name string) (key string, r state.Result, err er
 // preferences apply again.
 func (a *API) SetMode(ctx context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
 	if d < 0 { // ModeFor would take it for no limit
-		return errors.New("the time for a mode is negative; give a time above 0, or 0 to keep it until it is changed")
+		return words.Refuse(words.T("the time for a mode is negative; give a time above 0, or 0 to keep it until it is changed"))
 	}
 	return a.core.Do(ctx, func() error {
 		m := prefs.ModeFor(kind, d, time.Now())
@@ -226,7 +226,7 @@ func (a *API) SetMode(ctx context.Context, what control.Activity, kind prefs.Mod
 		case control.GPUs:
 			h.GPUMode = m
 		default:
-			return fmt.Errorf("unknown activity %q; the mode is set of computing, network or gpu", what)
+			return words.Refuse(words.T("unknown activity {activity}; the mode is set of computing, network or gpu", "activity", strconv.Quote(string(what))))
 		}
 		return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Hosts.Put(tx, state.Self, h) })
 	})
@@ -242,7 +242,7 @@ func (a *API) SteerTransfer(ctx context.Context, project, name string, abort boo
 		all := a.core.DB.Wanted()
 		i := slices.IndexFunc(all, func(w state.WantedFile) bool { return w.Key == key })
 		if i < 0 {
-			return errors.New("No such file") //nolint:staticcheck // tools compare the text
+			return words.Refuse(words.T("No such file")) // tools compare the text
 		}
 		f := all[i].File
 		f.NextTry = time.Time{}

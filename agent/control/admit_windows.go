@@ -6,12 +6,14 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // admission returns the remedy for a user whose requests the agent refuses.
-func admission(dataDir string) string {
-	return `try again in a terminal that was opened with "Run as administrator". To control the agent yourself, have an administrator run: icacls "` +
-		dataDir + `" /grant "` + os.Getenv("USERNAME") + `:(OI)(CI)M" and then: starling service restart`
+func admission(dataDir string) words.Text {
+	return words.T("try again in a terminal that was opened with \"Run as administrator\". To control the agent yourself, have an administrator run: icacls \"{dir}\" /grant \"{user}:(OI)(CI)M\" and then: starling service restart",
+		"dir", dataDir, "user", os.Getenv("USERNAME"))
 }
 
 // modify are the rights to do anything with a file except changing its permissions.

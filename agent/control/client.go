@@ -24,20 +24,35 @@ import (
 )
 
 // ErrNotRunning means that no agent answers in the data directory.
-var ErrNotRunning = errors.New("no agent is running")
+var ErrNotRunning = words.Refuse(words.T("no agent is running"))
 
 // ErrUnresponsive means that an agent is running, but did not answer.
-var ErrUnresponsive = errors.New("an agent is running but does not respond")
+var ErrUnresponsive = words.Refuse(words.T("an agent is running but does not respond"))
 
 // ErrEnded means that the agent ended, or was ended, before its answer was complete.
-var ErrEnded = errors.New("the agent ended before it had answered; see its log")
+var ErrEnded = words.Refuse(words.T("the agent ended before it had answered; see its log"))
 
 // ErrVersion means that the agent is of a version that does not have the request, or answers it
 // differently.
-var ErrVersion = errors.New("the running agent is of another version, which cannot do this: restart it if Starling was upgraded, else upgrade the older of the two")
+var ErrVersion = words.Refuse(words.T("the running agent is of another version, which cannot do this: restart it if Starling was upgraded, else upgrade the older of the two"))
 
 // ErrForbidden means that there is an agent, or may be one, that this user may not control.
 var ErrForbidden = errors.New("permission denied")
+
+// Forbidden returns ErrForbidden with the reason.
+func Forbidden(why words.Text) error {
+	return words.Explain(ErrForbidden, words.T("permission denied: {why}", "why", why))
+}
+
+// Unresponsive returns ErrUnresponsive for the agent of a data directory.
+func Unresponsive(dataDir string) error {
+	return words.Explain(ErrUnresponsive, words.T("an agent is running but does not respond in {dir}; see its log", "dir", dataDir))
+}
+
+// otherVersion returns ErrVersion with a detail.
+func otherVersion(detail string) error {
+	return words.Explain(ErrVersion, words.And(sysfault.Text(ErrVersion), words.Plain(detail)))
+}
 
 // A Client talks to the agent of a data directory. Its methods may be called concurrently. Each
 // returns ErrNotRunning without an agent, and ErrForbidden if this user may not control it.
@@ -48,11 +63,11 @@ func NewClient(dataDir string) *Client {
 	connect := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := dialStarted(ctx, dataDir)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, fmt.Errorf("%w: %s belongs to another user; %s", ErrForbidden, dataDir, admission(dataDir))
+			return nil, Forbidden(words.T("{dir} belongs to another user; {remedy}", "dir", dataDir, "remedy", admission(dataDir)))
 		} else if errors.Is(err, ErrForbidden) || errors.Is(err, ErrUnresponsive) {
 			return nil, err
 		} else if err != nil {
-			return nil, fmt.Errorf("%w in %s", ErrNotRunning, dataDir)
+			return nil, words.Explain(ErrNotRunning, words.T("no agent is running in {dir}", "dir", dataDir))
 		}
 		return c, nil
 	}
@@ -73,7 +88,7 @@ func dialStarted(ctx context.Context, dataDir string) (net.Conn, error) {
 			return nil, err
 		}
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("%w in %s; see its log", ErrUnresponsive, dataDir)
+			return nil, Unresponsive(dataDir)
 		}
 		select {
 		case <-ctx.Done():
@@ -187,10 +202,10 @@ func (c *Client) call(ctx context.Context, method, name string, q url.Values, in
 	if resp.StatusCode != http.StatusOK {
 		var refusal struct{ Error string }
 		if err := json.NewDecoder(resp.Body).Decode(&refusal); err != nil || refusal.Error == "" {
-			return fmt.Errorf("%w (HTTP %d)", ErrVersion, resp.StatusCode)
+			return otherVersion(fmt.Sprintf("(HTTP %d)", resp.StatusCode))
 		}
 		if resp.StatusCode == http.StatusForbidden {
-			return fmt.Errorf("%w: %s", ErrForbidden, refusal.Error)
+			return Forbidden(words.Plain(refusal.Error))
 		}
 		return errors.New(refusal.Error)
 	}
@@ -212,11 +227,11 @@ func unanswered(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return err
 	case badText, badType:
-		return fmt.Errorf("%w (%w)", ErrVersion, err)
+		return otherVersion(fmt.Sprintf("(%v)", err))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), sysfault.Lost(err):
 		return ErrEnded
 	case isNet && late.Timeout():
-		return fmt.Errorf("%w; see its log", ErrUnresponsive)
+		return words.Explain(ErrUnresponsive, words.T("an agent is running but does not respond; see its log"))
 	}
 	return err
 }

@@ -22,6 +22,8 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -204,6 +206,40 @@ func TestClientAndServer(t *testing.T) {
 	}
 	if _, err := c.Status(t.Context()); err == nil || errors.Is(err, control.ErrNotRunning) {
 		t.Errorf("status: got %v", err)
+	}
+}
+
+// A refusal is in the language that the caller asks for, and English for a caller without one.
+func TestLanguageOfRefusals(t *testing.T) {
+	dir := dataDir(t)
+	serve(t, dir, &agent{err: words.Refuse(words.T("the agent is stopping"))})
+	client := control.NewClient(dir)
+	for language, want := range map[words.Language]string{"de": "Der Agent wird gerade beendet", "en": "the agent is stopping"} {
+		if err := client.Detach(words.With(t.Context(), language), "http://p.example/"); err == nil || err.Error() != want {
+			t.Errorf("in %s: got %v, want %s", language, err, want)
+		}
+	}
+	rec := httptest.NewRecorder()
+	control.Handler(&agent{err: errors.New("x")}).ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/v1/mode", strings.NewReader("")))
+	if want := `{"error":"unknown mode \"\"; use always, auto or never\ntime: invalid duration \"\""}`; strings.TrimSpace(rec.Body.String()) != want {
+		t.Errorf("without a language: got %s, want %s", rec.Body, want)
+	}
+}
+
+// The client's own errors can be translated, and are of their kinds.
+func TestLanguageOfErrors(t *testing.T) {
+	dir := dataDir(t)
+	err := control.NewClient(dir).Reload(t.Context())
+	if got, want := sysfault.Text(err).In("de"), "In "+dir+" läuft kein Agent"; !errors.Is(err, control.ErrNotRunning) || got != want {
+		t.Errorf("got %v, in German %q, want %q", err, got, want)
+	}
+	err = control.Unresponsive("/d")
+	if want := "an agent is running but does not respond in /d; see its log"; !errors.Is(err, control.ErrUnresponsive) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	err = control.Forbidden(words.Plain("no"))
+	if got := sysfault.Text(err).In("de"); !errors.Is(err, control.ErrForbidden) || err.Error() != "permission denied: no" || got != "Keine Berechtigung: no" {
+		t.Errorf("got %v, in German %q", err, got)
 	}
 }
 

@@ -57,7 +57,7 @@ func desktopRoutes(mux *http.ServeMux, v Viewer) {
 				d.Running++
 			}
 		}
-		answer(w, d, err)
+		answer(w, r, d, err)
 	})
 }
 

@@ -2,12 +2,13 @@ package control
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // A Drainer brings the computer to rest without losing work, and ends the agent.
@@ -37,7 +38,8 @@ func ParseDrainScope(s string) (decide.DrainScope, error) {
 	case decide.DrainRunning, decide.DrainCheckpoint, decide.DrainAll, "":
 		return scope, nil
 	}
-	return "", fmt.Errorf("unknown scope %q of a drain; use %s, %s or %s", s, decide.DrainRunning, decide.DrainCheckpoint, decide.DrainAll)
+	return "", words.Refuse(words.T("unknown scope {scope} of a drain; use {running}, {checkpoint} or {all}", "scope", strconv.Quote(s),
+		"running", string(decide.DrainRunning), "checkpoint", string(decide.DrainCheckpoint), "all", string(decide.DrainAll)))
 }
 
 func drainRoutes(mux *http.ServeMux, a Drainer) {
@@ -46,10 +48,10 @@ func drainRoutes(mux *http.ServeMux, a Drainer) {
 		if err == nil {
 			err = a.Drain(r.Context(), scope)
 		}
-		answer(w, struct{}{}, err)
+		answer(w, r, struct{}{}, err)
 	})
-	mux.HandleFunc("POST /v1/quit", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, struct{}{}, nil)
+	mux.HandleFunc("POST /v1/quit", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, r, struct{}{}, nil)
 		a.Quit()
 	})
 }

@@ -29,7 +29,7 @@ const maxPrefsFile = 1 << 20
 
 func editRoutes(mux *http.ServeMux, e Editor) {
 	mux.HandleFunc("GET /v1/check", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, e.Check(r.Context()))
+		answer(w, r, struct{}{}, e.Check(r.Context()))
 	})
 	mux.HandleFunc("GET /v1/prefs/file", show(e.PrefsFile))
 	mux.HandleFunc("POST /v1/prefs/file", func(w http.ResponseWriter, r *http.Request) {
@@ -38,26 +38,26 @@ func editRoutes(mux *http.ServeMux, e Editor) {
 		if err == nil {
 			err = e.SetPrefsFile(r.Context(), r.PostFormValue("text"))
 		}
-		answer(w, struct{}{}, err)
+		answer(w, r, struct{}{}, err)
 	})
 	mux.HandleFunc("POST /v1/prefs/set", func(w http.ResponseWriter, r *http.Request) {
 		var value *float64
 		if text := r.PostFormValue("value"); text != "" {
 			v, err := strconv.ParseFloat(text, 64)
 			if err != nil {
-				answer(w, nil, err)
+				answer(w, r, nil, err)
 				return
 			}
 			value = &v
 		}
-		answer(w, struct{}{}, e.SetPref(r.Context(), r.PostFormValue("name"), value))
+		answer(w, r, struct{}{}, e.SetPref(r.Context(), r.PostFormValue("name"), value))
 	})
 	mux.HandleFunc("POST /v1/share", func(w http.ResponseWriter, r *http.Request) {
 		share, err := strconv.ParseFloat(r.PostFormValue("share"), 64)
 		if err == nil {
 			err = e.SetShare(r.Context(), r.PostFormValue("project"), share)
 		}
-		answer(w, struct{}{}, err)
+		answer(w, r, struct{}{}, err)
 	})
 }
 

@@ -117,7 +117,7 @@ func page[T any](ask func(context.Context, HistoryQuery) (T, error)) http.Handle
 		if err == nil {
 			v, err = ask(r.Context(), q)
 		}
-		answer(w, v, err)
+		answer(w, r, v, err)
 	}
 }
 

@@ -2,9 +2,10 @@ package control
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // Local has the requests that are only answered to people at this computer. A nil field switches a
@@ -24,19 +25,19 @@ type Dashboard interface {
 	Ticket() string
 }
 
-var errNoDashboard = errors.New("the agent has no dashboard: its port is 0 or already in use (see the log); choose another with dashboard_port in starling.toml")
+var errNoDashboard = words.Refuse(words.T("the agent has no dashboard: its port is 0 or already in use (see the log); choose another with dashboard_port in starling.toml"))
 
 func (l Local) routes(mux *http.ServeMux) {
 	remoteRoutes(mux, l.Remote)
-	mux.HandleFunc("POST /v1/dashboard", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("POST /v1/dashboard", func(w http.ResponseWriter, r *http.Request) {
 		if l.Dashboard == nil {
-			answer(w, nil, errNoDashboard)
+			answer(w, r, nil, errNoDashboard)
 			return
 		}
-		answer(w, l.Dashboard.Ticket(), nil)
+		answer(w, r, l.Dashboard.Ticket(), nil)
 	})
 	if l.Doctor != nil {
-		mux.HandleFunc("GET /v1/doctor", func(w http.ResponseWriter, r *http.Request) { answer(w, l.Doctor(r.Context()), nil) })
+		mux.HandleFunc("GET /v1/doctor", func(w http.ResponseWriter, r *http.Request) { answer(w, r, l.Doctor(r.Context()), nil) })
 	}
 }
 

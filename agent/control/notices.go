@@ -36,7 +36,7 @@ type Noticer interface {
 func noticeRoutes(mux *http.ServeMux, n Noticer) {
 	mux.HandleFunc("GET /v1/notices", func(w http.ResponseWriter, r *http.Request) {
 		all, err := n.Notices(r.Context(), r.URL.Query().Get("project"))
-		answer(w, all, err)
+		answer(w, r, all, err)
 	})
 }
 

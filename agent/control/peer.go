@@ -2,8 +2,6 @@ package control
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -12,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/starling-grid/starling/internal/peercred"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // A peer is the user at the other end of the socket, as the system reports it.
@@ -36,13 +35,11 @@ func admit(group string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		text := "cannot determine which user is asking"
+		text := words.T("cannot determine which user is asking")
 		if known {
 			text = p.refusal(group)
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusForbidden)
-		_ = json.NewEncoder(w).Encode(map[string]string{"error": text})
+		Refuse(w, r, http.StatusForbidden, words.Refuse(text))
 	})
 }
 
@@ -67,14 +64,14 @@ func (p peer) in(group string) bool {
 	return err == nil && slices.Contains(all, g.Gid)
 }
 
-func (p peer) refusal(group string) string {
+func (p peer) refusal(group string) words.Text {
 	name := "user " + strconv.Itoa(p.UID)
 	if u, err := user.LookupId(strconv.Itoa(p.UID)); err == nil {
 		name = u.Username
 	}
 	if group == "" {
-		return fmt.Sprintf("this agent belongs to another user, not to %s", name)
+		return words.T("this agent belongs to another user, not to {user}", "user", name)
 	}
-	return fmt.Sprintf("this computer's agent can be controlled by root and members of the group %s, and %s is not a member; "+
-		"an administrator can add you, which takes effect at once, with: sudo usermod -aG %s %s. To start your own agent: starling run", group, name, group, name)
+	return words.T("this computer's agent can be controlled by root and members of the group {group}, and {user} is not a member; "+
+		"an administrator can add you, which takes effect at once, with: sudo usermod -aG {group} {user}. To start your own agent: starling run", "group", group, "user", name)
 }

@@ -38,7 +38,7 @@ func TestWhoMaySteer(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", c.who, got, c.want)
 		}
 	}
-	if got := other.refusal("starling"); !strings.Contains(got, "sudo usermod -aG starling nobody") {
+	if got := other.refusal("starling").String(); !strings.Contains(got, "sudo usermod -aG starling nobody") {
 		t.Errorf("a refusal that does not say what to do: %q", got)
 	}
 }

@@ -2,10 +2,11 @@ package control
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // A Remote is the door for other computers. Its methods may be called concurrently.
@@ -36,7 +37,7 @@ type Paired struct {
 // noRemote is the door that stays shut.
 type noRemote struct{}
 
-var errNoRemote = errors.New("remote control is off: set remote_port = 31419 in starling.toml and restart the agent")
+var errNoRemote = words.Refuse(words.T("remote control is off: set remote_port = 31419 in starling.toml and restart the agent"))
 
 func (noRemote) Invite() (Invitation, error) { return Invitation{}, errNoRemote }
 func (noRemote) Paired() ([]Paired, error)   { return nil, errNoRemote }
@@ -47,16 +48,16 @@ func remoteRoutes(mux *http.ServeMux, door Remote) {
 	if door == nil {
 		door = noRemote{}
 	}
-	mux.HandleFunc("POST /v1/remote/invite", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("POST /v1/remote/invite", func(w http.ResponseWriter, r *http.Request) {
 		i, err := door.Invite()
-		answer(w, i, err)
+		answer(w, r, i, err)
 	})
-	mux.HandleFunc("GET /v1/remote", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /v1/remote", func(w http.ResponseWriter, r *http.Request) {
 		all, err := door.Paired()
-		answer(w, all, err)
+		answer(w, r, all, err)
 	})
 	mux.HandleFunc("POST /v1/remote/revoke", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, door.Revoke(r.PostFormValue("name")))
+		answer(w, r, struct{}{}, door.Revoke(r.PostFormValue("name")))
 	})
 }
 

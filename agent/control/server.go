@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/internal/negotiate"
 	"github.com/starling-grid/starling/internal/peercred"
 	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -71,7 +71,7 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, l Local, log *sl
 	mux := routes(a)
 	l.routes(mux)
 	srv := &http.Server{
-		Handler: admit(group, negotiate.Language(mux)), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second,
+		Handler: negotiate.Language(admit(group, mux)), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	go func() {
@@ -84,16 +84,16 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, l Local, log *sl
 }
 
 // Handler answers the same requests as the socket, except those that admit others. It admits
-// everybody: access control is the caller's business. It answers in the language of the header
-// Accept-Language.
-func Handler(a Agent) http.Handler { return negotiate.Language(routes(a)) }
+// everybody: access control is the caller's business. It answers in the language of a request's
+// context, see words.With.
+func Handler(a Agent) http.Handler { return routes(a) }
 
 func routes(a Agent) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/{$}", func(w http.ResponseWriter, _ *http.Request) { answer(w, struct{}{}, nil) })
+	mux.HandleFunc("GET /v1/{$}", func(w http.ResponseWriter, r *http.Request) { answer(w, r, struct{}{}, nil) })
 	mux.HandleFunc("GET /v1/status", show(a.Status))
 	mux.HandleFunc("POST /v1/reload", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, a.Reload(r.Context()))
+		answer(w, r, struct{}{}, a.Reload(r.Context()))
 	})
 	mux.HandleFunc("GET /v1/decision", show(a.Decision))
 	mux.HandleFunc("GET /v1/prefs", show(a.Prefs))
@@ -103,13 +103,13 @@ func routes(a Agent) *http.ServeMux {
 		if err == nil {
 			l, err = a.Log(r.Context(), max(0, after))
 		}
-		answer(w, l, err)
+		answer(w, r, l, err)
 	})
 	mux.HandleFunc("POST /v1/project", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, a.SteerProject(r.Context(), r.PostFormValue("project"), ProjectAction(r.PostFormValue("action"))))
+		answer(w, r, struct{}{}, a.SteerProject(r.Context(), r.PostFormValue("project"), ProjectAction(r.PostFormValue("action"))))
 	})
 	mux.HandleFunc("POST /v1/task", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, a.SteerTask(r.Context(), r.PostFormValue("project"), r.PostFormValue("task"), TaskAction(r.PostFormValue("action"))))
+		answer(w, r, struct{}{}, a.SteerTask(r.Context(), r.PostFormValue("project"), r.PostFormValue("task"), TaskAction(r.PostFormValue("action"))))
 	})
 	mux.HandleFunc("POST /v1/mode", func(w http.ResponseWriter, r *http.Request) {
 		kind, errKind := ParseMode(r.PostFormValue("mode"))
@@ -122,26 +122,26 @@ func routes(a Agent) *http.ServeMux {
 			}
 			err = a.SetMode(r.Context(), what, kind, d)
 		}
-		answer(w, struct{}{}, err)
+		answer(w, r, struct{}{}, err)
 	})
 	mux.HandleFunc("POST /v1/attach", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, a.Attach(r.Context(), r.PostFormValue("project"), protocol.Authenticator(r.PostFormValue("key"))))
+		answer(w, r, struct{}{}, a.Attach(r.Context(), r.PostFormValue("project"), protocol.Authenticator(r.PostFormValue("key"))))
 	})
 	mux.HandleFunc("POST /v1/detach", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, a.Detach(r.Context(), r.PostFormValue("project")))
+		answer(w, r, struct{}{}, a.Detach(r.Context(), r.PostFormValue("project")))
 	})
 	mux.HandleFunc("POST /v1/manager/join", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), managerPatience)
 		defer cancel()
-		answer(w, struct{}{}, a.JoinManager(ctx, r.PostFormValue("url"), r.PostFormValue("login"), r.PostFormValue("passwd_hash")))
+		answer(w, r, struct{}{}, a.JoinManager(ctx, r.PostFormValue("url"), r.PostFormValue("login"), r.PostFormValue("passwd_hash")))
 	})
 	mux.HandleFunc("POST /v1/manager/sync", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), managerPatience)
 		defer cancel()
-		answer(w, struct{}{}, a.SyncManager(ctx))
+		answer(w, r, struct{}{}, a.SyncManager(ctx))
 	})
 	mux.HandleFunc("POST /v1/manager/leave", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, a.LeaveManager(r.Context(), r.PostFormValue("detach") == "true"))
+		answer(w, r, struct{}{}, a.LeaveManager(r.Context(), r.PostFormValue("detach") == "true"))
 	})
 	drainRoutes(mux, a)
 	historyRoutes(mux, a)
@@ -162,7 +162,7 @@ func ParseMode(s string) (prefs.ModeKind, error) {
 			return kind, nil
 		}
 	}
-	return prefs.Auto, fmt.Errorf("unknown mode %q; use always, auto or never", s)
+	return prefs.Auto, words.Refuse(words.T("unknown mode {mode}; use always, auto or never", "mode", strconv.Quote(s)))
 }
 
 var modeNames = map[prefs.ModeKind]string{prefs.Auto: "auto", prefs.Always: "always", prefs.Never: "never"}
@@ -174,15 +174,23 @@ func ModeName(kind prefs.ModeKind) string { return modeNames[kind] }
 func show[T any](ask func(context.Context) (T, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := ask(r.Context())
-		answer(w, v, err)
+		answer(w, r, v, err)
 	}
 }
 
-func answer(w http.ResponseWriter, v any, err error) {
-	w.Header().Set("Content-Type", "application/json")
+// answer answers with a value, or with the error in the language of the request.
+func answer(w http.ResponseWriter, r *http.Request, v any, err error) {
 	if err != nil {
-		w.WriteHeader(http.StatusUnprocessableEntity)
-		v = map[string]string{"error": sysfault.Plain(err)}
+		Refuse(w, r, http.StatusUnprocessableEntity, err)
+		return
 	}
+	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // a caller that has gone does not need an answer
+}
+
+// Refuse answers with the text of an error, in the language of the request's context.
+func Refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": sysfault.Text(err).In(words.LanguageOf(r.Context()))})
 }

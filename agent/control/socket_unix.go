@@ -9,6 +9,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // SocketName is the socket's name in the data directory.
@@ -22,7 +24,7 @@ func dial(ctx context.Context, dataDir string) (net.Conn, error) {
 }
 
 // admission returns the remedy for a user whose requests the agent refuses.
-func admission(string) string { return "try again with sudo" }
+func admission(string) words.Text { return words.T("try again with sudo") }
 
 // listen makes the socket. With open, other users than the agent's may connect to it. A socket that
 // an earlier agent left behind is replaced.

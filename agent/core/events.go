@@ -2,8 +2,9 @@ package core
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // An Event is something that has happened outside of the loop, which takes it in: each
@@ -13,8 +14,8 @@ type Event interface {
 	Event() string
 }
 
-// errStopping is the answer of an agent that ends.
-var errStopping = errors.New("the agent is stopping")
+// ErrStopping is the answer of an agent that ends.
+var ErrStopping = words.Refuse(words.T("the agent is stopping"))
 
 // Asked is an event: someone asked for something.
 type Asked struct {
@@ -65,7 +66,7 @@ func through[E any](ctx context.Context, c *Core, loop chan<- E, e E, done <-cha
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-c.Ctx.Done():
-		return errStopping
+		return ErrStopping
 	}
 	select {
 	case err := <-done:
@@ -73,7 +74,7 @@ func through[E any](ctx context.Context, c *Core, loop chan<- E, e E, done <-cha
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-c.Ctx.Done():
-		return errStopping
+		return ErrStopping
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -128,7 +130,7 @@ func RestoreAccount(dataDir, masterURL string) error {
 	from := detachedPath(dataDir, masterURL)
 	f, err := readAccountFile(from)
 	if err != nil {
-		return fmt.Errorf("%s: cannot attach again: %w", masterURL, err)
+		return words.Explain(err, words.T("{url}: cannot attach again: {why}", "url", masterURL, "why", sysfault.Text(err)))
 	}
 	to := AccountPath(dataDir, masterURL)
 	if _, err := os.Lstat(to); err == nil {

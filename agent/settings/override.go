@@ -2,7 +2,6 @@ package settings
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
@@ -93,13 +93,13 @@ func parseOverride(path string, src []byte) (o Override, err error) {
 // check returns the faults of the values.
 func (o Override) check(lines tomlfile.Lines) error {
 	if s := o.ResourceShare; s != nil && !validShare(*s) {
-		return lines.Errorf("resource_share", "%v is not between 0 and 1000000", *s)
+		return lines.Fault("resource_share", words.T("{value} is not between {least} and {most}", "value", *s, "least", 0, "most", 1000000))
 	}
 	if m := o.Manager; m != nil && m.ResourceShare != nil && !validShare(*m.ResourceShare) {
-		return lines.Errorf("manager.resource_share", "%v is not between 0 and 1000000", *m.ResourceShare)
+		return lines.Fault("manager.resource_share", words.T("{value} is not between {least} and {most}", "value", *m.ResourceShare, "least", 0, "most", 1000000))
 	}
 	if m := o.Manager; m != nil && m.Authenticator != "" && !validKey(m.Authenticator) {
-		return lines.Errorf("manager.authenticator", "not an account key")
+		return lines.Fault("manager.authenticator", words.T("not an account key"))
 	}
 	return checkApps(lines, o.MaxConcurrent, o.Apps)
 }
@@ -141,7 +141,7 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 // written if the result equals the intended values.
 func sameAgain(about string, wanted, read any, err error) error {
 	if err != nil {
-		return fmt.Errorf("nothing was changed: %w", err)
+		return words.Explain(err, words.T("nothing was changed: {why}", "why", sysfault.Text(err)))
 	}
 	encode := func(v any) string {
 		var b strings.Builder
@@ -149,7 +149,7 @@ func sameAgain(about string, wanted, read any, err error) error {
 		return b.String()
 	}
 	if encode(wanted) != encode(read) {
-		return fmt.Errorf("%s: nothing was changed, because a value has characters that the file cannot hold", about)
+		return words.Refuse(words.T("{about}: nothing was changed, because a value has characters that the file cannot hold", "about", about))
 	}
 	return nil
 }
@@ -164,10 +164,10 @@ func WritePrefsOverride(dataDir string, l prefs.Layer) error {
 	text := "# Computing preferences set by tools. They override " + PrefsFile + "; delete a line\n# to return to the value there.\n" + l.TOML()
 	read, err := prefs.Parse(PrefsOverrideFile, []byte(text), "")
 	if err == nil && (!maps.Equal(read.Values, l.Values) || !maps.Equal(read.Days, l.Days)) {
-		err = fmt.Errorf("%s: some of the values cannot be set", PrefsOverrideFile)
+		err = words.Refuse(words.T("{file}: some of the values cannot be set", "file", PrefsOverrideFile))
 	}
 	if err != nil {
-		return fmt.Errorf("nothing was changed: %w", err)
+		return words.Explain(err, words.T("nothing was changed: {why}", "why", sysfault.Text(err)))
 	}
 	return atomicfile.Write(path, []byte(text), 0o600)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
@@ -364,6 +365,16 @@ func validKey(key protocol.Authenticator) bool {
 	})
 }
 
+// MasterURL is protocol.CanonicalMasterURL for an address that a person wrote. Its error has a text for
+// people.
+func MasterURL(address string) (string, error) {
+	u, err := protocol.CanonicalMasterURL(address)
+	if e, ok := errors.AsType[*protocol.URLError](err); ok {
+		err = words.Explain(err, words.T("master URL {url}: {fault}", "url", e.URL, "fault", words.T(e.Fault, "value", e.Value)))
+	}
+	return u, err
+}
+
 // AccountPath returns the path of the account file of a project.
 func AccountPath(dataDir, masterURL string) string {
 	return filepath.Join(dataDir, AccountsDir, protocol.EscapeURL(masterURL)+".toml")
@@ -416,10 +427,10 @@ no_more_work = %v
 `, a.MasterURL, string(a.Authenticator), words.Float(a.ResourceShare), a.NoMoreWork)
 	read, err := parseAccount(a.MasterURL, []byte(text))
 	if err == nil && (read.MasterURL != a.MasterURL || read.Authenticator != a.Authenticator || read.ResourceShare != a.ResourceShare) {
-		err = fmt.Errorf("%s: use the address in its canonical form, %s", a.MasterURL, read.MasterURL)
+		err = words.Refuse(words.T("{url}: use the address in its canonical form, {canonical}", "url", a.MasterURL, "canonical", read.MasterURL))
 	}
 	if err != nil {
-		return fmt.Errorf("not attached: %w", err)
+		return words.Explain(err, words.T("not attached: {why}", "why", sysfault.Text(err)))
 	}
 	return atomicfile.Write(path, []byte(text), 0o600)
 }

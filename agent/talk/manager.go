@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 )
 
 // ErrOtherManager is the error if the agent already follows another account manager.
-var ErrOtherManager = errors.New("an account manager is already in use; leave it first")
+var ErrOtherManager = words.Refuse(words.T("an account manager is already in use; leave it first"))
 
 // JoinManager makes the agent follow an account manager from now on, if that answers and accepts
 // the account. It returns when the projects that it names are attached.
@@ -27,11 +26,11 @@ func (t *Talk) JoinManager(ctx context.Context, managerURL, login, passwdHash st
 	defer cancel()
 	c, err := t.Sched.ProjectConfig(look, managerURL)
 	if err == nil && !c.AccountManager {
-		return fmt.Errorf("%s is a project, not an account manager; attach to it with: starling attach %s", managerURL, managerURL)
+		return words.Refuse(words.T("{url} is a project, not an account manager; attach to it with: starling attach {url}", "url", managerURL))
 	} // without a statement of its kind, it may be a manager all the same
 	return t.withManager(ctx, func(m state.Manager) (state.Manager, error) {
 		if m.URL != "" && m.URL != managerURL {
-			return m, fmt.Errorf("%s: %w", m.URL, ErrOtherManager)
+			return m, words.Explain(ErrOtherManager, words.T("{url}: an account manager is already in use; leave it first", "url", m.URL))
 		}
 		m.URL, m.Login, m.PasswordHash, m.Authenticator = managerURL, login, passwdHash, ""
 		return m, nil
@@ -42,7 +41,7 @@ func (t *Talk) JoinManager(ctx context.Context, managerURL, login, passwdHash st
 func (t *Talk) SyncManager(ctx context.Context) error {
 	return t.withManager(ctx, func(m state.Manager) (state.Manager, error) {
 		if m.URL == "" {
-			return m, errors.New("no account manager is in use; join one with: starling manager join URL")
+			return m, words.Refuse(words.T("no account manager is in use; join one with: starling manager join URL"))
 		}
 		return m, nil
 	})
@@ -56,7 +55,7 @@ func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (stat
 		m, _ := t.DB.Managers.Get(state.Self)
 		m, err := choose(m)
 		if err == nil && t.manages {
-			err = errors.New("a request to the account manager is already in progress")
+			err = words.Refuse(words.T("a request to the account manager is already in progress"))
 		}
 		if err == nil {
 			t.askManager(ctx, m, done)
@@ -70,7 +69,7 @@ func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (stat
 	case err := <-done:
 		return err
 	case <-t.Ctx.Done():
-		return errors.New("the agent is stopping")
+		return core.ErrStopping
 	}
 }
 
@@ -80,7 +79,7 @@ func (t *Talk) LeaveManager(ctx context.Context, detach bool) error {
 	return t.Do(ctx, func() error {
 		m, _ := t.DB.Managers.Get(state.Self)
 		if m.URL == "" {
-			return errors.New("no account manager is in use")
+			return words.Refuse(words.T("no account manager is in use"))
 		}
 		err := t.DB.Update(func(tx *state.Tx) {
 			t.DB.Managers.Delete(tx, state.Self)
@@ -131,7 +130,7 @@ func (t *Talk) managerOver(e ManagerAnswered) {
 	t.manages = false
 	err := e.Err
 	if _, still := t.DB.Managers.Get(state.Self); e.Followed && !still {
-		err = errors.New("you left the account manager in the meantime")
+		err = words.Refuse(words.T("you left the account manager in the meantime"))
 	} else {
 		err = t.managerAnswered(e.Manager, e.Reply, err, time.Now())
 	}

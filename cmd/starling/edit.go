@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
@@ -134,11 +134,11 @@ func (o *options) edit(cmd *cobra.Command, text string) error {
 			fmt.Fprintln(cmd.OutOrStdout(), "Preferences saved; they are in effect.")
 			return os.RemoveAll(dir)
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), err)
+		fmt.Fprintln(cmd.ErrOrStderr(), local(sysfault.Text(err)))
 		fmt.Fprint(cmd.ErrOrStderr(), "Nothing was changed. Edit the file again? [Y/n] ")
 		var answer string
 		if _, errAnswer := fmt.Fscanln(cmd.InOrStdin(), &answer); errors.Is(errAnswer, io.EOF) || strings.HasPrefix(strings.ToLower(answer), "n") {
-			return fmt.Errorf("%w\nyour text is in %s", err, file)
+			return words.Explain(err, words.T("{why}\nyour text is in {file}", "why", sysfault.Text(err), "file", file))
 		}
 	}
 }
@@ -156,7 +156,7 @@ func runEditor(ctx context.Context, in io.Reader, file string) error {
 	c := exec.CommandContext(ctx, words[0], words[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = in, os.Stdout, os.Stderr
 	if err := c.Run(); err != nil {
-		return fmt.Errorf("editor %q: %w; choose another: EDITOR=nano starling prefs edit", editor, err)
+		return fault("editor {editor}: {why}; choose another: EDITOR=nano starling prefs edit", "editor", strconv.Quote(editor), "why", err.Error())
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func shareCmd(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			share, err := strconv.ParseFloat(args[1], 64)
 			if err != nil {
-				return fmt.Errorf("%q is not a number; %s", args[1], cmp.Or(tomlfile.Decimal(args[1]), "100 is usual"))
+				return fault("{value} is not a number; {remedy}", "value", strconv.Quote(args[1]), "remedy", words.Or(tomlfile.Decimal(args[1]), words.T("100 is usual")))
 			}
 			u, err := o.project(cmd.Context(), args[0])
 			if err != nil {

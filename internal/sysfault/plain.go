@@ -8,7 +8,27 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/starling-grid/starling/internal/words"
 )
+
+// Text returns the text of an error for people, for the place where it is shown in their language. It
+// is the text of words.Explain or words.Refuse, or else Plain. Joined errors have a line each.
+func Text(err error) words.Text {
+	if text, ok := words.Explanation(err); ok {
+		return text
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // an error that wraps it has more to say
+		var lines []words.Text
+		for _, e := range joined.Unwrap() {
+			lines = append(lines, Text(e))
+		}
+		if all := words.Join(lines, "\n"); all.String() == Plain(err) { // of errors.Join, not of fmt.Errorf
+			return all
+		}
+	}
+	return words.Plain(Plain(err))
+}
 
 // Plain returns the text of an error for people. It replaces the system's wording about files (open
 // x: no such file or directory) and the network (dial tcp 192.0.2.1:80: connect: connection

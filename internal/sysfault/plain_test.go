@@ -13,7 +13,30 @@ import (
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 )
+
+// Errors with texts are translated, alone and joined. An error that wraps one is shown as it is.
+func TestText(t *testing.T) {
+	refusal := words.Refuse(words.T("the agent is stopping"))
+	for _, tt := range []struct {
+		err             error
+		english, german string
+	}{
+		{nil, "", ""},
+		{refusal, "the agent is stopping", "Der Agent wird gerade beendet"},
+		{errors.Join(refusal, fs.ErrExist), "the agent is stopping\nfile already exists", "Der Agent wird gerade beendet\nfile already exists"},
+		{errors.Join(errors.Join(nil, refusal)), "the agent is stopping", "Der Agent wird gerade beendet"},
+		{fmt.Errorf("x: %w, %w", refusal, fs.ErrExist), "x: the agent is stopping, file already exists", "x: the agent is stopping, file already exists"},
+		{words.Explain(&fs.PathError{Op: "open", Path: "p", Err: fs.ErrNotExist}, words.T("nothing was changed: {why}", "why", sysfault.Text(refusal))), "nothing was changed: the agent is stopping", "Es wurde nichts geändert: Der Agent wird gerade beendet"},
+		{&fs.PathError{Op: "open", Path: "p", Err: fs.ErrNotExist}, "p does not exist", "p does not exist"},
+	} {
+		text := sysfault.Text(tt.err)
+		if text.String() != tt.english || text.In("de") != tt.german {
+			t.Errorf("%v: got %q and %q, want %q and %q", tt.err, text, text.In("de"), tt.english, tt.german)
+		}
+	}
+}
 
 // TestPlain makes the system fail, and checks the text that people read.
 func TestPlain(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // syntax returns an error for a parser's error, with the key and, if it can be guessed, a
@@ -108,13 +110,13 @@ func instead(t reflect.Type, name, value string) string {
 	return ""
 }
 
-// Decimal returns "write 19.5" for 19,5 or 19:30, or "" if text is not a number with a decimal comma or
+// Decimal returns "write 19.5" for 19,5 or 19:30, or no text if it is not a number with a decimal comma or
 // a time of day.
-func Decimal(text string) string {
+func Decimal(text string) words.Text {
 	if better := guess(reflect.TypeFor[float64](), text); better != "" && strings.ContainsAny(text, ",:") {
-		return "write " + better
+		return words.T("write {value}", "value", better)
 	}
-	return ""
+	return words.Text{}
 }
 
 // guess returns the value that a person may have meant, in TOML's syntax, or "" if it cannot be

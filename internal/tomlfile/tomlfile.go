@@ -40,6 +40,11 @@ func (l Lines) Errorf(key, format string, args ...any) error {
 	return fmt.Errorf("%s%s: %s", l.at(key), key, fmt.Sprintf(format, args...))
 }
 
+// Fault is Errorf with a text that can be translated.
+func (l Lines) Fault(key string, fault words.Text) error {
+	return words.Refuse(words.And(words.Plain(l.at(key)+key+":"), fault))
+}
+
 // Unknown returns an error about a key in a table whose names the user chooses, but in which only
 // these names have a meaning.
 func (l Lines) Unknown(key string, names []string) error {
@@ -47,7 +52,14 @@ func (l Lines) Unknown(key string, names []string) error {
 	if i := strings.LastIndexByte(key, '.'); i >= 0 {
 		table, name = key[:i+1], key[i+1:]
 	}
-	return l.Errorf(table+name, "unknown key%s", hint(name, names))
+	return l.unknown(table+name, hint(name, names))
+}
+
+func (l Lines) unknown(key string, hint words.Text) error {
+	if !hint.Is() {
+		return l.Fault(key, words.T("unknown key"))
+	}
+	return l.Fault(key, words.T("unknown key, {hint}", "hint", hint))
 }
 
 // homes has the names of files by the keys that they have outside of tables.
@@ -62,14 +74,14 @@ func Home(name string, keys any) {
 }
 
 // hint names the file that has key, or the known key that is most similar, if any is close.
-func hint(key string, known []string) string {
+func hint(key string, known []string) words.Text {
 	if file := homes[key]; file != "" {
-		return ", it belongs in " + file
+		return words.T("it belongs in {file}", "file", file)
 	}
 	if best := nearest.Word(key, known); best != "" {
-		return ", did you mean " + best + "?"
+		return words.T("did you mean {key}?", "key", best)
 	}
-	return ""
+	return words.Text{}
 }
 
 // Has reports whether the file sets key.
@@ -128,7 +140,7 @@ func check(errs *[]error, lines Lines, t reflect.Type, table map[string]any, pre
 		key, v := prefix+k, table[k]
 		typ, ok := known[key]
 		if !ok {
-			*errs = append(*errs, lines.Errorf(key, "unknown key%s", hint(key, slices.Collect(maps.Keys(known)))))
+			*errs = append(*errs, lines.unknown(key, hint(key, slices.Collect(maps.Keys(known)))))
 			continue
 		}
 		fit = checkValue(errs, lines, typ, v, key) && fit

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/words"
 )
@@ -115,7 +116,7 @@ func (s *Server) admit(port string, next http.Handler) http.Handler {
 		case err == nil && s.right(c.Value):
 			next.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, "/api/"):
-			refuse(w, r, http.StatusUnauthorized, words.Refuse(words.T("this browser is no longer authorized; run: starling dashboard")))
+			control.Refuse(w, r, http.StatusUnauthorized, words.Refuse(words.T("this browser is no longer authorized; run: starling dashboard")))
 		default:
 			door(w, r, "")
 		}

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -36,13 +39,13 @@ func (s *Server) config(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &q) {
 		return
 	}
-	u, err := protocol.CanonicalMasterURL(q.URL)
+	u, err := settings.MasterURL(q.URL)
 	var c *protocol.ProjectConfig
 	if err == nil {
 		c, err = s.Agent.ProjectConfig(r.Context(), u)
 	}
 	if err != nil {
-		refuse(w, r, http.StatusUnprocessableEntity, err)
+		control.Refuse(w, r, http.StatusUnprocessableEntity, err)
 		return
 	}
 	answer(w, r, newConfig(u, c), nil)
@@ -89,7 +92,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &q) {
 		return
 	}
-	u, err := protocol.CanonicalMasterURL(q.URL)
+	u, err := settings.MasterURL(q.URL)
 	key := protocol.Authenticator(q.Key)
 	switch {
 	case err != nil:
@@ -105,7 +108,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil && q.Manager:
-		refuse(w, r, http.StatusUnprocessableEntity, err)
+		control.Refuse(w, r, http.StatusUnprocessableEntity, err)
 		return
 	case err != nil:
 		refuseAccount(w, r, err)
@@ -148,7 +151,7 @@ func (s *Server) account(ctx context.Context, u string, q attachment) (protocol.
 // refuseAccount answers with the reason, in words that do not require knowledge of BOINC, and with
 // a code that determines what the page can offer then.
 func refuseAccount(w http.ResponseWriter, r *http.Request, err error) {
-	code, text := "", textOf(err)
+	code, text := "", sysfault.Text(err)
 	if a, ok := errors.AsType[*protocol.AccountError](err); ok {
 		switch a.Num {
 		case protocol.ErrNumNotFound, protocol.ErrNumFileMissing:
@@ -161,5 +164,5 @@ func refuseAccount(w http.ResponseWriter, r *http.Request, err error) {
 			text = words.T("The project refuses: {answer}.", "answer", a.Text())
 		}
 	}
-	refuseAs(w, code, text.In(words.LanguageOf(r.Context())))
+	refuseAs(w, r, code, text)
 }

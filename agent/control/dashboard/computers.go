@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
@@ -76,7 +77,7 @@ func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 		v, err = a.Status(ctx)
 	}
 	if _, unreachable := errors.AsType[*net.OpError](err); err != nil && (unreachable || ctx.Err() != nil) {
-		refuseAs(w, "away", sysfault.Plain(inTime(ctx, err)))
+		refuseAs(w, r, "away", sysfault.Text(inTime(ctx, err)))
 		return
 	}
 	answer(w, r, summary(v), err)
@@ -145,7 +146,7 @@ func (s *Server) at(address string) (elsewhere, error) {
 // onEach does something on computers, all at once, and answers with what went wrong where.
 func (s *Server) onEach(w http.ResponseWriter, r *http.Request, addresses []string, do func(context.Context, elsewhere) error) {
 	if len(addresses) == 0 || len(addresses) > maxComputers {
-		refuse(w, r, http.StatusBadRequest, words.Refuse(words.T("{n} computers: between 1 and {most} can be named", "n", len(addresses), "most", maxComputers)))
+		control.Refuse(w, r, http.StatusBadRequest, words.Refuse(words.T("{n} computers: between 1 and {most} can be named", "n", len(addresses), "most", maxComputers)))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
@@ -162,7 +163,7 @@ func (s *Server) onEach(w http.ResponseWriter, r *http.Request, addresses []stri
 			if err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				failed[address] = sysfault.Plain(err)
+				failed[address] = sysfault.Text(err).In(words.LanguageOf(ctx))
 			}
 		})
 	}
@@ -181,7 +182,7 @@ func (s *Server) computersMode(w http.ResponseWriter, r *http.Request) {
 	}
 	kind, err := control.ParseMode(q.Mode)
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, err)
+		control.Refuse(w, r, http.StatusBadRequest, err)
 		return
 	}
 	s.onEach(w, r, q.Addresses, func(ctx context.Context, a elsewhere) error { return a.SetMode(ctx, control.Computing, kind, 0) })
@@ -197,7 +198,7 @@ func (s *Server) computersAttach(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &q) {
 		return
 	}
-	u, err := protocol.CanonicalMasterURL(q.URL)
+	u, err := settings.MasterURL(q.URL)
 	key := protocol.Authenticator(q.Key)
 	if err == nil && key == "" {
 		key, err = s.account(r.Context(), u, q.attachment)

@@ -23,7 +23,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request) {
 func pageOf[T any](s *Server, w http.ResponseWriter, r *http.Request, ask func(control.Historian, context.Context, control.HistoryQuery) (T, error)) {
 	q, err := control.ParseHistoryQuery(r.URL.Query())
 	if err != nil {
-		refuse(w, r, http.StatusBadRequest, err)
+		control.Refuse(w, r, http.StatusBadRequest, err)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), askTime)
@@ -50,7 +50,7 @@ func (s *Server) historyCSV(w http.ResponseWriter, r *http.Request) {
 		err = sheet.WriteTasks(&b, tasks)
 	}
 	if err != nil {
-		refuse(w, r, http.StatusUnprocessableEntity, err)
+		control.Refuse(w, r, http.StatusUnprocessableEntity, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -11,9 +12,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/internal/testcatalog"
@@ -184,6 +188,48 @@ func TestRefusedAccounts(t *testing.T) {
 		var got struct{ Error string }
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Error != want {
 			t.Errorf("%d: got %q, %v", num, got.Error, err)
+		}
+	}
+}
+
+// refuser is an agent that refuses requests.
+type refuser struct{ agent }
+
+func (a *refuser) SetMode(context.Context, control.Activity, prefs.ModeKind, time.Duration) error {
+	return words.Refuse(words.T("the agent is stopping"))
+}
+
+func (a *refuser) Detach(_ context.Context, u string) error {
+	return errors.Join(settings.NotAttached(u), errors.New("disk"))
+}
+
+// A refusal is in the language of the page, with its remedy.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	_, login := serve(t, new(refuser))
+	base := "http://127.0.0.1:" + login.Port()
+	token := cookie(login.Port()) + "=" + login.Query().Get("token")
+	for _, tt := range []struct{ path, body, english, german string }{
+		{"/api/mode", `{"mode":"never"}`, "the agent is stopping", "Der Agent wird gerade beendet"},
+		{"/api/mode", `{"mode":"off"}`, `unknown mode "off"; use always, auto or never`, `Unbekannter Modus "off"; möglich sind always, auto und never`},
+		{"/api/mode", `{`, "invalid request: unexpected EOF", "Ungültige Anfrage: unexpected EOF"},
+		{"/api/drain", `{"scope":"now"}`, `unknown scope "now" of a drain; use running, checkpoint or all`, `Unbekannter Umfang "now" eines Leerens; möglich sind running, checkpoint und all`},
+		{"/api/detach", `{"project":"http://p.example/"}`, "http://p.example/: not attached\ndisk", "http://p.example/: nicht verbunden\ndisk"},
+		{
+			"/api/attach/config", `{"url":"http://localhost/"}`, `master URL "http://localhost/": the host needs a dot for BOINC's clients (127.0.0.1 rather than localhost)`,
+			`URL des Projekts "http://localhost/": Der Rechnername braucht für die Clients von BOINC einen Punkt (127.0.0.1 statt localhost)`,
+		},
+		{"/api/attach", `{"url":"ftp://p.example/"}`, `master URL "ftp://p.example/": want http:// or https://`, `URL des Projekts "ftp://p.example/": Sie muss mit http:// oder https:// beginnen`},
+		{"/api/prefs", `{"values":{"max_cpus":2,"cpus":1}}`, "cpus: unknown key", "cpus: unbekannter Schlüssel"},
+		{"/api/prefs", `{"values":{"cpu_usage_limit":500}}`, "prefs_override.toml:1: cpu_usage_limit: 500 is not between 0 and 100", "prefs_override.toml:1: cpu_usage_limit: 500 liegt nicht zwischen 0 und 100"},
+		{"/api/computers/pair", `{}`, "this dashboard shows this computer only", "dieses Dashboard zeigt nur diesen Computer"},
+	} {
+		for language, want := range map[string]string{"": tt.english, "de": tt.german} {
+			_, body := ask(t, http.MethodPost, base+tt.path, tt.body, "Cookie", token, "Content-Type", "application/json", "Origin", base, "Accept-Language", language)
+			var got struct{ Error string }
+			if err := json.Unmarshal([]byte(body), &got); err != nil || got.Error != want {
+				t.Errorf("%s %s in %q: got %s, want %q", tt.path, tt.body, language, body, want)
+			}
 		}
 	}
 }

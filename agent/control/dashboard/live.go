@@ -100,7 +100,7 @@ func (s *Server) messages(ctx context.Context, after int) (lines []control.Messa
 // With ten thousand tasks, none of them running, a change is a few hundred bytes.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if !s.looks.open() {
-		refuse(w, r, http.StatusTooManyRequests, words.Refuse(words.T("this dashboard is open in {most} pages, the maximum; close some", "most", maxPages)))
+		control.Refuse(w, r, http.StatusTooManyRequests, words.Refuse(words.T("this dashboard is open in {most} pages, the maximum; close some", "most", maxPages)))
 		return
 	}
 	defer s.looks.close()

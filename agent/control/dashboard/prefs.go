@@ -2,13 +2,13 @@ package dashboard
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
@@ -87,19 +87,19 @@ func (s *Server) layer(w http.ResponseWriter, r *http.Request) (l prefs.Layer, o
 			}
 		}
 		for name := range q.Days {
-			err = errors.Join(err, fmt.Errorf("%s: not a day of the week", name))
+			err = errors.Join(err, words.Refuse(words.T("{name}: not a day of the week", "name", name)))
 		}
 	}
 	for name := range q.Values {
 		if !slices.ContainsFunc(prefs.Keys(), func(k prefs.Key) bool { return k.Name == name }) {
-			err = errors.Join(err, fmt.Errorf("%s: unknown key", name))
+			err = errors.Join(err, words.Refuse(words.T("{key}: unknown key", "key", name)))
 		}
 	}
 	if err == nil { // the file's own reader checks the allowed values
 		_, err = prefs.Parse(settings.PrefsOverrideFile, []byte(l.TOML()), "")
 	}
 	if err != nil {
-		refuse(w, r, http.StatusUnprocessableEntity, err)
+		control.Refuse(w, r, http.StatusUnprocessableEntity, err)
 	}
 	return l, err == nil
 }

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -23,38 +22,23 @@ func readMost(w http.ResponseWriter, r *http.Request, into any, most int64) bool
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		refuse(w, r, http.StatusBadRequest, fmt.Errorf("invalid request: %w", err))
+		control.Refuse(w, r, http.StatusBadRequest, words.Explain(err, words.T("invalid request: {why}", "why", sysfault.Text(err))))
 		return false
 	}
 	return true
 }
 
-// refuse answers with the reason for a refusal.
-func refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": textOf(err).In(words.LanguageOf(r.Context()))})
-}
-
-// textOf returns the text of an error for people.
-func textOf(err error) words.Text {
-	if text, ok := words.Explanation(err); ok {
-		return text
-	}
-	return words.Plain(sysfault.Plain(err))
-}
-
 // refuseAs answers with a sentence and a code for the page.
-func refuseAs(w http.ResponseWriter, code, text string) {
+func refuseAs(w http.ResponseWriter, r *http.Request, code string, text words.Text) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusUnprocessableEntity)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": text, "code": code})
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": text.In(words.LanguageOf(r.Context())), "code": code})
 }
 
 // answer answers with the result or the error.
 func answer(w http.ResponseWriter, r *http.Request, v any, err error) {
 	if err != nil {
-		refuse(w, r, http.StatusUnprocessableEntity, err)
+		control.Refuse(w, r, http.StatusUnprocessableEntity, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,6 +17,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // dialTime bounds a connection's beginning.
@@ -50,13 +51,13 @@ func NewClient(dir, address string) (*control.Client, error) {
 	case err != nil:
 		return nil, err
 	case known == "":
-		return nil, fmt.Errorf("%s is not paired with this computer; run starling remote pair there to get a code, then here: starling --host %s --pair CODE", address, address)
+		return nil, words.Refuse(words.T("{address} is not paired with this computer; run starling remote pair there to get a code, then here: starling --host {address} --pair CODE", "address", address))
 	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, fp, err := dial(ctx, cert, address)
 		if err == nil && fp != known {
 			_ = c.Close()
-			return nil, fmt.Errorf("%s presents a different certificate than when it was paired, %s: either its agent was reinstalled, then pair again, or someone is intercepting the connection", address, fp)
+			return nil, words.Refuse(words.T("{address} presents a different certificate than when it was paired, {certificate}: either its agent was reinstalled, then pair again, or someone is intercepting the connection", "address", address, "certificate", fp))
 		}
 		return c, err
 	}
@@ -74,7 +75,7 @@ func dial(ctx context.Context, cert tls.Certificate, address string) (net.Conn, 
 	}}
 	c, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, "", fmt.Errorf("cannot reach %s: %w; is remote_port set in its starling.toml?", address, err)
+		return nil, "", words.Explain(err, words.T("cannot reach {address}: {why}; is remote_port set in its starling.toml?", "address", address, "why", sysfault.Text(err)))
 	}
 	state := c.(*tls.Conn).ConnectionState()
 	return c, shown(&state), nil
@@ -104,10 +105,10 @@ func pairAs(ctx context.Context, name, dir, address, code string) (string, error
 	mine := fingerprint(cert.Certificate[0])
 	answer, err := ask(ctx, c, pairing{name, proof(key, controller, agent, mine, name)})
 	if err == nil && !hmac.Equal(answer.Proof, proof(key, controlled, agent, mine, name)) {
-		err = errors.New("the other side does not know the code: someone is intercepting the connection")
+		err = words.Refuse(words.T("the other side does not know the code: someone is intercepting the connection"))
 	}
 	if err != nil {
-		return "", fmt.Errorf("pair with %s: %w", address, err)
+		return "", words.Explain(err, words.T("pair with {address}: {why}", "address", address, "why", sysfault.Text(err)))
 	}
 	return agent, pinsIn(dir).add(control.Paired{Name: address, Fingerprint: agent, Since: time.Now().UTC().Truncate(time.Second)})
 }
@@ -122,6 +123,7 @@ func ask(ctx context.Context, c net.Conn, q pairing) (answer pairing, err error)
 	if err != nil {
 		return answer, err
 	}
+	req.Header.Set("Accept-Language", string(words.LanguageOf(ctx)))
 	over := func(context.Context, string, string) (net.Conn, error) { return c, nil }
 	hc := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: over, DisableKeepAlives: true}}
 	resp, err := hc.Do(req)
@@ -135,7 +137,7 @@ func ask(ctx context.Context, c net.Conn, q pairing) (answer pairing, err error)
 	}
 	var refusal struct{ Error string }
 	if err := limited.Decode(&refusal); err != nil || refusal.Error == "" {
-		return answer, fmt.Errorf("HTTP %d: is this a Starling agent?", resp.StatusCode)
+		return answer, words.Refuse(words.T("HTTP {status}: is this a Starling agent?", "status", resp.StatusCode))
 	}
 	return answer, errors.New(refusal.Error)
 }

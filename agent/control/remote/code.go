@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // Bounds of a code.
@@ -34,7 +36,7 @@ func parseCode(s string) ([]byte, error) {
 	s = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(strings.TrimSpace(s)))
 	b, err := alphabet.DecodeString(s)
 	if err != nil || len(b) != codeBytes {
-		return nil, fmt.Errorf("not a pairing code; a code has four groups of four characters, as shown by starling remote pair")
+		return nil, words.Refuse(words.T("not a pairing code; a code has four groups of four characters, as shown by starling remote pair"))
 	}
 	return b, nil
 }

@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // pins are the other paired computers, in a file that people may read and delete entries from. It
@@ -78,7 +80,7 @@ func (p pins) remove(name string) error {
 	}
 	i := slices.IndexFunc(all, func(c control.Paired) bool { return c.Name == name })
 	if i < 0 {
-		return fmt.Errorf("no paired computer is called %q; to list them: starling remote list", name)
+		return words.Refuse(words.T("no paired computer is called {name}; to list them: starling remote list", "name", strconv.Quote(name)))
 	}
 	return p.write(slices.Delete(all, i, i+1))
 }

@@ -15,25 +15,26 @@ import (
 	"unicode"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/negotiate"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // Bounds on what peers may do.
 const (
-	maxBody     = 1 << 16
-	maxName     = 64
-	headerTime  = 10 * time.Second
-	readTime    = 20 * time.Second
-	replyTime   = 60 * time.Second
-	guessDelay  = time.Second // after a wrong code
-	folder      = "remote"    // in the data directory
-	pairPath    = "POST /v1/pair"
-	unpairedFor = "this computer is not, or no longer, paired with that agent; run starling remote pair there to get a code, then here: starling --host HOST --pair CODE"
+	maxBody    = 1 << 16
+	maxName    = 64
+	headerTime = 10 * time.Second
+	readTime   = 20 * time.Second
+	replyTime  = 60 * time.Second
+	guessDelay = time.Second // after a wrong code
+	folder     = "remote"    // in the data directory
+	pairPath   = "POST /v1/pair"
 )
 
 var (
-	errNoCode    = errors.New("no pairing code is valid there: a code can be used once, within ten minutes and five attempts; run starling remote pair there to get a new one")
-	errWrongCode = errors.New("the pairing code is wrong, or someone is intercepting the connection")
+	errNoCode    = words.Refuse(words.T("no pairing code is valid there: a code can be used once, within ten minutes and five attempts; run starling remote pair there to get a new one"))
+	errWrongCode = words.Refuse(words.T("the pairing code is wrong, or someone is intercepting the connection"))
+	errUnpaired  = words.Refuse(words.T("this computer is not, or no longer, paired with that agent; run starling remote pair there to get a code, then here: starling --host HOST --pair CODE"))
 )
 
 // A Server answers paired computers. Its methods may be called concurrently.
@@ -64,7 +65,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	mux.HandleFunc(pairPath, s.pair)
 	mux.Handle("/", s.admit(s.handler))
 	srv := &http.Server{
-		Handler:           http.MaxBytesHandler(mux, maxBody),
+		Handler:           http.MaxBytesHandler(negotiate.Language(mux), maxBody),
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{s.cert}, ClientAuth: tls.RequireAnyClientCert, MinVersion: tls.VersionTLS13},
 		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: replyTime, IdleTimeout: readTime, MaxHeaderBytes: 1 << 14,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -108,9 +109,9 @@ func (s *Server) admit(next http.Handler) http.Handler {
 		switch name, err := s.pins.by(shown(r.TLS)); {
 		case err != nil:
 			s.log.Error("remote control: cannot read the paired computers, refusing all requests", "err", err)
-			refuse(w, errors.New("the agent cannot read its list of paired computers; see its log"))
+			control.Refuse(w, r, http.StatusForbidden, words.Refuse(words.T("the agent cannot read its list of paired computers; see its log")))
 		case name == "":
-			refuse(w, errors.New(unpairedFor))
+			control.Refuse(w, r, http.StatusForbidden, errUnpaired)
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -126,7 +127,7 @@ type pairing struct {
 func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	var q pairing
 	if err := json.NewDecoder(r.Body).Decode(&q); err != nil || !goodName(q.Name) {
-		refuse(w, errors.New("invalid pairing request"))
+		control.Refuse(w, r, http.StatusForbidden, errors.New("invalid pairing request"))
 		return
 	}
 	mine, theirs := fingerprint(s.cert.Certificate[0]), shown(r.TLS)
@@ -142,7 +143,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 		case <-time.After(guessDelay):
 		case <-r.Context().Done():
 		}
-		refuse(w, err)
+		control.Refuse(w, r, http.StatusForbidden, err)
 		return
 	}
 	s.log.Info("remote control: paired", "computer", q.Name, "peer", r.RemoteAddr, "fingerprint", theirs)
@@ -153,10 +154,4 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 // goodName reports whether a computer may call itself so.
 func goodName(s string) bool {
 	return s != "" && len(s) <= maxName && s == strings.TrimSpace(s) && !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) })
-}
-
-func refuse(w http.ResponseWriter, err error) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusForbidden)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": sysfault.Plain(err)})
 }
