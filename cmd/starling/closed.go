@@ -2,13 +2,13 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/owner"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // explained adds the remedy to an error about files of the data directory that a person may not
@@ -24,5 +24,5 @@ func (o *options) explained(err error) error {
 	if errDir != nil || errPath != nil || path != dir && !strings.HasPrefix(path, dir+string(filepath.Separator)) {
 		return err
 	}
-	return fmt.Errorf("%w: %s", control.ErrForbidden, phrase("{dir} belongs to another user; try again with sudo, or, if no agent is running, {command}", "dir", o.data, "command", o.start()))
+	return control.Forbidden(words.T("{dir} belongs to another user; try again with sudo, or, if no agent is running, {command}", "dir", o.data, "command", o.start()))
 }

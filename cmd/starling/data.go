@@ -94,7 +94,7 @@ func (o *options) start() string {
 // reached turns a client's error into what to do about it.
 func (o *options) reached(err error) error {
 	if errors.Is(err, control.ErrNotRunning) {
-		return errors.New(phrase("no agent is running; {command}", "command", o.start()))
+		return fault("no agent is running; {command}", "command", o.start())
 	}
 	return err
 }

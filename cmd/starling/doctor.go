@@ -46,7 +46,7 @@ func doctorCmd(o *options) *cobra.Command {
 				err = writeJSON(cmd.OutOrStdout(), doctorJSON{jsonVersion, all})
 			}
 			if err = errors.Join(err, w.Flush()); err == nil && wrong > 0 {
-				err = errors.New(phrase("doctor: {wrong} of {all} checks found a problem", "wrong", wrong, "all", len(all)))
+				err = fault("doctor: {wrong} of {all} checks found a problem", "wrong", wrong, "all", len(all))
 			}
 			return err
 		},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 )
 
@@ -131,17 +132,17 @@ func (o *options) finally(then string, client *control.Client) (func(*cobra.Comm
 		}, nil
 	case thenSuspend, thenPoweroff:
 	default:
-		return nil, fmt.Errorf("--then %s: use quit, suspend or poweroff", then)
+		return nil, fault("--then {then}: use quit, suspend or poweroff", "then", then)
 	}
 	command := power[runtime.GOOS][then]
 	switch {
 	case o.agent != nil:
-		return nil, fmt.Errorf("--then %s would %[1]s this computer, not the one that --host names; run it there, or use --then quit", then)
+		return nil, fault("--then {then} would {then} this computer, not the one that --host names; run it there, or use --then quit", "then", then)
 	case command == nil:
-		return nil, fmt.Errorf("--then %s is not available on %s; use --then quit", then, runtime.GOOS)
+		return nil, fault("--then {then} is not available on {system}; use --then quit", "then", then, "system", runtime.GOOS)
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, fmt.Errorf("--then %s needs the command %s, which is not installed; use --then quit", then, command[0])
+		return nil, fault("--then {then} needs the command {command}, which is not installed; use --then quit", "then", then, "command", command[0])
 	}
 	return func(cmd *cobra.Command) error {
 		phraseln(cmd.OutOrStdout(), "Running: {command}", "command", strings.Join(command, " "))
@@ -170,11 +171,11 @@ func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
 		s, err := client.Status(cmd.Context())
 		switch {
 		case errors.Is(err, context.Canceled):
-			return errors.New("no longer waiting; the drain continues. To cancel it: " + decide.CancelDrain)
+			return fault("no longer waiting; the drain continues. To cancel it: {command}", "command", decide.CancelDrain)
 		case err != nil:
-			return fmt.Errorf("the drain ended with the agent: %w", err)
+			return words.Explain(err, words.T("the drain ended with the agent: {why}", "why", sysfault.Text(err)))
 		case s.Drain == nil:
-			return errors.New("the drain was canceled, or the agent was restarted")
+			return fault("the drain was canceled, or the agent was restarted")
 		case s.Drain.Done:
 			phraseln(cmd.OutOrStdout(), "Nothing is left to finish or report.")
 			return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -144,5 +143,5 @@ func sameProject(word, masterURL string) bool {
 }
 
 func unknownSubject(word string) error {
-	return fmt.Errorf("%s is neither an attached project nor a task on this computer; to list them: starling projects, starling tasks", word)
+	return fault("{word} is neither an attached project nor a task on this computer; to list them: starling projects, starling tasks", "word", word)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/sheet"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -73,7 +74,7 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if v.limit < 0 {
-		return fmt.Errorf("history: --limit %d is negative", v.limit)
+		return fault("history: --limit {n} is negative", "n", v.limit)
 	}
 	tables := !v.csv && !v.o.json
 	if !v.limited && (!tables || v.timeline || v.since != "") {
@@ -85,7 +86,7 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 	}
 	if v.timeline {
 		if len(args) > 0 {
-			return errors.New("history: --timeline is of the computer, not of a project or task")
+			return fault("history: --timeline is of the computer, not of a project or task")
 		}
 		if tables && v.since == "" && !v.limited {
 			since = now.Add(-timelineShown)
@@ -161,7 +162,7 @@ func (v *historyView) query(ctx context.Context, args []string, since time.Time)
 	}
 	for _, k := range s.Tasks {
 		if k.Name == word {
-			return q, false, fmt.Errorf("task %s has not ended yet; to see it: starling tasks", word)
+			return q, false, fault("task {task} has not ended yet; to see it: starling tasks", "task", word)
 		}
 	}
 	if u, err := protocol.CanonicalMasterURL(word); err == nil && strings.Contains(word, "/") {
@@ -175,7 +176,7 @@ func (v *historyView) query(ctx context.Context, args []string, since time.Time)
 			return q, false, errOld
 		}
 		if p, err = pick(append(old, s.Projects...), word); err != nil {
-			return q, false, fmt.Errorf("no task of that name is in the history, and %w", err)
+			return q, false, words.Explain(err, words.T("no task of that name is in the history, and {why}", "why", sysfault.Text(err)))
 		}
 	}
 	q.Project = p.MasterURL
@@ -250,7 +251,7 @@ func (v *historyView) spans(ctx context.Context, since time.Time) (all []control
 // unresponsive returns the error about an agent that has locked its files and does not answer.
 func (o *options) unresponsive(err error) error {
 	if errors.Is(err, state.ErrInUse) {
-		return fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)
+		return control.Unresponsive(o.data)
 	}
 	return err
 }
@@ -273,5 +274,5 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
-	return time.Time{}, fmt.Errorf("--since %q is not a time; write for example 12h, 7d, 4w, 2026-05-31 or 2026-05-31T08:00:00Z", text)
+	return time.Time{}, fault("--since {time} is not a time; write for example 12h, 7d, 4w, 2026-05-31 or 2026-05-31T08:00:00Z", "time", strconv.Quote(text))
 }

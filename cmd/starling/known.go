@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -37,7 +38,7 @@ func knownProjects() ([]knownProject, error) {
 // letters of the name or URL of a known one.
 func called(known []knownProject, word string) (string, error) {
 	if strings.ContainsAny(word, "/:") {
-		return protocol.CanonicalMasterURL(word)
+		return settings.MasterURL(word)
 	}
 	var all []control.Project
 	for _, k := range known {

@@ -56,7 +56,7 @@ func logCmd(o *options) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if n < 0 {
-				return fmt.Errorf("log: -n %d is negative", n)
+				return fault("log: -n {n} is negative", "n", n)
 			}
 			if project != "" {
 				var err error
@@ -69,7 +69,7 @@ func logCmd(o *options) *cobra.Command {
 			if errors.Is(err, control.ErrNotRunning) {
 				last, err = logfile.Last(o.data, n, l.wants)
 				if errors.Is(err, fs.ErrNotExist) && !follow {
-					return fmt.Errorf("no agent is running, and there is no %s in %s; if systemd runs the agent, see: journalctl -u %s", logfile.Name, o.data, installer.Name)
+					return fault("no agent is running, and there is no {file} in {dir}; if systemd runs the agent, see: journalctl -u {unit}", "file", logfile.Name, "dir", o.data, "unit", installer.Name)
 				} else if errors.Is(err, fs.ErrNotExist) {
 					err = nil
 				}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -17,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/cli"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -80,9 +80,9 @@ func commands(o *options) *cobra.Command {
 			}
 			err := o.reached(o.client().Reach(cmd.Context()))
 			if err == nil {
-				err = errors.New("an agent is running; to see what it is doing: starling status")
+				err = fault("an agent is running; to see what it is doing: starling status")
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "\nNow: %v\n", err)
+			fmt.Fprintf(cmd.OutOrStdout(), "\nNow: %s\n", local(sysfault.Text(err)))
 			return nil
 		},
 	}

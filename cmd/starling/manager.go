@@ -1,12 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -57,7 +57,7 @@ func managerJoinCmd(o *options) *cobra.Command {
 		Short: "Start using an account manager",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			u, err := protocol.CanonicalMasterURL(args[0])
+			u, err := settings.MasterURL(args[0])
 			if err != nil {
 				return err
 			}
@@ -69,14 +69,14 @@ func managerJoinCmd(o *options) *cobra.Command {
 				}
 			}
 			if name == "" && ask == nil {
-				return errors.New("manager join: --name is required: the name or e-mail address of your account there")
+				return fault("manager join: --name is required: the name or e-mail address of your account there")
 			} else if name == "" {
 				if name, err = ask.need(cmd.Context(), "Name or e-mail address of your account there"); err != nil {
 					return err
 				}
 			}
 			if password == "" && ask == nil {
-				return errors.New("manager join: --password or --password-stdin is required when there is no terminal")
+				return fault("manager join: --password or --password-stdin is required when there is no terminal")
 			} else if password == "" {
 				if password, err = ask.password(cmd.Context(), fmt.Sprintf("Password of %s at %s", name, u)); err != nil {
 					return err

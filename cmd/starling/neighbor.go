@@ -26,7 +26,7 @@ func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) 
 	case !errors.Is(err, neighbor.ErrNotAlone):
 		return leave, err
 	case where == dir:
-		return nil, fmt.Errorf("an agent is already running in %s", dataDir)
+		return nil, fault("an agent is already running in {dir}", "dir", dataDir)
 	case several:
 		log.Warn("another agent on this computer is not set up to share it; set allow_multiple_clients = true in its starling.toml as well", "data", where)
 		return func() {}, nil

@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -47,13 +48,13 @@ func pick(all []control.Project, word string) (p control.Project, err error) {
 			return found[0], nil
 		}
 		if len(found) > 1 {
-			return p, fmt.Errorf("%q may mean %s; type more of its name", word, strings.Join(names(found), " or "))
+			return p, words.Refuse(words.T("{word} may mean {names}; type more of its name", "word", strconv.Quote(word), "names", either(names(found))))
 		}
 	}
 	if len(all) == 0 {
-		return p, fmt.Errorf("no project is called %q: no projects are attached", word)
+		return p, words.Refuse(words.T("no project is called {word}: no projects are attached", "word", strconv.Quote(word)))
 	}
-	return p, fmt.Errorf("no project is called %q; the projects are %s", word, strings.Join(names(all), ", "))
+	return p, words.Refuse(words.T("no project is called {word}; the projects are {names}", "word", strconv.Quote(word), "names", strings.Join(names(all), ", ")))
 }
 
 func begins(s, with string) bool {
@@ -74,6 +75,15 @@ func names(projects []control.Project) (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// either returns names with "or" between them.
+func either(names []string) words.Text {
+	text := words.Plain(names[0])
+	for _, name := range names[1:] {
+		text = words.T("{first} or {second}", "first", text, "second", name)
+	}
+	return text
 }
 
 // called returns a project's title for people, and a word for it in a command: its name if that is

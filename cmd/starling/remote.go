@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -45,7 +44,7 @@ func (o *options) reachOut(cmd *cobra.Command) error {
 	}
 	for c := cmd; c.Annotations[elsewhere] == ""; c = c.Parent() {
 		if !c.HasParent() {
-			return fmt.Errorf("%s works on this computer only and does not accept --host", cmd.CommandPath())
+			return fault("{command} works on this computer only and does not accept --host", "command", cmd.CommandPath())
 		}
 	}
 	dir, err := remote.Dir()
@@ -58,7 +57,7 @@ func (o *options) reachOut(cmd *cobra.Command) error {
 // pair makes this computer one that may control another's agent.
 func (o *options) pair(cmd *cobra.Command, code string) error {
 	if o.host == "" {
-		return errors.New("--pair CODE needs the computer to pair with: add --host HOST")
+		return fault("--pair CODE needs the computer to pair with: add --host HOST")
 	}
 	dir, err := remote.Dir()
 	if err != nil {

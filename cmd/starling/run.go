@@ -100,7 +100,7 @@ func runAgent(ctx context.Context, dataDir string, flags ports, whenIdle bool, r
 	helpers := new(session.Roster)
 	a, err := agent.New(agent.Config{DataDir: dataDir, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: &hostinfo.Presence{Helpers: helpers}, Detect: gpus.Detector{}.Detect, Energy: new(hostinfo.EnergyMeter), Meter: new(gpus.Meter), Watch: true, Confine: true, Modules: true})
 	if errors.Is(err, state.ErrInUse) {
-		return fmt.Errorf("an agent is already running in %s", dataDir)
+		return fault("an agent is already running in {dir}", "dir", dataDir)
 	} else if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (o *options) status(ctx context.Context) (control.Status, error) {
 	}
 	s, err = api.Offline(ctx, o.data, version.Version)
 	if errors.Is(err, state.ErrInUse) {
-		return s, fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)
+		return s, control.Unresponsive(o.data)
 	}
 	return s, err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -31,7 +32,7 @@ func (s *signup) complete(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if s.url, err = protocol.CanonicalMasterURL(s.url); err != nil || s.key != "" {
+	if s.url, err = settings.MasterURL(s.url); err != nil || s.key != "" {
 		return err
 	}
 	switch {

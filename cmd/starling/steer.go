@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -168,7 +167,7 @@ func modeCmd(o *options) *cobra.Command {
 				return err
 			}
 			if kind == prefs.Auto && cmd.Flags().Changed("for") {
-				return errors.New("auto lasts until you change it: leave out --for, or give it with always or never")
+				return fault("auto lasts until you change it: leave out --for, or give it with always or never")
 			}
 			what := control.Computing
 			switch {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -42,7 +41,7 @@ func (o *options) update(cmd *cobra.Command, client *control.Client, u string) e
 	}
 	text, failed := outcome(before, s, p)
 	if failed {
-		return errors.New("update " + u + ": " + text)
+		return fault("update {url}: {why}", "url", u, "why", text)
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), text)
 	return nil
@@ -57,7 +56,7 @@ func lookAt(ctx context.Context, client *control.Client, u string) (s control.St
 			return s, p, nil
 		}
 	}
-	return s, p, fmt.Errorf("%s was detached meanwhile", u)
+	return s, p, fault("{url} was detached meanwhile", "url", u)
 }
 
 // outcome returns the outcome of a contact with p, and whether it failed.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +34,7 @@ const (
 func watch(ctx context.Context, o *options, human func(display, control.Status)) error {
 	in, out := int(os.Stdin.Fd()), int(os.Stdout.Fd())
 	if !term.IsTerminal(out) {
-		return errors.New("--watch needs a terminal; for output that programs can read, use --json")
+		return fault("--watch needs a terminal; for output that programs can read, use --json")
 	}
 	keys := make(chan key)
 	if term.IsTerminal(in) {
@@ -81,7 +80,7 @@ func (o *options) frame(ctx context.Context, human func(display, control.Status)
 	d.Writer = plainWriter{&text}
 	s, err := o.status(ctx)
 	if err != nil {
-		return sysfault.Plain(err)
+		return local(sysfault.Text(err))
 	}
 	if !s.Running {
 		phraseln(d, "No agent is running; {command}", "command", o.start())

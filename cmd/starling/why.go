@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/reason"
@@ -45,7 +47,7 @@ func whyCmd(o *options) *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), phrase("starling: no agent is running, so nothing is computed; {command}", "command", o.start()))
 				r, err = api.OfflineDecision(o.data, version.Version)
 				if errors.Is(err, state.ErrInUse) {
-					return fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)
+					return control.Unresponsive(o.data)
 				}
 			}
 			if err != nil {
@@ -119,7 +121,7 @@ func (o *options) subject(ctx context.Context, r decide.Record, word string) (st
 	}
 	u, err := o.project(ctx, word)
 	if err != nil {
-		return "", fmt.Errorf("no task here is called %q, and %w; to see a task that has ended: starling history TASK", word, err)
+		return "", words.Explain(err, words.T("no task here is called {task}, and {why}; to see a task that has ended: starling history TASK", "task", strconv.Quote(word), "why", sysfault.Text(err)))
 	}
 	return u, nil
 }
