@@ -216,7 +216,7 @@ func data(dir string) Finding {
 		f.Grade, f.Text, f.Fix = Note, words.T("{folder} does not exist yet", "folder", dir), words.T("the agent creates it at its first start")
 		return f
 	case err != nil:
-		f.Text, f.Fix = words.Plain(sysfault.Plain(err)), words.T("run this as the agent's user, or with sudo")
+		f.Text, f.Fix = sysfault.Text(err), words.T("run this as the agent's user, or with sudo")
 		return f
 	case !st.IsDir():
 		f.Text, f.Fix = words.T("{folder} is not a folder", "folder", dir), words.T("choose another folder with --data")
@@ -229,12 +229,12 @@ func data(dir string) Finding {
 			continue
 		}
 		if err != nil {
-			f.Text, f.Fix = words.Plain(sysfault.Plain(err)), words.T("make the agent's user the owner of the folder (chown -R), or run this as that user; if its owner is right, check that it is neither mounted read-only nor immutable (on Linux: lsattr -d)")
+			f.Text, f.Fix = sysfault.Text(err), words.T("make the agent's user the owner of the folder (chown -R), or run this as that user; if its owner is right, check that it is neither mounted read-only nor immutable (on Linux: lsattr -d)")
 			return f
 		}
 		_ = probe.Close()
 		if err := os.Remove(probe.Name()); err != nil {
-			f.Text = words.Plain(sysfault.Plain(err))
+			f.Text = sysfault.Text(err)
 			return f
 		}
 	}
@@ -254,11 +254,11 @@ func memory(dir string) Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Grade, f.Text = Note, words.T("none yet")
 	case errors.Is(err, state.ErrDamaged):
-		f.Grade, f.Text = Wrong, words.Plain(sysfault.Plain(err))
+		f.Grade, f.Text = Wrong, sysfault.Text(err)
 		f.Fix = words.T("start the agent: it sets the file aside and restores the last good copy; then check the disk")
 		return f
 	default:
-		f.Grade, f.Text, f.Fix = Wrong, words.Plain(sysfault.Plain(err)), words.T("run this as the agent's user, or with sudo")
+		f.Grade, f.Text, f.Fix = Wrong, sysfault.Text(err), words.T("run this as the agent's user, or with sudo")
 		return f
 	}
 	if aside, _ := filepath.Glob(path + ".damaged-*"); len(aside) > 0 {
@@ -289,7 +289,7 @@ func disk(dir string) Finding {
 // text judges a file that a person writes.
 func text(check string, err error) Finding {
 	if err != nil {
-		return Finding{check, Wrong, words.Plain(sysfault.Plain(err)), words.T("fix the file; while the agent is running, the previous values stay in effect")}
+		return Finding{check, Wrong, sysfault.Text(err), words.T("fix the file; while the agent is running, the previous values stay in effect")}
 	}
 	return Finding{Check: check, Grade: Good, Text: words.T("valid")}
 }
@@ -301,7 +301,7 @@ func agentRuns(err error) Finding {
 	case errors.Is(err, control.ErrNotRunning):
 		return Finding{"agent", Note, words.T("not running, or run by another user"), words.T("start it with: starling run, or: starling service install")}
 	}
-	return Finding{"agent", Wrong, words.Plain(sysfault.Plain(err)), words.T("see its log")}
+	return Finding{"agent", Wrong, sysfault.Text(err), words.T("see its log")}
 }
 
 // port reports whether an agent could listen on the port for BOINC's tools, unless it does.
@@ -316,7 +316,7 @@ func port(ctx context.Context, n int, opened bool) Finding {
 		_ = l.Close()
 		f.Text = words.T("{port} is free", "port", n)
 	} else if !opened {
-		f.Grade, f.Text = Wrong, words.Plain(sysfault.Plain(err))
+		f.Grade, f.Text = Wrong, sysfault.Text(err)
 		f.Fix = words.T("a BOINC client or another agent is using the port; stop that program, or set another gui_rpc_port in starling.toml")
 	}
 	return f
@@ -324,7 +324,7 @@ func port(ctx context.Context, n int, opened bool) Finding {
 
 func tools(dir string, port int) Finding {
 	if err := settings.CheckRemoteHosts(dir); err != nil {
-		return Finding{"access", Wrong, words.Plain(sysfault.Plain(err)), words.T("fix remote_hosts.cfg; until then the invalid lines allow no computer to connect")}
+		return Finding{"access", Wrong, sysfault.Text(err), words.T("fix remote_hosts.cfg; until then the invalid lines allow no computer to connect")}
 	}
 	who := words.T("only the starling command and the dashboard, not BOINC's tools")
 	if port != 0 {

@@ -3,7 +3,6 @@ package settings
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -120,8 +120,8 @@ func Missing(dataDir, name string, now time.Time) error {
 	if !now.Before(until) {
 		return nil
 	}
-	return fmt.Errorf("%s has been missing since %s; its values stay in effect until %s; restore the file, or create an empty one to use the defaults now",
-		filepath.Join(dataDir, name), moment(since), moment(until))
+	return words.Refuse(words.T("{file} has been missing since {time}; its values stay in effect until {end}; restore the file, or create an empty one to use the defaults now",
+		"file", filepath.Join(dataDir, name), "time", moment(since), "end", moment(until)))
 }
 
 // dropKept forgets a file that was removed on purpose.
@@ -129,7 +129,11 @@ func dropKept(dataDir, name string) error {
 	return errors.Join(remove(keptPath(dataDir, name)), remove(keptPath(dataDir, name+".missing")))
 }
 
-func moment(t time.Time) string { return t.Local().Format("Monday, 2006-01-02 15:04") }
+func moment(t time.Time) words.Text {
+	return words.T("{weekday}, {time}", "weekday", weekdays[t.Local().Weekday()], "time", words.Moment(t.Local()))
+}
+
+var weekdays = [...]words.Text{words.T("Sunday"), words.T("Monday"), words.T("Tuesday"), words.T("Wednesday"), words.T("Thursday"), words.T("Friday"), words.T("Saturday")}
 
 // StaysInEffect returns a note about the version that is in effect in place of a file with errors.
 func StaysInEffect(dataDir, name string) error {
@@ -138,7 +142,7 @@ func StaysInEffect(dataDir, name string) error {
 
 func staysInEffect(path string, since time.Time) error {
 	if since.IsZero() {
-		return fmt.Errorf("%s: the invalid keys have their defaults until you fix the file", path)
+		return words.Refuse(words.T("{file}: the invalid keys have their defaults until you fix the file", "file", path))
 	}
-	return fmt.Errorf("%s: the values from %s stay in effect until you fix the file", path, moment(since))
+	return words.Refuse(words.T("{file}: the values from {time} stay in effect until you fix the file", "file", path, "time", moment(since)))
 }

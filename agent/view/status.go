@@ -30,7 +30,7 @@ func (f *Facts) Status() control.Status {
 		Times: control.Times{On: f.Times.OnFrac, Active: f.Times.ActiveFrac, Connected: f.Times.ConnectedFrac},
 	}
 	if f.Faults != nil {
-		s.Complaints = strings.Split(sysfault.Plain(f.Faults), "\n")
+		s.Complaints = strings.Split(sysfault.Text(f.Faults).In(f.Language), "\n")
 	}
 	for _, p := range f.DB.Projects.All() {
 		if text := f.ending(p); p.Ending.Kind == state.AccountMissing {
