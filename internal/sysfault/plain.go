@@ -18,7 +18,7 @@ func Text(err error) words.Text {
 	if text, ok := words.Explanation(err); ok {
 		return text
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // an error that wraps it has more to say
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { // an error that wraps it has more to say
 		var lines []words.Text
 		for _, e := range joined.Unwrap() {
 			lines = append(lines, Text(e))
