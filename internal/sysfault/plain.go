@@ -18,7 +18,7 @@ func Text(err error) words.Text {
 	if text, ok := words.Explanation(err); ok {
 		return text
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { // an error that wraps it has more to say
+	if joined, ok := err.(interface{ Unwrap() []error }); ok { // the wrapping error is more complete
 		var lines []words.Text
 		for _, e := range joined.Unwrap() {
 			lines = append(lines, Text(e))
