@@ -42,6 +42,9 @@ var names = [kinds]string{"lose-request", "5xx", "lose-reply", "cut"}
 // mostSlow bounds the delay of a request.
 const mostSlow = 10 * time.Minute
 
+// rounding is how far a sum of chances such as 0.05, 0.55, 0.3 and 0.1 may be above 1.
+const rounding = 1e-9
+
 // Parse parses faults separated by commas, each with its chance from 0 to 1: lose-request, 5xx,
 // lose-reply and cut, as well as slow with a duration. A chance that is left out is 1. The sum of
 // the chances is at most 1. The empty string means no faults.
@@ -76,8 +79,8 @@ func Parse(text string) (f Faults, err error) {
 	for _, c := range f.chance {
 		sum += c
 	}
-	if sum > 1 {
-		return Faults{}, fmt.Errorf("faults %q: their chances add up to %g, want at most 1", text, sum)
+	if sum > 1+rounding {
+		return Faults{}, fmt.Errorf("faults %q: their chances add up to %s, want at most 1", text, decimal(sum))
 	}
 	return f, nil
 }
@@ -87,7 +90,7 @@ func (f Faults) String() string {
 	var list []string
 	for k, c := range f.chance {
 		if c > 0 {
-			list = append(list, names[k]+"="+strconv.FormatFloat(c, 'g', -1, 64))
+			list = append(list, names[k]+"="+decimal(c))
 		}
 	}
 	if f.Slow > 0 {
@@ -95,6 +98,9 @@ func (f Faults) String() string {
 	}
 	return strings.Join(list, ",")
 }
+
+// decimal writes a number without an exponent.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // pick chooses a fault by a number from 0 to 1.
 func (f Faults) pick(x float64) kind {

@@ -19,6 +19,8 @@ func TestParse(t *testing.T) {
 		{"lose-reply=0.1,slow=2s,5xx=0.05,cut=0.1", "5xx=0.05,lose-reply=0.1,cut=0.1,slow=2s", ""},
 		{" cut , slow=0s", "cut=1", ""},
 		{"lose-request=0.5,lose-reply=0.5", "lose-request=0.5,lose-reply=0.5", ""},
+		{"lose-request=0.05,5xx=0.55,lose-reply=0.3,cut=0.1", "lose-request=0.05,5xx=0.55,lose-reply=0.3,cut=0.1", ""}, // the floating-point sum is above 1
+		{"cut=0.00001", "cut=0.00001", ""},
 		{"loose=1", "", "want one of lose-request, 5xx, lose-reply, cut, slow"},
 		{"=", "", "want one of"},
 		{"cut=2", "", "a chance from 0 to 1, such as cut=0.1"},
