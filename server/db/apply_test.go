@@ -56,14 +56,14 @@ func TestApply(t *testing.T) {
 			if err := d.View(t.Context(), func(v *View) error {
 				list, err := All(v, accountColumns.Scan, "SELECT id, balance, seen FROM account")
 				for _, a := range list {
-					got[a.id] = a
+					got[a.ID] = a
 				}
 				return err
 			}); err != nil || len(got) != 4 {
 				t.Fatalf("%v, %v", got, err)
 			}
 			for id := range int64(3) {
-				if a := got[id+1]; a.balance != 1 || a.seen != 6 {
+				if a := got[id+1]; a.Balance != 1 || a.Seen != 6 {
 					t.Errorf("account %d: %+v", id+1, a)
 				}
 			}
@@ -110,7 +110,7 @@ func TestAppliedChangesShareATransaction(t *testing.T) {
 		if !errors.Is(err, want) {
 			t.Errorf("%d: %v, want %v", i, err, want)
 		}
-		if i < 20 && b.account(i).balance == 1 != (want == nil) {
+		if i < 20 && b.account(i).Balance == 1 != (want == nil) {
 			t.Errorf("account %d: %+v", i, b.account(i))
 		}
 	}

@@ -6,19 +6,74 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
-// A Column is a column of a table with the field of a T that has its value. The type is an alias
-// without a name, so that a list of columns can leave out the names of fields.
-type Column[T any] = struct {
-	Name string
-	At   func(*T) any // returns a pointer to the field, maybe converted to one to Unix, Span, Flag, Endless or Words
+// Columns are the columns of a table or join, each with the field of a T that has its value. They read a T
+// from a row, and make the statements that store it: see Insertion and Saving.
+type Columns[T any] []column
+
+type column struct {
+	name    string
+	index   []int // of the field
+	endless bool
 }
 
-// Columns are the columns of a table or join. They read a T from a row, and make the statements that
-// store it: see Insertion and Saving.
-type Columns[T any] []Column[T]
+// ColumnsOf returns the columns of the fields of a T, in their order. The tag db of a field is the name of its
+// column, or for a field that is a struct, the beginning of the names of its columns. All fields are exported.
+// It panics for a field without a tag, a column of two fields, and a field that cannot be stored.
+//
+// A time.Time is stored as a Unix, a time.Duration as a Span, a bool as a Flag, a []string as Words, and a
+// float64 as an Endless if its tag ends with ",endless". Other fields are numbers or texts.
+func ColumnsOf[T any]() Columns[T] {
+	columns := Columns[T](columnsOf(reflect.TypeFor[T](), "", nil))
+	names := columns.names()
+	slices.Sort(names)
+	if len(slices.Compact(names)) < len(columns) {
+		panic(fmt.Sprintf("db: two fields of %s have one column", reflect.TypeFor[T]()))
+	}
+	columns.Values(new(T)) // fails for fields that cannot be stored
+	return columns
+}
+
+func columnsOf(t reflect.Type, prefix string, index []int) (out []column) {
+	for f := range t.Fields() {
+		tag, ok := f.Tag.Lookup("db")
+		if !ok {
+			panic(fmt.Sprintf("db: field %s of %s has no column", f.Name, t))
+		}
+		name, endless := strings.CutSuffix(prefix+tag, ",endless")
+		at := append(slices.Clone(index), f.Index...)
+		if f.Type.Kind() == reflect.Struct && f.Type != reflect.TypeFor[time.Time]() {
+			out = append(out, columnsOf(f.Type, name, at)...)
+			continue
+		}
+		out = append(out, column{name, at, endless})
+	}
+	return out
+}
+
+// at returns a pointer to the column's field of x in the type as which it is stored.
+func (c column) at(x reflect.Value) any {
+	switch field := x.FieldByIndex(c.index).Addr().Interface().(type) {
+	case *time.Time:
+		return (*Unix)(field)
+	case *time.Duration:
+		return (*Span)(field)
+	case *bool:
+		return (*Flag)(field)
+	case *[]string:
+		return (*Words)(field)
+	case *float64:
+		if c.endless {
+			return (*Endless)(field)
+		}
+		return field
+	default:
+		return field
+	}
+}
 
 // List returns the columns to select for Scan.
 func (c Columns[T]) List() string { return strings.Join(c.names(), ", ") }
@@ -26,7 +81,7 @@ func (c Columns[T]) List() string { return strings.Join(c.names(), ", ") }
 func (c Columns[T]) names() []string {
 	out := make([]string, len(c))
 	for i, x := range c {
-		out[i] = x.Name
+		out[i] = x.name
 	}
 	return out
 }
@@ -34,8 +89,9 @@ func (c Columns[T]) names() []string {
 // Scan reads a row of List.
 func (c Columns[T]) Scan(r Row) (x T, err error) {
 	into := make([]any, len(c))
+	of := reflect.ValueOf(&x).Elem()
 	for i := range c {
-		into[i] = c[i].At(&x)
+		into[i] = c[i].at(of)
 	}
 	return x, r.Scan(into...)
 }
@@ -43,7 +99,7 @@ func (c Columns[T]) Scan(r Row) (x T, err error) {
 // Named returns the columns with some names, which are separated by commas.
 func (c Columns[T]) Named(names string) (out Columns[T]) {
 	for _, name := range fields(names) {
-		i := slices.IndexFunc(c, func(x Column[T]) bool { return x.Name == name })
+		i := slices.IndexFunc(c, func(x column) bool { return x.name == name })
 		if i < 0 {
 			panic(fmt.Sprintf("db: no column %q", name))
 		}
@@ -60,8 +116,9 @@ func fields(names string) []string {
 // Values returns the values to store for x.
 func (c Columns[T]) Values(x *T) []any {
 	out := make([]any, len(c), len(c)+8) // for more arguments
+	of := reflect.ValueOf(x).Elem()
 	for i := range c {
-		out[i] = stored(c[i].At(x))
+		out[i] = stored(c[i].at(of))
 	}
 	return out
 }

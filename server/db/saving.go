@@ -72,10 +72,11 @@ func (c Columns[T]) SaveBy(keys, table, set, moving, same string, more ...string
 func (s Saving[T]) Of(old, now *T, more ...any) (*Statement, []any) {
 	args := append(s.keys.Values(old), s.set.Values(now)...)
 	var moved uint64
-	for i, c := range s.moving {
-		if was, is := stored(c.At(old)), stored(c.At(now)); was != is {
+	was, is := s.moving.Values(old), s.moving.Values(now)
+	for i := range s.moving {
+		if was[i] != is[i] {
 			moved |= 1 << i
-			args = append(args, is)
+			args = append(args, is[i])
 		}
 	}
 	if len(args) == len(s.keys) && len(s.more) == 0 {
@@ -92,11 +93,11 @@ func (s Saving[T]) statement(moved uint64) *Statement {
 	p := parameters(len(s.keys))
 	var set, conditions []string
 	for _, c := range s.set {
-		set = append(set, c.Name+" = "+p.next())
+		set = append(set, c.name+" = "+p.next())
 	}
 	for i, c := range s.moving {
 		if moved&(1<<i) != 0 {
-			set = append(set, c.Name+" = "+p.next())
+			set = append(set, c.name+" = "+p.next())
 		}
 	}
 	for _, m := range s.more {

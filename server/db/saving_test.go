@@ -8,13 +8,13 @@ import (
 // TestSaving checks that an UPDATE sets only the moving columns that change, and that its
 // parameters match its arguments.
 func TestSaving(t *testing.T) {
-	type row struct{ id, a, b, c int64 }
-	save := Columns[row]{
-		{"id", func(r *row) any { return &r.id }},
-		{"a", func(r *row) any { return &r.a }},
-		{"b", func(r *row) any { return &r.b }},
-		{"c", func(r *row) any { return &r.c }},
-	}.Save("t", "a", "b, c", "+b, c", "h = h || ?")
+	type row struct {
+		ID int64 `db:"id"`
+		A  int64 `db:"a"`
+		B  int64 `db:"b"`
+		C  int64 `db:"c"`
+	}
+	save := ColumnsOf[row]().Save("t", "a", "b, c", "+b, c", "h = h || ?")
 	for _, tt := range []struct {
 		now  row
 		want string

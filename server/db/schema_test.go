@@ -25,13 +25,13 @@ CREATE TABLE mark (identity TEXT NOT NULL) STRICT;
 	IdentityTable:    "mark",
 }
 
-type account struct{ id, balance, seen int64 }
-
-var accountColumns = Columns[account]{
-	{"id", func(a *account) any { return &a.id }},
-	{"balance", func(a *account) any { return &a.balance }},
-	{"seen", func(a *account) any { return &a.seen }},
+type account struct {
+	ID      int64 `db:"id"`
+	Balance int64 `db:"balance"`
+	Seen    int64 `db:"seen"`
 }
+
+var accountColumns = ColumnsOf[account]()
 
 const accountByID = `SELECT id, balance, seen FROM account WHERE id = $1`
 

@@ -79,8 +79,8 @@ func TestALostChangeUndoesAll(t *testing.T) {
 				for id := range int64(3) {
 					if err := d.View(t.Context(), func(v *View) error {
 						a, err := accountOf(v, id+1)
-						if paid := min(int64(i), 1); err == nil && a.balance != paid {
-							t.Errorf("%d: account %d has %d, want %d", i, a.id, a.balance, paid)
+						if paid := min(int64(i), 1); err == nil && a.Balance != paid {
+							t.Errorf("%d: account %d has %d, want %d", i, a.ID, a.Balance, paid)
 						}
 						return err
 					}); err != nil {

@@ -38,13 +38,13 @@ const (
 // An Average is the average elapsed time per estimated floating point operation, in seconds, of one
 // host's results with one app version. The zero Average has no samples.
 type Average struct {
-	N    int64   // samples
-	Mean float64 // seconds per operation (0 without samples)
-	Var  float64 // variance, of the same samples with the same weights
+	N    int64   `db:"n"`   // samples
+	Mean float64 `db:"avg"` // seconds per operation (0 without samples)
+	Var  float64 `db:"var"` // variance, of the same samples with the same weights
 
 	// The last samples, if they were outliers that lie on one side.
-	Odd     int64   // number of these, below 0 if they are below the mean
-	OddMean float64 // their mean
+	Odd     int64   `db:"odd"`     // number of these, below 0 if they are below the mean
+	OddMean float64 `db:"odd_avg"` // their mean
 }
 
 // Add returns a with the sample of a result that took so many seconds and was estimated at so many

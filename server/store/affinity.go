@@ -29,7 +29,7 @@ JOIN   workunit w ON w.id = l.workunitid
 WHERE  w.has_successor = 1`
 
 var keptFor = `
-SELECT a.resultid, ` + candidateColumns.List() + `
+SELECT ` + keptColumns.List() + `
 FROM   affinity a JOIN result r ON r.workunitid = a.workunitid JOIN workunit w ON w.id = r.workunitid
 WHERE  a.host_id = $1 AND r.server_state = 2 AND ` + stillNeeded + `
 ORDER  BY r.priority DESC, r.id LIMIT 0 + $2`
@@ -77,16 +77,15 @@ func (t *Tx) ReserveUntil(id int64, at time.Time) error { return t.execOne(reser
 
 // A Kept candidate is kept for a host that had the result Predecessor.
 type Kept struct {
-	Predecessor int64
-	Candidate
+	Predecessor int64 `db:"a.resultid"`
+	Candidate   `db:""`
 }
+
+var keptColumns = db.ColumnsOf[Kept]()
 
 // KeptFor asks for Unsent results that are kept for a host, in the order in which they should be sent.
 func KeptFor(hostID int64, limit int, found func(Kept)) Question {
-	return db.NewQuestion(func(r row) (k Kept, err error) {
-		k.Candidate, err = candidateColumns.Scan(prefixed{r, &k.Predecessor})
-		return k, err
-	}, found, keptFor, hostID, limit)
+	return db.NewQuestion(keptColumns.Scan, found, keptFor, hostID, limit)
 }
 
 // Chained asks when a host reported the last of its recent successes that have a successor. The answer is the
@@ -97,11 +96,3 @@ func Chained(hostID int64, found func(time.Time)) Question {
 		return at, err
 	}, found, chained, hostID)
 }
-
-// prefixed scans one value before the wanted ones.
-type prefixed struct {
-	row
-	first any
-}
-
-func (p prefixed) Scan(dest ...any) error { return p.row.Scan(append([]any{p.first}, dest...)...) }

@@ -8,20 +8,20 @@ import (
 
 // An APIBatch is a batch that was submitted with a token.
 type APIBatch struct {
-	ID         int64
-	CreateTime time.Time
-	TokenID    int64
-	Name       string // that its sender gave it
-	AppID      int64
-	Expected   int    // number of workunits (0: they are not submitted yet)
-	Made       bool   // all workunits were made, and may have been purged since
-	Webhook    string // URL that is notified when it is done ("": none)
+	ID         int64     `db:"id"`
+	CreateTime time.Time `db:"create_time"`
+	TokenID    int64     `db:"tokenid"`
+	Name       string    `db:"name"` // that its sender gave it
+	AppID      int64     `db:"appid"`
+	Expected   int       `db:"expected"` // number of workunits (0: they are not submitted yet)
+	Made       bool      `db:"made"`     // all workunits were made, and may have been purged since
+	Webhook    string    `db:"webhook"`  // URL that is notified when it is done ("": none)
 
-	RetiredTime time.Time // when its output was deleted, by its sender or because it expired (zero: it is kept)
-	ExpireTime  time.Time // when it is given up and its output deleted (zero: never)
+	RetiredTime time.Time `db:"retired_time"` // when its output was deleted, by its sender or because it expired (zero: it is kept)
+	ExpireTime  time.Time `db:"expire_time"`  // when it is given up and its output deleted (zero: never)
 
-	Content       string    // hash of the submission ("" before it, and in batches of old versions)
-	PromisedUntil time.Time // when the request that makes its workunits ends at the latest (zero: such a request is not running)
+	Content       string    `db:"content"`        // hash of the submission ("" before it, and in batches of old versions)
+	PromisedUntil time.Time `db:"promised_until"` // when the request that makes its workunits ends at the latest (zero: such a request is not running)
 }
 
 // firstAPIBatch is the number of the batch of the first, in workunits: operators give theirs
@@ -31,20 +31,7 @@ const firstAPIBatch = 1_000_000_000
 // Number returns the batch number of its workunits.
 func (b *APIBatch) Number() int64 { return firstAPIBatch + b.ID }
 
-var apiBatchColumns = columns[APIBatch]{
-	{"id", func(b *APIBatch) any { return &b.ID }},
-	{"create_time", func(b *APIBatch) any { return (*unix)(&b.CreateTime) }},
-	{"tokenid", func(b *APIBatch) any { return &b.TokenID }},
-	{"name", func(b *APIBatch) any { return &b.Name }},
-	{"appid", func(b *APIBatch) any { return &b.AppID }},
-	{"expected", func(b *APIBatch) any { return &b.Expected }},
-	{"made", func(b *APIBatch) any { return (*flag)(&b.Made) }},
-	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
-	{"retired_time", func(b *APIBatch) any { return (*unix)(&b.RetiredTime) }},
-	{"expire_time", func(b *APIBatch) any { return (*unix)(&b.ExpireTime) }},
-	{"content", func(b *APIBatch) any { return &b.Content }},
-	{"promised_until", func(b *APIBatch) any { return (*unix)(&b.PromisedUntil) }},
-}
+var apiBatchColumns = db.ColumnsOf[APIBatch]()
 
 var (
 	unfinishedOf = `

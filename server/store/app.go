@@ -9,65 +9,48 @@ import (
 
 // A Platform is a kind of computer, by BOINC's name for it.
 type Platform struct {
-	ID               int64
-	Name             string
-	UserFriendlyName string
+	ID               int64  `db:"id"`
+	Name             string `db:"name"`
+	UserFriendlyName string `db:"user_friendly_name"`
 }
 
 // An App is an application of the project.
 type App struct {
-	ID                int64
-	CreateTime        time.Time
-	Name              string
-	UserFriendlyName  string
-	Deprecated        bool
-	NonCPUIntensive   bool
-	FractionDoneExact bool
-	Validator         string        // as package validator names it: "bitwise", "exec:CMD" …
-	Assimilator       string        // as package assimilator names it: "copy", "exec:CMD" …
-	Trickle           string        // "exec:CMD" ("" keeps trickle-up messages)
-	Credit            string        // "flops", also "", "fixed:N" or "runtime"
-	Weight            float64       // share of the computing time, relative to other applications (0 means 1)
-	TaskTime          time.Duration // wanted time of a result on its host, from start to end (0: any)
+	ID                int64         `db:"id"`
+	CreateTime        time.Time     `db:"create_time"`
+	Name              string        `db:"name"`
+	UserFriendlyName  string        `db:"user_friendly_name"`
+	Deprecated        bool          `db:"deprecated"`
+	NonCPUIntensive   bool          `db:"non_cpu_intensive"`
+	FractionDoneExact bool          `db:"fraction_done_exact"`
+	Validator         string        `db:"validator"`   // as package validator names it: "bitwise", "exec:CMD" …
+	Assimilator       string        `db:"assimilator"` // as package assimilator names it: "copy", "exec:CMD" …
+	Trickle           string        `db:"trickle"`     // "exec:CMD" ("" keeps trickle-up messages)
+	Credit            string        `db:"credit"`      // "flops", also "", "fixed:N" or "runtime"
+	Weight            float64       `db:"weight"`      // share of the computing time, relative to other applications (0 means 1)
+	TaskTime          time.Duration `db:"task_time"`   // wanted time of a result on its host, from start to end (0: any)
 
-	HomogeneousRedundancy int // 0 none, 1 fine, 2 coarse
-	HomogeneousAppVersion bool
-	TargetNResults        int // above 1: adaptive replication, so many results if a host is not trusted
+	HomogeneousRedundancy int  `db:"homogeneous_redundancy"` // 0 none, 1 fine, 2 coarse
+	HomogeneousAppVersion bool `db:"homogeneous_app_version"`
+	TargetNResults        int  `db:"target_nresults"` // above 1: adaptive replication, so many results if a host is not trusted
 }
 
 // An AppVersion is a build of an App for one platform and plan class.
 type AppVersion struct {
-	ID             int64
-	CreateTime     time.Time
-	AppID          int64
-	VersionNum     int
-	Platform       Platform
-	PlanClass      string
-	XMLDoc         string // its file_infos and the app_version element
-	MinCoreVersion int
-	MaxCoreVersion int // 0: no limit
-	Deprecated     bool
-	Plain          bool // a program without BOINC's API, run by our wrapper
+	ID             int64     `db:"v.id"`
+	CreateTime     time.Time `db:"v.create_time"`
+	AppID          int64     `db:"v.appid"`
+	VersionNum     int       `db:"v.version_num"`
+	Platform       Platform  `db:"p."`
+	PlanClass      string    `db:"v.plan_class"`
+	XMLDoc         string    `db:"v.xml_doc"` // its file_infos and the app_version element
+	MinCoreVersion int       `db:"v.min_core_version"`
+	MaxCoreVersion int       `db:"v.max_core_version"` // 0: no limit
+	Deprecated     bool      `db:"v.deprecated"`
+	Plain          bool      `db:"v.plain"` // a program without BOINC's API, run by our wrapper
 }
 
-var appColumns = columns[App]{
-	{"id", func(a *App) any { return &a.ID }},
-	{"create_time", func(a *App) any { return (*unix)(&a.CreateTime) }},
-	{"name", func(a *App) any { return &a.Name }},
-	{"user_friendly_name", func(a *App) any { return &a.UserFriendlyName }},
-	{"deprecated", func(a *App) any { return (*flag)(&a.Deprecated) }},
-	{"non_cpu_intensive", func(a *App) any { return (*flag)(&a.NonCPUIntensive) }},
-	{"fraction_done_exact", func(a *App) any { return (*flag)(&a.FractionDoneExact) }},
-	{"validator", func(a *App) any { return &a.Validator }},
-	{"assimilator", func(a *App) any { return &a.Assimilator }},
-	{"trickle", func(a *App) any { return &a.Trickle }},
-	{"homogeneous_redundancy", func(a *App) any { return &a.HomogeneousRedundancy }},
-	{"homogeneous_app_version", func(a *App) any { return (*flag)(&a.HomogeneousAppVersion) }},
-	{"target_nresults", func(a *App) any { return &a.TargetNResults }},
-	{"credit", func(a *App) any { return &a.Credit }},
-	{"weight", func(a *App) any { return &a.Weight }},
-	{"task_time", func(a *App) any { return (*span)(&a.TaskTime) }},
-}
+var appColumns = db.ColumnsOf[App]()
 
 var insertApp = appColumns.InsertInto("app", `create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
 	fraction_done_exact, validator, assimilator, trickle, homogeneous_redundancy, homogeneous_app_version, target_nresults,
@@ -104,44 +87,27 @@ func (t *View) AppByName(name string) (App, error) {
 	return a, nil
 }
 
-const (
-	insertPlatform = `
+var (
+	platformColumns = db.ColumnsOf[Platform]()
+	insertPlatform  = `
 INSERT INTO platform (create_time, name, user_friendly_name) VALUES ($1, $2, $3)
 ON CONFLICT (name) DO NOTHING`
-	platformByName = `SELECT id, name, user_friendly_name FROM platform WHERE name = $1`
-	allPlatforms   = `SELECT id, name, user_friendly_name FROM platform WHERE deprecated = 0 ORDER BY id`
+	platformByName = `SELECT ` + platformColumns.List() + ` FROM platform WHERE name = $1`
+	allPlatforms   = `SELECT ` + platformColumns.List() + ` FROM platform WHERE deprecated = 0 ORDER BY id`
 )
-
-func scanPlatform(r row) (p Platform, err error) {
-	return p, r.Scan(&p.ID, &p.Name, &p.UserFriendlyName)
-}
 
 // EnsurePlatform returns the platform called p.Name, added if it is new.
 func (t *Tx) EnsurePlatform(p Platform, now time.Time) (Platform, error) {
 	if _, err := t.exec(insertPlatform, unix(now), p.Name, p.UserFriendlyName); err != nil {
 		return p, fmt.Errorf("platform %s: %w", p.Name, err)
 	}
-	return one(t.View, scanPlatform, platformByName, p.Name)
+	return one(t.View, platformColumns.Scan, platformByName, p.Name)
 }
 
 // Platforms returns the platforms in use, oldest first.
-func (t *View) Platforms() ([]Platform, error) { return all(t, scanPlatform, allPlatforms) }
+func (t *View) Platforms() ([]Platform, error) { return all(t, platformColumns.Scan, allPlatforms) }
 
-var appVersionColumns = columns[AppVersion]{
-	{"v.id", func(v *AppVersion) any { return &v.ID }},
-	{"v.create_time", func(v *AppVersion) any { return (*unix)(&v.CreateTime) }},
-	{"v.appid", func(v *AppVersion) any { return &v.AppID }},
-	{"v.version_num", func(v *AppVersion) any { return &v.VersionNum }},
-	{"p.id", func(v *AppVersion) any { return &v.Platform.ID }},
-	{"p.name", func(v *AppVersion) any { return &v.Platform.Name }},
-	{"p.user_friendly_name", func(v *AppVersion) any { return &v.Platform.UserFriendlyName }},
-	{"v.plan_class", func(v *AppVersion) any { return &v.PlanClass }},
-	{"v.xml_doc", func(v *AppVersion) any { return &v.XMLDoc }},
-	{"v.min_core_version", func(v *AppVersion) any { return &v.MinCoreVersion }},
-	{"v.max_core_version", func(v *AppVersion) any { return &v.MaxCoreVersion }},
-	{"v.deprecated", func(v *AppVersion) any { return (*flag)(&v.Deprecated) }},
-	{"v.plain", func(v *AppVersion) any { return (*flag)(&v.Plain) }},
-}
+var appVersionColumns = db.ColumnsOf[AppVersion]()
 
 var insertAppVersion = db.Insert("app_version", `create_time, appid, version_num, platformid, plan_class, xml_doc,
 	min_core_version, max_core_version, plain`)

@@ -8,18 +8,13 @@ import (
 
 // An AwaitedOutput is an output of a workunit for which another one waits.
 type AwaitedOutput struct {
-	WorkunitID  int64 // of the one that waits
-	Predecessor int64
-	Output      string // logical name ("": it only waits for the outcome)
-	Name        string // of the input file that the output becomes ("": likewise)
+	WorkunitID  int64  `db:"workunitid"` // of the one that waits
+	Predecessor int64  `db:"predecessor"`
+	Output      string `db:"output"` // logical name ("": it only waits for the outcome)
+	Name        string `db:"name"`   // of the input file that the output becomes ("": likewise)
 }
 
-var awaitedOutputColumns = columns[AwaitedOutput]{
-	{"workunitid", func(o *AwaitedOutput) any { return &o.WorkunitID }},
-	{"predecessor", func(o *AwaitedOutput) any { return &o.Predecessor }},
-	{"output", func(o *AwaitedOutput) any { return &o.Output }},
-	{"name", func(o *AwaitedOutput) any { return &o.Name }},
-}
+var awaitedOutputColumns = db.ColumnsOf[AwaitedOutput]()
 
 // stillAwaited is true of rows whose workunit was not given up.
 const stillAwaited = `EXISTS (SELECT 1 FROM workunit w WHERE w.id = awaited_output.workunitid AND w.error_mask = 0)`

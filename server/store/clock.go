@@ -9,18 +9,15 @@ import (
 
 // A Clock is the durable state of a transitioner's clock. Zero times are unknown.
 type Clock struct {
-	Seen        time.Time // of a recent pass
-	From, Until time.Time // deadlines between these are extended to the second
+	Seen  time.Time `db:"seen_time"`      // of a recent pass
+	From  time.Time `db:"extended_from"`  // deadlines between these are extended to the second
+	Until time.Time `db:"extended_until"` // see From
 }
 
 var (
-	clockColumns = db.Columns[Clock]{
-		{"seen_time", func(c *Clock) any { return (*unix)(&c.Seen) }},
-		{"extended_from", func(c *Clock) any { return (*unix)(&c.From) }},
-		{"extended_until", func(c *Clock) any { return (*unix)(&c.Until) }},
-	}
-	clock     = `SELECT ` + clockColumns.List() + ` FROM clock ORDER BY CASE daemon WHEN $1 THEN 0 ELSE 1 END, seen_time DESC LIMIT 1`
-	saveClock = db.Replace("clock", "daemon, seen_time, extended_from, extended_until", 1)
+	clockColumns = db.ColumnsOf[Clock]()
+	clock        = `SELECT ` + clockColumns.List() + ` FROM clock ORDER BY CASE daemon WHEN $1 THEN 0 ELSE 1 END, seen_time DESC LIMIT 1`
+	saveClock    = db.Replace("clock", "daemon, seen_time, extended_from, extended_until", 1)
 )
 
 // Clock returns the state that this shard's process saved. If it saved none, because the number of processes

@@ -14,25 +14,25 @@ const (
 
 // A Forgotten is an account or a computer that was deleted.
 type Forgotten struct {
-	Kind       int // ForgottenUser or ForgottenHost
-	ID         int64
-	CPID       string // its identifier at sites of statistics
-	CreateTime time.Time
+	Kind       int       `db:"kind"` // ForgottenUser or ForgottenHost
+	ID         int64     `db:"id"`
+	CPID       string    `db:"cpid"` // its identifier at sites of statistics
+	CreateTime time.Time `db:"create_time"`
 }
 
 var (
-	forget    = db.InsertIfMissing("forgotten", "kind, id, cpid, create_time")
-	forgotten = `SELECT kind, id, cpid, create_time FROM forgotten WHERE kind = $1 AND create_time >= $2 ORDER BY id`
+	forgottenColumns = db.ColumnsOf[Forgotten]()
+
+	forget    = db.InsertIfMissing("forgotten", forgottenColumns.List())
+	forgotten = `SELECT ` + forgottenColumns.List() + ` FROM forgotten WHERE kind = $1 AND create_time >= $2 ORDER BY id`
 )
 
 // Forget notes that sites of statistics have to forget an account or a computer. Once is enough.
 func (t *Tx) Forget(f Forgotten) error {
-	return t.run(forget, f.Kind, f.ID, f.CPID, unix(f.CreateTime))
+	return t.run(forget, forgottenColumns.Values(&f)...)
 }
 
 // Forgotten returns the accounts or computers, by kind, that were deleted since a time.
 func (t *View) Forgotten(kind int, since time.Time) ([]Forgotten, error) {
-	return all(t, func(r row) (f Forgotten, err error) {
-		return f, r.Scan(&f.Kind, &f.ID, &f.CPID, (*unix)(&f.CreateTime))
-	}, forgotten, kind, unix(since))
+	return all(t, forgottenColumns.Scan, forgotten, kind, unix(since))
 }

@@ -9,99 +9,59 @@ import (
 
 // A Host is a computer on which an account computes.
 type Host struct {
-	ID           int64
-	CreateTime   time.Time
-	UserID       int64 // 0: merged into the host whose id RPCSeqno holds
-	RPCSeqno     int64
-	RPCTime      time.Time
-	HostCPID     string
-	TotalCredit  float64
-	ExpavgCredit float64
-	ExpavgTime   time.Time
-	Venue        string
+	ID           int64     `db:"id"`
+	CreateTime   time.Time `db:"create_time"`
+	UserID       int64     `db:"userid"` // 0: merged into the host whose id RPCSeqno holds
+	RPCSeqno     int64     `db:"rpc_seqno"`
+	RPCTime      time.Time `db:"rpc_time"`
+	HostCPID     string    `db:"host_cpid"`
+	TotalCredit  float64   `db:"total_credit"`
+	ExpavgCredit float64   `db:"expavg_credit"`
+	ExpavgTime   time.Time `db:"expavg_time"`
+	Venue        string    `db:"venue"`
 
-	Timezone               int64
-	DomainName             string
-	LastIPAddr             string
-	ExternalIPAddr         string
-	OnFrac                 float64
-	ConnectedFrac          float64
-	ActiveFrac             float64
-	NCPUs                  int
-	Vendor, Model          string
-	Fpops, Iops, Membw     float64
-	OSName, OSVersion      string
-	MemBytes               float64
-	CacheBytes, SwapBytes  float64
-	DiskTotal, DiskFree    float64
-	UsedTotal, UsedProject float64
-	BwUp, BwDown           float64
+	Timezone       int64   `db:"timezone"`
+	DomainName     string  `db:"domain_name"`
+	LastIPAddr     string  `db:"last_ip_addr"`
+	ExternalIPAddr string  `db:"external_ip_addr"`
+	OnFrac         float64 `db:"on_frac"`
+	ConnectedFrac  float64 `db:"connected_frac"`
+	ActiveFrac     float64 `db:"active_frac"`
+	NCPUs          int     `db:"p_ncpus"`
+	Vendor         string  `db:"p_vendor"`
+	Model          string  `db:"p_model"`
+	Fpops          float64 `db:"p_fpops"`
+	Iops           float64 `db:"p_iops"`
+	Membw          float64 `db:"p_membw"`
+	OSName         string  `db:"os_name"`
+	OSVersion      string  `db:"os_version"`
+	MemBytes       float64 `db:"m_nbytes"`
+	CacheBytes     float64 `db:"m_cache"`
+	SwapBytes      float64 `db:"m_swap"`
+	DiskTotal      float64 `db:"d_total"`
+	DiskFree       float64 `db:"d_free"`
+	UsedTotal      float64 `db:"d_boinc_used_total"`
+	UsedProject    float64 `db:"d_boinc_used_project"`
+	BwUp           float64 `db:"n_bwup"`
+	BwDown         float64 `db:"n_bwdown"`
 
-	AvgTurnaround float64 // seconds
-	MaxResultsDay int     // -1: excluded from work (quotas are in HostAppVersion)
-	NResultsToday int
-	StickyHash    int64 // of its sticky files (0: none)
-	FileOrders    int   // number of its open orders, which AddFileOrder and FileOrderDone count
+	AvgTurnaround float64 `db:"avg_turnaround"`  // seconds
+	MaxResultsDay int     `db:"max_results_day"` // -1: excluded from work (quotas are in HostAppVersion)
+	NResultsToday int     `db:"nresults_today"`
+	StickyHash    int64   `db:"sticky_hash"` // of its sticky files (0: none)
+	FileOrders    int     `db:"file_orders"` // number of its open orders, which AddFileOrder and FileOrderDone count
 
-	Platforms    string  // at its last request, with spaces between them ("": not recorded)
-	UsableMemory float64 // bytes that its volunteer lets a task use (+Inf: not reported)
-	UsableDisk   float64 // likewise
-	Unsuited     string  // plan classes that did not suit it at its last request, with spaces between them
-	Client       string  // version of its client at its last request, such as "8.2.4" ("": not recorded)
-	Coprocs      string  // its coprocessors at its last request, see Coprocessors
-	Label        string  // its owner's name for it, or ""
-	Hidden       bool    // its owner wants it left out of lists
+	Platforms    string  `db:"platforms"`        // at its last request, with spaces between them ("": not recorded)
+	UsableMemory float64 `db:"m_usable,endless"` // bytes that its volunteer lets a task use (+Inf: not reported)
+	UsableDisk   float64 `db:"d_usable,endless"` // likewise
+	Unsuited     string  `db:"unsuited"`         // plan classes that did not suit it at its last request, with spaces between them
+	Client       string  `db:"client_version"`   // version of its client at its last request, such as "8.2.4" ("": not recorded)
+	Coprocs      string  `db:"coprocs"`          // its coprocessors at its last request, see Coprocessors
+	Label        string  `db:"label"`            // its owner's name for it, or ""
+	Hidden       bool    `db:"hidden"`           // its owner wants it left out of lists
 }
 
-var hostColumns = columns[Host]{
-	{"id", func(h *Host) any { return &h.ID }},
-	{"create_time", func(h *Host) any { return (*unix)(&h.CreateTime) }},
-	{"userid", func(h *Host) any { return &h.UserID }},
-	{"rpc_seqno", func(h *Host) any { return &h.RPCSeqno }},
-	{"rpc_time", func(h *Host) any { return (*unix)(&h.RPCTime) }},
-	{"host_cpid", func(h *Host) any { return &h.HostCPID }},
-	{"total_credit", func(h *Host) any { return &h.TotalCredit }},
-	{"expavg_credit", func(h *Host) any { return &h.ExpavgCredit }},
-	{"expavg_time", func(h *Host) any { return (*unix)(&h.ExpavgTime) }},
-	{"venue", func(h *Host) any { return &h.Venue }},
-	{"timezone", func(h *Host) any { return &h.Timezone }},
-	{"domain_name", func(h *Host) any { return &h.DomainName }},
-	{"last_ip_addr", func(h *Host) any { return &h.LastIPAddr }},
-	{"external_ip_addr", func(h *Host) any { return &h.ExternalIPAddr }},
-	{"on_frac", func(h *Host) any { return &h.OnFrac }},
-	{"connected_frac", func(h *Host) any { return &h.ConnectedFrac }},
-	{"active_frac", func(h *Host) any { return &h.ActiveFrac }},
-	{"p_ncpus", func(h *Host) any { return &h.NCPUs }},
-	{"p_vendor", func(h *Host) any { return &h.Vendor }},
-	{"p_model", func(h *Host) any { return &h.Model }},
-	{"p_fpops", func(h *Host) any { return &h.Fpops }},
-	{"p_iops", func(h *Host) any { return &h.Iops }},
-	{"p_membw", func(h *Host) any { return &h.Membw }},
-	{"os_name", func(h *Host) any { return &h.OSName }},
-	{"os_version", func(h *Host) any { return &h.OSVersion }},
-	{"m_nbytes", func(h *Host) any { return &h.MemBytes }},
-	{"m_cache", func(h *Host) any { return &h.CacheBytes }},
-	{"m_swap", func(h *Host) any { return &h.SwapBytes }},
-	{"d_total", func(h *Host) any { return &h.DiskTotal }},
-	{"d_free", func(h *Host) any { return &h.DiskFree }},
-	{"d_boinc_used_total", func(h *Host) any { return &h.UsedTotal }},
-	{"d_boinc_used_project", func(h *Host) any { return &h.UsedProject }},
-	{"n_bwup", func(h *Host) any { return &h.BwUp }},
-	{"n_bwdown", func(h *Host) any { return &h.BwDown }},
-	{"avg_turnaround", func(h *Host) any { return &h.AvgTurnaround }},
-	{"max_results_day", func(h *Host) any { return &h.MaxResultsDay }},
-	{"nresults_today", func(h *Host) any { return &h.NResultsToday }},
-	{"sticky_hash", func(h *Host) any { return &h.StickyHash }},
-	{"file_orders", func(h *Host) any { return &h.FileOrders }},
-	{"platforms", func(h *Host) any { return &h.Platforms }},
-	{"m_usable", func(h *Host) any { return (*endless)(&h.UsableMemory) }},
-	{"d_usable", func(h *Host) any { return (*endless)(&h.UsableDisk) }},
-	{"unsuited", func(h *Host) any { return &h.Unsuited }},
-	{"coprocs", func(h *Host) any { return &h.Coprocs }},
-	{"client_version", func(h *Host) any { return &h.Client }},
-	{"label", func(h *Host) any { return &h.Label }},
-	{"hidden", func(h *Host) any { return (*flag)(&h.Hidden) }},
-}
+var hostColumns = db.ColumnsOf[Host]()
 
 var insertHost = hostColumns.InsertInto("host", "create_time, userid, host_cpid, venue, max_results_day")
 

@@ -10,37 +10,21 @@ import (
 
 // A HostAppVersion is the record of a host with an app version.
 type HostAppVersion struct {
-	HostID           int64
-	AppVersionID     int64
-	MaxJobsPerDay    int // for each CPU (0: not set yet)
-	NJobsToday       int
-	ConsecutiveValid int     // replicated results found valid since the last failure
-	TurnaroundN      int64   // valid results
-	Turnaround       float64 // seconds from sending them to their report, on average
-	ErrorRate        float64 // 0 to 1: the share of failures in its recent results
+	HostID           int64   `db:"host_id"`
+	AppVersionID     int64   `db:"app_version_id"`
+	MaxJobsPerDay    int     `db:"max_jobs_per_day"` // for each CPU (0: not set yet)
+	NJobsToday       int     `db:"n_jobs_today"`
+	ConsecutiveValid int     `db:"consecutive_valid"` // replicated results found valid since the last failure
+	TurnaroundN      int64   `db:"turnaround_n"`      // valid results
+	Turnaround       float64 `db:"turnaround_avg"`    // seconds from sending them to their report, on average
+	ErrorRate        float64 `db:"error_rate"`        // 0 to 1: the share of failures in its recent results
 
-	Elapsed        speed.Average // of its valid results
-	BenchmarkFlops float64       // operations a second by the host's benchmark when a result was last sent (0: not recorded)
-	Vote           speed.Vote    // the host's vote on the speed of the version
+	Elapsed        speed.Average `db:"et_"`             // of its valid results
+	BenchmarkFlops float64       `db:"benchmark_flops"` // operations a second by the host's benchmark when a result was last sent (0: not recorded)
+	Vote           speed.Vote    `db:"vote"`            // the host's vote on the speed of the version
 }
 
-var hostAppVersionColumns = columns[HostAppVersion]{
-	{"host_id", func(h *HostAppVersion) any { return &h.HostID }},
-	{"app_version_id", func(h *HostAppVersion) any { return &h.AppVersionID }},
-	{"max_jobs_per_day", func(h *HostAppVersion) any { return &h.MaxJobsPerDay }},
-	{"n_jobs_today", func(h *HostAppVersion) any { return &h.NJobsToday }},
-	{"consecutive_valid", func(h *HostAppVersion) any { return &h.ConsecutiveValid }},
-	{"et_n", func(h *HostAppVersion) any { return &h.Elapsed.N }},
-	{"et_avg", func(h *HostAppVersion) any { return &h.Elapsed.Mean }},
-	{"et_var", func(h *HostAppVersion) any { return &h.Elapsed.Var }},
-	{"et_odd", func(h *HostAppVersion) any { return &h.Elapsed.Odd }},
-	{"et_odd_avg", func(h *HostAppVersion) any { return &h.Elapsed.OddMean }},
-	{"benchmark_flops", func(h *HostAppVersion) any { return &h.BenchmarkFlops }},
-	{"vote", func(h *HostAppVersion) any { return &h.Vote }},
-	{"error_rate", func(h *HostAppVersion) any { return &h.ErrorRate }},
-	{"turnaround_n", func(h *HostAppVersion) any { return &h.TurnaroundN }},
-	{"turnaround_avg", func(h *HostAppVersion) any { return &h.Turnaround }},
-}
+var hostAppVersionColumns = db.ColumnsOf[HostAppVersion]()
 
 var (
 	hostAppVersion  = `SELECT ` + hostAppVersionColumns.List() + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`

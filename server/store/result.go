@@ -9,86 +9,52 @@ import (
 
 // A Result is one instance of a workunit.
 type Result struct {
-	ID           int64
-	CreateTime   time.Time
-	WorkunitID   int64
-	AppID        int64
-	Name         string
-	XMLDocIn     string // its output file_infos and the result element
-	Batch        int64
-	Priority     int64
-	Random       int64
-	Kind         int64 // kind of its workunit, which is stored and not read
-	ServerState  ServerState
-	Outcome      Outcome
-	ClientState  int64
-	ExitStatus   int64
-	HostID       int64
-	UserID       int64
-	AppVersionID int64
-	VersionNum   int64
+	ID           int64       `db:"id"`
+	CreateTime   time.Time   `db:"create_time"`
+	WorkunitID   int64       `db:"workunitid"`
+	AppID        int64       `db:"appid"`
+	Name         string      `db:"name"`
+	XMLDocIn     string      `db:"xml_doc_in"` // its output file_infos and the result element
+	Batch        int64       `db:"batch"`
+	Priority     int64       `db:"priority"`
+	Random       int64       `db:"random"`
+	Kind         int64       `db:"kind"` // of its workunit
+	ServerState  ServerState `db:"server_state"`
+	Outcome      Outcome     `db:"outcome"`
+	ClientState  int64       `db:"client_state"`
+	ExitStatus   int64       `db:"exit_status"`
+	HostID       int64       `db:"hostid"`
+	UserID       int64       `db:"userid"`
+	AppVersionID int64       `db:"app_version_id"`
+	VersionNum   int64       `db:"app_version_num"`
 
-	SentTime       time.Time
-	ReportDeadline time.Time
-	ReceivedTime   time.Time
-	CPUTime        float64 // seconds
-	ElapsedTime    float64 // seconds
-	XMLDocOut      string  // file_infos as the host reported them
-	StderrOut      string
+	SentTime       time.Time `db:"sent_time"`
+	ReportDeadline time.Time `db:"report_deadline"`
+	ReceivedTime   time.Time `db:"received_time"`
+	CPUTime        float64   `db:"cpu_time"`     // seconds
+	ElapsedTime    float64   `db:"elapsed_time"` // seconds
+	XMLDocOut      string    `db:"xml_doc_out"`  // file_infos as the host reported them
+	StderrOut      string    `db:"stderr_out"`
 
-	ValidateState   ValidateState
-	FileDeleteState FileDeleteState
-	ClaimedCredit   float64
-	GrantedCredit   float64
-	FlopsEstimate   float64
-	PeakWorkingSet  float64
-	PeakSwap        float64
-	PeakDisk        float64
-	EnergyWh        float64 // watt-hours, or 0 if it is not known
+	ValidateState   ValidateState   `db:"validate_state"`
+	FileDeleteState FileDeleteState `db:"file_delete_state"`
+	ClaimedCredit   float64         `db:"claimed_credit"`
+	GrantedCredit   float64         `db:"granted_credit"`
+	FlopsEstimate   float64         `db:"flops_estimate"`
+	PeakWorkingSet  float64         `db:"peak_working_set_size"`
+	PeakSwap        float64         `db:"peak_swap_size"`
+	PeakDisk        float64         `db:"peak_disk_usage"`
+	EnergyWh        float64         `db:"energy_wh"` // watt-hours, or 0 if it is not known
 }
 
-var resultColumns = columns[Result]{
-	{"id", func(x *Result) any { return &x.ID }},
-	{"create_time", func(x *Result) any { return (*unix)(&x.CreateTime) }},
-	{"workunitid", func(x *Result) any { return &x.WorkunitID }},
-	{"appid", func(x *Result) any { return &x.AppID }},
-	{"name", func(x *Result) any { return &x.Name }},
-	{"xml_doc_in", func(x *Result) any { return &x.XMLDocIn }},
-	{"batch", func(x *Result) any { return &x.Batch }},
-	{"priority", func(x *Result) any { return &x.Priority }},
-	{"random", func(x *Result) any { return &x.Random }},
-	{"server_state", func(x *Result) any { return &x.ServerState }},
-	{"outcome", func(x *Result) any { return &x.Outcome }},
-	{"client_state", func(x *Result) any { return &x.ClientState }},
-	{"exit_status", func(x *Result) any { return &x.ExitStatus }},
-	{"hostid", func(x *Result) any { return &x.HostID }},
-	{"userid", func(x *Result) any { return &x.UserID }},
-	{"app_version_id", func(x *Result) any { return &x.AppVersionID }},
-	{"app_version_num", func(x *Result) any { return &x.VersionNum }},
-	{"sent_time", func(x *Result) any { return (*unix)(&x.SentTime) }},
-	{"report_deadline", func(x *Result) any { return (*unix)(&x.ReportDeadline) }},
-	{"received_time", func(x *Result) any { return (*unix)(&x.ReceivedTime) }},
-	{"cpu_time", func(x *Result) any { return &x.CPUTime }},
-	{"elapsed_time", func(x *Result) any { return &x.ElapsedTime }},
-	{"xml_doc_out", func(x *Result) any { return &x.XMLDocOut }},
-	{"stderr_out", func(x *Result) any { return &x.StderrOut }},
-	{"validate_state", func(x *Result) any { return &x.ValidateState }},
-	{"file_delete_state", func(x *Result) any { return &x.FileDeleteState }},
-	{"claimed_credit", func(x *Result) any { return &x.ClaimedCredit }},
-	{"granted_credit", func(x *Result) any { return &x.GrantedCredit }},
-	{"flops_estimate", func(x *Result) any { return &x.FlopsEstimate }},
-	{"peak_working_set_size", func(x *Result) any { return &x.PeakWorkingSet }},
-	{"peak_swap_size", func(x *Result) any { return &x.PeakSwap }},
-	{"peak_disk_usage", func(x *Result) any { return &x.PeakDisk }},
-	{"energy_wh", func(x *Result) any { return &x.EnergyWh }},
-}
+var resultColumns = db.ColumnsOf[Result]()
 
 var insertResult = resultColumns.InsertInto("result",
-	"create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state", "kind", "history")
+	"create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state, kind", "history")
 
 // AddResult adds a result that is Inactive or Unsent. Names are unique.
 func (t *Tx) AddResult(r Result) error {
-	args := insertResult.Args(&r, r.Kind, t.cause.line("created "+r.ServerState.String()))
+	args := insertResult.Args(&r, t.cause.line("created "+r.ServerState.String()))
 	if err := t.add(insertResult.Statement, args...); err != nil {
 		return fmt.Errorf("result %s: %w", r.Name, err)
 	}
@@ -126,17 +92,19 @@ func (t *View) InProgressOf(hostID int64) ([]Result, error) {
 	return all(t, resultColumns.Scan, inProgressOf, hostID)
 }
 
-var inProgressNames = byID(`SELECT hostid, name FROM result WHERE hostid`, ` AND server_state = 4`)
+var inProgressNames = byID(`SELECT `+heldColumns.List()+` FROM result WHERE hostid`, ` AND server_state = 4`)
 
 // A Held is the name of a result in progress with its host.
 type Held struct {
-	HostID int64
-	Name   string
+	HostID int64  `db:"hostid"`
+	Name   string `db:"name"`
 }
+
+var heldColumns = db.ColumnsOf[Held]()
 
 // InProgressNames asks for the names of the results that hosts are to report, in no order.
 func InProgressNames(hosts []int64, found func(Held)) Question {
-	return withIDs(inProgressNames, hosts, func(r row) (h Held, err error) { return h, r.Scan(&h.HostID, &h.Name) }, found)
+	return withIDs(inProgressNames, hosts, heldColumns.Scan, found)
 }
 
 // sendResult affects no row if another scheduler sent the result first, or if it is not needed any more. PostgreSQL

@@ -36,8 +36,8 @@ func (t TargetType) String() string {
 // A Target is the host, user or team that may have the results of a workunit. The zero value is
 // anybody.
 type Target struct {
-	Type TargetType
-	ID   int64 // of the host, user or team
+	Type TargetType `db:"type"`
+	ID   int64      `db:"id"` // of the host, user or team
 }
 
 // Alone reports whether the target is a single volunteer. Then another volunteer cannot replace a

@@ -11,24 +11,16 @@ import (
 
 // A Team is a group of volunteers.
 type Team struct {
-	ID          int64
-	CreateTime  time.Time
-	UserID      int64 // its leader, or 0
-	Name        string
-	URL         string // its web site, or ""
-	Description string // as its leader wrote it, not HTML
-	TotalCredit float64
+	ID          int64     `db:"id"`
+	CreateTime  time.Time `db:"create_time"`
+	UserID      int64     `db:"userid"` // its leader, or 0
+	Name        string    `db:"name"`
+	URL         string    `db:"url"`         // its web site, or ""
+	Description string    `db:"description"` // as its leader wrote it, not HTML
+	TotalCredit float64   `db:"total_credit"`
 }
 
-var teamColumns = columns[Team]{
-	{"id", func(t *Team) any { return &t.ID }},
-	{"create_time", func(t *Team) any { return (*unix)(&t.CreateTime) }},
-	{"userid", func(t *Team) any { return &t.UserID }},
-	{"name", func(t *Team) any { return &t.Name }},
-	{"url", func(t *Team) any { return &t.URL }},
-	{"description", func(t *Team) any { return &t.Description }},
-	{"total_credit", func(t *Team) any { return &t.TotalCredit }},
-}
+var teamColumns = db.ColumnsOf[Team]()
 
 var (
 	setTeam    = db.Update("team", "userid = $2, url = $3, description = $4")

@@ -4,36 +4,26 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // A Token lets a program submit work over HTTP.
 type Token struct {
-	ID          int64
-	CreateTime  time.Time
-	Name        string
-	Hash        string   // hash of its bearer's secret
-	Apps        []string // names of the applications for which it may be used, empty for all
-	Quota       int      // unfinished workunits at a time (0: unlimited)
-	MaxBytes    int64    // of its files that the project stores (0: unlimited)
-	MaxCPUTime  int64    // seconds in TokenDays days (0: unlimited)
-	Weight      float64  // part of the computing time of an application, relative to other tokens (0: 1)
-	UsedTime    time.Time
-	RevokedTime time.Time // zero: it works
+	ID          int64     `db:"id"`
+	CreateTime  time.Time `db:"create_time"`
+	Name        string    `db:"name"`
+	Hash        string    `db:"hash"`         // hash of its bearer's secret
+	Apps        []string  `db:"apps"`         // names of the applications for which it may be used, empty for all
+	Quota       int       `db:"quota"`        // unfinished workunits at a time (0: unlimited)
+	MaxBytes    int64     `db:"max_bytes"`    // of its files that the project stores (0: unlimited)
+	MaxCPUTime  int64     `db:"max_cpu_time"` // seconds in TokenDays days (0: unlimited)
+	Weight      float64   `db:"weight"`       // part of the computing time of an application, relative to other tokens (0: 1)
+	UsedTime    time.Time `db:"used_time"`
+	RevokedTime time.Time `db:"revoked_time"` // zero: it works
 }
 
-var tokenColumns = columns[Token]{
-	{"id", func(t *Token) any { return &t.ID }},
-	{"create_time", func(t *Token) any { return (*unix)(&t.CreateTime) }},
-	{"name", func(t *Token) any { return &t.Name }},
-	{"hash", func(t *Token) any { return &t.Hash }},
-	{"apps", func(t *Token) any { return (*spaced)(&t.Apps) }},
-	{"quota", func(t *Token) any { return &t.Quota }},
-	{"max_bytes", func(t *Token) any { return &t.MaxBytes }},
-	{"max_cpu_time", func(t *Token) any { return &t.MaxCPUTime }},
-	{"weight", func(t *Token) any { return &t.Weight }},
-	{"used_time", func(t *Token) any { return (*unix)(&t.UsedTime) }},
-	{"revoked_time", func(t *Token) any { return (*unix)(&t.RevokedTime) }},
-}
+var tokenColumns = db.ColumnsOf[Token]()
 
 var (
 	saveToken   = tokenColumns.Save("token", "", "name, quota, max_bytes, max_cpu_time, weight, used_time, revoked_time", "revoked_time")

@@ -20,11 +20,11 @@ const secondsOfDay = 86400
 // A TokenDay is the computing time of a token's results that were reported on a day. A result counts
 // once it is validated, or has failed.
 type TokenDay struct {
-	TokenID      int64
-	Day          int64   // since 1970
-	CPUTime      float64 // seconds
-	ElapsedTime  float64 // seconds
-	ExpectedTime float64 // seconds that the estimates of the workunits predicted
+	TokenID      int64   `db:"tokenid"`
+	Day          int64   `db:"day"`           // since 1970
+	CPUTime      float64 `db:"cpu_time"`      // seconds
+	ElapsedTime  float64 `db:"elapsed_time"`  // seconds
+	ExpectedTime float64 `db:"expected_time"` // seconds that the estimates of the workunits predicted
 }
 
 // DayOf returns the day of a time, as in TokenDay.
@@ -104,9 +104,10 @@ func (t *Tx) countTokens() error {
 	return nil
 }
 
-const (
-	tokenDays   = `SELECT tokenid, day, cpu_time, elapsed_time, expected_time FROM token_use WHERE day > $1 ORDER BY tokenid, day`
-	daysOfToken = `SELECT tokenid, day, cpu_time, elapsed_time, expected_time FROM token_use WHERE tokenid = $2 AND day > $1 ORDER BY day`
+var (
+	dayColumns  = db.ColumnsOf[TokenDay]()
+	tokenDays   = `SELECT ` + dayColumns.List() + ` FROM token_use WHERE day > $1 ORDER BY tokenid, day`
+	daysOfToken = `SELECT ` + dayColumns.List() + ` FROM token_use WHERE tokenid = $2 AND day > $1 ORDER BY day`
 	tokenBytes  = `SELECT COALESCE((SELECT total FROM token_bytes WHERE tokenid = $1), 0)`
 	tokenFile   = `SELECT nbytes FROM token_file WHERE tokenid = $1 AND batch = 0 AND name = $2`
 )
@@ -122,18 +123,14 @@ ON CONFLICT (tokenid, batch, name) DO UPDATE SET nbytes = token_file.nbytes + ex
 	forgetUse  = db.Change(`DELETE FROM token_use WHERE day <= $1`)
 )
 
-func scanDay(r row) (d TokenDay, err error) {
-	return d, r.Scan(&d.TokenID, &d.Day, &d.CPUTime, &d.ElapsedTime, &d.ExpectedTime)
-}
-
 // TokenDays returns the computing time of a token (0: of each) in the last TokenDays days, by token
 // and day.
 func (t *View) TokenDays(id int64, now time.Time) ([]TokenDay, error) {
 	after := DayOf(now) - TokenDays
 	if id == 0 {
-		return all(t, scanDay, tokenDays, after)
+		return all(t, dayColumns.Scan, tokenDays, after)
 	}
-	return all(t, scanDay, daysOfToken, after, id)
+	return all(t, dayColumns.Scan, daysOfToken, after, id)
 }
 
 // TokenBytes returns the bytes that the project stores for a token.

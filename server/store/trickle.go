@@ -9,16 +9,16 @@ import (
 
 // A MsgFromHost is a trickle-up message, from an application to the project while it ran.
 type MsgFromHost struct {
-	ID         int64
-	CreateTime time.Time // when it came
-	HostID     int64
-	ResultID   int64
-	AppID      int64
-	ResultName string
-	SentTime   time.Time // by the host's clock
-	Variety    string    // kind of message, as named by the application
-	Handled    bool
-	XML        string // the application's own words, not checked
+	ID         int64     `db:"m.id"`
+	CreateTime time.Time `db:"m.create_time"` // when it came
+	HostID     int64     `db:"m.hostid"`
+	ResultID   int64     `db:"m.resultid"`
+	AppID      int64     `db:"m.appid"`
+	ResultName string    `db:"m.result_name"`
+	SentTime   time.Time `db:"m.sent_time"` // by the host's clock
+	Variety    string    `db:"m.variety"`   // kind of message, as named by the application
+	Handled    bool      `db:"m.handled"`
+	XML        string    `db:"m.xml"` // the application's own words, not checked
 }
 
 const insertMsgFromHost = `
@@ -37,18 +37,7 @@ func (t *Tx) AddMsgFromHost(m MsgFromHost) (bool, error) {
 	return n > 0, nil
 }
 
-var msgFromHostColumns = columns[MsgFromHost]{
-	{"m.id", func(m *MsgFromHost) any { return &m.ID }},
-	{"m.create_time", func(m *MsgFromHost) any { return (*unix)(&m.CreateTime) }},
-	{"m.hostid", func(m *MsgFromHost) any { return &m.HostID }},
-	{"m.resultid", func(m *MsgFromHost) any { return &m.ResultID }},
-	{"m.appid", func(m *MsgFromHost) any { return &m.AppID }},
-	{"m.result_name", func(m *MsgFromHost) any { return &m.ResultName }},
-	{"m.sent_time", func(m *MsgFromHost) any { return (*unix)(&m.SentTime) }},
-	{"m.variety", func(m *MsgFromHost) any { return &m.Variety }},
-	{"m.handled", func(m *MsgFromHost) any { return (*flag)(&m.Handled) }},
-	{"m.xml", func(m *MsgFromHost) any { return &m.XML }},
-}
+var msgFromHostColumns = db.ColumnsOf[MsgFromHost]()
 
 var handledMsg = db.Update("msg_from_host", "handled = 1", "handled = 0")
 
@@ -93,24 +82,26 @@ func (t *Tx) PurgeMsgs(before time.Time) (int64, error) {
 
 // A MsgToHost is a trickle-down message, from the project to an application while it runs.
 type MsgToHost struct {
-	ID         int64
-	CreateTime time.Time
-	HostID     int64
-	ResultID   int64
-	ResultName string
-	XML        string
+	ID         int64     `db:"id"`
+	CreateTime time.Time `db:"create_time"`
+	HostID     int64     `db:"hostid"`
+	ResultID   int64     `db:"resultid"`
+	ResultName string    `db:"result_name"`
+	XML        string    `db:"xml"`
 }
 
-var insertMsgToHost = db.Insert("msg_to_host", "create_time, hostid, resultid, result_name, xml")
+var msgToHostColumns = db.ColumnsOf[MsgToHost]()
+
+var insertMsgToHost = msgToHostColumns.InsertInto("msg_to_host", "create_time, hostid, resultid, result_name, xml")
 
 // AddMsgToHost stores a message for a host and returns its id.
 func (t *Tx) AddMsgToHost(m MsgToHost) (int64, error) {
-	return t.insert(insertMsgToHost, unix(m.CreateTime), m.HostID, m.ResultID, m.ResultName, m.XML)
+	return t.insert(insertMsgToHost.Statement, insertMsgToHost.Args(&m)...)
 }
 
 var (
 	msgsToHost = `
-SELECT id, create_time, hostid, resultid, result_name, xml FROM msg_to_host
+SELECT ` + msgToHostColumns.List() + ` FROM msg_to_host
 WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT 0 + $2`
 	hostsWithMsgs = byID(`SELECT DISTINCT hostid FROM msg_to_host WHERE hostid`, ` AND handled = 0`)
 	sentMsg       = db.Update("msg_to_host", "handled = 1", "handled = 0")
@@ -118,9 +109,7 @@ WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT 0 + $2`
 
 // MsgsToHost returns messages that a host has not been sent, oldest first.
 func (t *View) MsgsToHost(hostID int64, limit int) ([]MsgToHost, error) {
-	return all(t, func(r row) (m MsgToHost, err error) {
-		return m, r.Scan(&m.ID, (*unix)(&m.CreateTime), &m.HostID, &m.ResultID, &m.ResultName, &m.XML)
-	}, msgsToHost, hostID, limit)
+	return all(t, msgToHostColumns.Scan, msgsToHost, hostID, limit)
 }
 
 // HostsWithMsgs asks for which hosts of a list there are messages that were not sent.

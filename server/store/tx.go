@@ -28,14 +28,12 @@ func Collect() *Changes { return &Changes{changes: db.Collect()} }
 
 // Parts of the engine that all tables use.
 type (
-	row            = db.Row
-	rows           = db.Rows
-	columns[T any] = db.Columns[T]
-	unix           = db.Unix
-	span           = db.Span
-	flag           = db.Flag
-	endless        = db.Endless
-	spaced         = db.Words
+	row     = db.Row
+	rows    = db.Rows
+	unix    = db.Unix
+	span    = db.Span
+	flag    = db.Flag
+	endless = db.Endless
 )
 
 func scanID(r row) (int64, error)      { return db.ScanID(r) }

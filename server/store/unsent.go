@@ -12,58 +12,33 @@ import (
 
 // A Candidate is an Unsent result that a scheduler may think of sending.
 type Candidate struct {
-	ID             int64
-	Name           string
-	XMLDocIn       string // as in Result
-	WorkunitID     int64
-	WorkunitName   string
-	XMLDoc         string // as in Workunit
-	AppID          int64
-	Priority       int64
-	CreateTime     time.Time
-	RscFpopsEst    float64
-	RscMemoryBound float64
-	RscDiskBound   float64
-	DelayBound     time.Duration
-	HRClass        int64 // class of hosts to which the workunit is committed (0: none yet)
-	AppVersionID   int64
-	Target         Target
-	LastChance     bool // one more failure gives the workunit up
-	Suspicious     bool // only computers of trusted accounts may have it
-	TokenID        int64
-	OwnPriority    int64 // as in Workunit
+	ID             int64         `db:"r.id"`
+	Name           string        `db:"r.name"`
+	XMLDocIn       string        `db:"r.xml_doc_in"` // as in Result
+	WorkunitID     int64         `db:"r.workunitid"`
+	WorkunitName   string        `db:"w.name"`
+	XMLDoc         string        `db:"w.xml_doc"` // as in Workunit
+	AppID          int64         `db:"r.appid"`
+	Priority       int64         `db:"r.priority"`
+	CreateTime     time.Time     `db:"r.create_time"`
+	RscFpopsEst    float64       `db:"w.rsc_fpops_est"`
+	RscMemoryBound float64       `db:"w.rsc_memory_bound"`
+	RscDiskBound   float64       `db:"w.rsc_disk_bound"`
+	DelayBound     time.Duration `db:"w.delay_bound"`
+	HRClass        int64         `db:"w.hr_class"` // class of hosts to which the workunit is committed (0: none yet)
+	AppVersionID   int64         `db:"w.app_version_id"`
+	Target         Target        `db:"w.target_"`
+	LastChance     bool          `db:"w.last_chance"` // one more failure gives the workunit up
+	Suspicious     bool          `db:"w.suspicious"`  // only computers of trusted accounts may have it
+	TokenID        int64         `db:"w.tokenid"`
+	OwnPriority    int64         `db:"w.own_priority"` // as in Workunit
 
-	Batch             int64 // of the workunit
-	RscBandwidthBound float64
-	ReservedUntil     time.Time // only the hosts of KeptFor may have it before
+	Batch             int64     `db:"w.batch"` // of the workunit
+	RscBandwidthBound float64   `db:"w.rsc_bandwidth_bound"`
+	ReservedUntil     time.Time `db:"w.reserved_until"` // only the hosts of KeptFor may have it before
 }
 
-var candidateColumns = columns[Candidate]{
-	{"r.id", func(c *Candidate) any { return &c.ID }},
-	{"r.name", func(c *Candidate) any { return &c.Name }},
-	{"r.xml_doc_in", func(c *Candidate) any { return &c.XMLDocIn }},
-	{"r.workunitid", func(c *Candidate) any { return &c.WorkunitID }},
-	{"w.name", func(c *Candidate) any { return &c.WorkunitName }},
-	{"w.xml_doc", func(c *Candidate) any { return &c.XMLDoc }},
-	{"r.appid", func(c *Candidate) any { return &c.AppID }},
-	{"r.priority", func(c *Candidate) any { return &c.Priority }},
-	{"r.create_time", func(c *Candidate) any { return (*unix)(&c.CreateTime) }},
-	{"w.rsc_fpops_est", func(c *Candidate) any { return &c.RscFpopsEst }},
-	{"w.rsc_memory_bound", func(c *Candidate) any { return &c.RscMemoryBound }},
-	{"w.rsc_disk_bound", func(c *Candidate) any { return &c.RscDiskBound }},
-	{"w.delay_bound", func(c *Candidate) any { return (*span)(&c.DelayBound) }},
-	{"w.hr_class", func(c *Candidate) any { return &c.HRClass }},
-	{"w.app_version_id", func(c *Candidate) any { return &c.AppVersionID }},
-	{"w.batch", func(c *Candidate) any { return &c.Batch }},
-	{"w.rsc_bandwidth_bound", func(c *Candidate) any { return &c.RscBandwidthBound }},
-	{"w.last_chance", func(c *Candidate) any { return (*flag)(&c.LastChance) }},
-	{"w.suspicious", func(c *Candidate) any { return (*flag)(&c.Suspicious) }},
-	{"w.tokenid", func(c *Candidate) any { return &c.TokenID }},
-	{"w.own_priority", func(c *Candidate) any { return &c.OwnPriority }},
-	{"w.target_type", func(c *Candidate) any { return &c.Target.Type }},
-	{"w.target_id", func(c *Candidate) any { return &c.Target.ID }},
-	{"w.reserved_until", func(c *Candidate) any { return (*unix)(&c.ReservedUntil) }},
-}
+var candidateColumns = db.ColumnsOf[Candidate]()
 
 // stillNeeded is true of workunits that still need results. The transitioner clears away the
 // results of others.

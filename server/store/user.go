@@ -12,55 +12,33 @@ import (
 
 // A User is an account.
 type User struct {
-	ID             int64
-	CreateTime     time.Time
-	EmailAddr      string // lower case
-	Name           string
-	Authenticator  protocol.Authenticator
-	PasswdHash     string // a slow hash of the passwd_hash that clients send ("": no password)
-	CrossProjectID string
-	Venue          string
-	GlobalPrefs    string // raw XML
-	ProjectPrefs   string // raw XML
-	TotalCredit    float64
-	ExpavgCredit   float64
-	ExpavgTime     time.Time
-	BannedTime     time.Time // zero: it is not banned
-	BanReason      string    // for its owner to read ("": not given)
-	DeletedTime    time.Time // zero: it is not deleted
-	TeamID         int64     // 0: of no team
-	HideHosts      bool      // others may not see which computers are his
-	NoExport       bool      // its credit is not exported to sites of statistics
-	ConfirmedTime  time.Time // when the e-mail address was confirmed (zero: not yet)
-	Trusted        bool      // its results decide about suspicious ones
+	ID             int64                  `db:"id"`
+	CreateTime     time.Time              `db:"create_time"`
+	EmailAddr      string                 `db:"email_addr"` // lower case
+	Name           string                 `db:"name"`
+	Authenticator  protocol.Authenticator `db:"authenticator"`
+	PasswdHash     string                 `db:"passwd_hash"` // a slow hash of the passwd_hash that clients send ("": no password)
+	CrossProjectID string                 `db:"cross_project_id"`
+	Venue          string                 `db:"venue"`
+	GlobalPrefs    string                 `db:"global_prefs"`  // raw XML
+	ProjectPrefs   string                 `db:"project_prefs"` // raw XML
+	TotalCredit    float64                `db:"total_credit"`
+	ExpavgCredit   float64                `db:"expavg_credit"`
+	ExpavgTime     time.Time              `db:"expavg_time"`
+	BannedTime     time.Time              `db:"banned_time"`    // zero: it is not banned
+	BanReason      string                 `db:"ban_reason"`     // for its owner to read ("": not given)
+	DeletedTime    time.Time              `db:"deleted_time"`   // zero: it is not deleted
+	TeamID         int64                  `db:"teamid"`         // 0: of no team
+	HideHosts      bool                   `db:"hide_hosts"`     // others may not see which computers are his
+	NoExport       bool                   `db:"no_export"`      // its credit is not exported to sites of statistics
+	ConfirmedTime  time.Time              `db:"confirmed_time"` // when the e-mail address was confirmed (zero: not yet)
+	Trusted        bool                   `db:"trusted"`        // its results decide about suspicious ones
 }
 
 // Banned reports whether an account is banned or deleted, and so excluded from the project.
 func (u *User) Banned() bool { return !u.BannedTime.IsZero() || !u.DeletedTime.IsZero() }
 
-var userColumns = columns[User]{
-	{"id", func(u *User) any { return &u.ID }},
-	{"create_time", func(u *User) any { return (*unix)(&u.CreateTime) }},
-	{"email_addr", func(u *User) any { return &u.EmailAddr }},
-	{"name", func(u *User) any { return &u.Name }},
-	{"authenticator", func(u *User) any { return &u.Authenticator }},
-	{"passwd_hash", func(u *User) any { return &u.PasswdHash }},
-	{"cross_project_id", func(u *User) any { return &u.CrossProjectID }},
-	{"venue", func(u *User) any { return &u.Venue }},
-	{"global_prefs", func(u *User) any { return &u.GlobalPrefs }},
-	{"project_prefs", func(u *User) any { return &u.ProjectPrefs }},
-	{"total_credit", func(u *User) any { return &u.TotalCredit }},
-	{"expavg_credit", func(u *User) any { return &u.ExpavgCredit }},
-	{"expavg_time", func(u *User) any { return (*unix)(&u.ExpavgTime) }},
-	{"banned_time", func(u *User) any { return (*unix)(&u.BannedTime) }},
-	{"ban_reason", func(u *User) any { return &u.BanReason }},
-	{"deleted_time", func(u *User) any { return (*unix)(&u.DeletedTime) }},
-	{"teamid", func(u *User) any { return &u.TeamID }},
-	{"hide_hosts", func(u *User) any { return (*flag)(&u.HideHosts) }},
-	{"no_export", func(u *User) any { return (*flag)(&u.NoExport) }},
-	{"confirmed_time", func(u *User) any { return (*unix)(&u.ConfirmedTime) }},
-	{"trusted", func(u *User) any { return (*flag)(&u.Trusted) }},
-}
+var userColumns = db.ColumnsOf[User]()
 
 var insertUser = userColumns.InsertInto(`"user"`, `create_time, email_addr, name, authenticator, passwd_hash,
 	cross_project_id, venue, global_prefs, project_prefs`)

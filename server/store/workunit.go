@@ -11,97 +11,53 @@ import (
 
 // A Workunit is a job and its progress in the project.
 type Workunit struct {
-	ID                int64
-	CreateTime        time.Time
-	AppID             int64
-	Name              string
-	XMLDoc            string // its file_infos and the workunit element
-	Batch             int64
-	Priority          int64
-	RscFpopsEst       float64
-	RscFpopsBound     float64
-	RscMemoryBound    float64
-	RscDiskBound      float64
-	DelayBound        time.Duration
-	RscBandwidthBound float64 // bytes a second (0: any)
-	Credit            float64 // of each valid result (0: by the application's rule)
+	ID                int64         `db:"id"`
+	CreateTime        time.Time     `db:"create_time"`
+	AppID             int64         `db:"appid"`
+	Name              string        `db:"name"`
+	XMLDoc            string        `db:"xml_doc"` // its file_infos and the workunit element
+	Batch             int64         `db:"batch"`
+	Priority          int64         `db:"priority"`
+	RscFpopsEst       float64       `db:"rsc_fpops_est"`
+	RscFpopsBound     float64       `db:"rsc_fpops_bound"`
+	RscMemoryBound    float64       `db:"rsc_memory_bound"`
+	RscDiskBound      float64       `db:"rsc_disk_bound"`
+	DelayBound        time.Duration `db:"delay_bound"`
+	RscBandwidthBound float64       `db:"rsc_bandwidth_bound"` // bytes a second (0: any)
+	Credit            float64       `db:"credit"`              // of each valid result (0: by the application's rule)
 
-	MinQuorum          int
-	TargetNResults     int
-	MaxErrorResults    int
-	MaxTotalResults    int
-	MaxSuccessResults  int
-	ResultTemplateFile string // below the project's directory
+	MinQuorum          int    `db:"min_quorum"`
+	TargetNResults     int    `db:"target_nresults"`
+	MaxErrorResults    int    `db:"max_error_results"`
+	MaxTotalResults    int    `db:"max_total_results"`
+	MaxSuccessResults  int    `db:"max_success_results"`
+	ResultTemplateFile string `db:"result_template_file"` // below the project's directory
 
-	NeedValidate       bool
-	CanonicalResultID  int64
-	CanonicalCredit    float64
-	TransitionTime     time.Time // when the transitioner next looks at it, or Never
-	ErrorMask          ErrorMask
-	FileDeleteState    FileDeleteState
-	AssimilateState    AssimilateState
-	HRClass            int64
-	AppVersionID       int64
-	TransitionerFlags  int64     // 1 leave alone, 2 no new results
-	Awaiting           bool      // something is not there yet: results are made Inactive
-	Predecessor        int64     // the workunit after which it comes (0: none)
-	PredecessorPending bool      // the predecessor is unfinished
-	HasSuccessor       bool      // workunits wait for its outcome
-	Retries            int       // how often it was revived after it had been given up
-	RetriedResultID    int64     // its newest result at that time, up to which failures do not count any more
-	Target             Target    // the hosts that may have its results, which does not change
-	LastChance         bool      // one more failure gives it up
-	TokenID            int64     // with which it was submitted (0: none)
-	OwnPriority        int64     // rank among the workunits of its token, higher is sent first
-	Suspicious         bool      // the validator doubts a result: only trusted accounts get further ones
-	ModTime            time.Time // when it was assimilated or, later, its files were deleted (read only)
+	NeedValidate       bool            `db:"need_validate"`
+	CanonicalResultID  int64           `db:"canonical_resultid"`
+	CanonicalCredit    float64         `db:"canonical_credit"`
+	TransitionTime     time.Time       `db:"transition_time"` // when the transitioner next looks at it, or Never
+	ErrorMask          ErrorMask       `db:"error_mask"`
+	FileDeleteState    FileDeleteState `db:"file_delete_state"`
+	AssimilateState    AssimilateState `db:"assimilate_state"`
+	HRClass            int64           `db:"hr_class"`
+	AppVersionID       int64           `db:"app_version_id"`
+	TransitionerFlags  int64           `db:"transitioner_flags"`  // 1 leave alone, 2 no new results
+	Awaiting           bool            `db:"awaiting"`            // something is not there yet: results are made Inactive
+	Predecessor        int64           `db:"predecessor"`         // the workunit after which it comes (0: none)
+	PredecessorPending bool            `db:"predecessor_pending"` // the predecessor is unfinished
+	HasSuccessor       bool            `db:"has_successor"`       // workunits wait for its outcome
+	Retries            int             `db:"retries"`             // how often it was revived after it had been given up
+	RetriedResultID    int64           `db:"retried_resultid"`    // its newest result at that time, up to which failures do not count any more
+	Target             Target          `db:"target_"`             // the hosts that may have its results, which does not change
+	LastChance         bool            `db:"last_chance"`         // one more failure gives it up
+	TokenID            int64           `db:"tokenid"`             // with which it was submitted (0: none)
+	OwnPriority        int64           `db:"own_priority"`        // rank among the workunits of its token, higher is sent first
+	Suspicious         bool            `db:"suspicious"`          // the validator doubts a result: only trusted accounts get further ones
+	ModTime            time.Time       `db:"mod_time"`            // when it was assimilated or, later, its files were deleted (read only)
 }
 
-var workunitColumns = columns[Workunit]{
-	{"id", func(w *Workunit) any { return &w.ID }},
-	{"create_time", func(w *Workunit) any { return (*unix)(&w.CreateTime) }},
-	{"appid", func(w *Workunit) any { return &w.AppID }},
-	{"name", func(w *Workunit) any { return &w.Name }},
-	{"xml_doc", func(w *Workunit) any { return &w.XMLDoc }},
-	{"batch", func(w *Workunit) any { return &w.Batch }},
-	{"priority", func(w *Workunit) any { return &w.Priority }},
-	{"rsc_fpops_est", func(w *Workunit) any { return &w.RscFpopsEst }},
-	{"rsc_fpops_bound", func(w *Workunit) any { return &w.RscFpopsBound }},
-	{"rsc_memory_bound", func(w *Workunit) any { return &w.RscMemoryBound }},
-	{"rsc_disk_bound", func(w *Workunit) any { return &w.RscDiskBound }},
-	{"delay_bound", func(w *Workunit) any { return (*span)(&w.DelayBound) }},
-	{"min_quorum", func(w *Workunit) any { return &w.MinQuorum }},
-	{"target_nresults", func(w *Workunit) any { return &w.TargetNResults }},
-	{"max_error_results", func(w *Workunit) any { return &w.MaxErrorResults }},
-	{"max_total_results", func(w *Workunit) any { return &w.MaxTotalResults }},
-	{"max_success_results", func(w *Workunit) any { return &w.MaxSuccessResults }},
-	{"result_template_file", func(w *Workunit) any { return &w.ResultTemplateFile }},
-	{"need_validate", func(w *Workunit) any { return (*flag)(&w.NeedValidate) }},
-	{"canonical_resultid", func(w *Workunit) any { return &w.CanonicalResultID }},
-	{"canonical_credit", func(w *Workunit) any { return &w.CanonicalCredit }},
-	{"transition_time", func(w *Workunit) any { return (*unix)(&w.TransitionTime) }},
-	{"error_mask", func(w *Workunit) any { return &w.ErrorMask }},
-	{"file_delete_state", func(w *Workunit) any { return &w.FileDeleteState }},
-	{"assimilate_state", func(w *Workunit) any { return &w.AssimilateState }},
-	{"hr_class", func(w *Workunit) any { return &w.HRClass }},
-	{"app_version_id", func(w *Workunit) any { return &w.AppVersionID }},
-	{"transitioner_flags", func(w *Workunit) any { return &w.TransitionerFlags }},
-	{"rsc_bandwidth_bound", func(w *Workunit) any { return &w.RscBandwidthBound }},
-	{"awaiting", func(w *Workunit) any { return (*flag)(&w.Awaiting) }},
-	{"predecessor", func(w *Workunit) any { return &w.Predecessor }},
-	{"predecessor_pending", func(w *Workunit) any { return (*flag)(&w.PredecessorPending) }},
-	{"has_successor", func(w *Workunit) any { return (*flag)(&w.HasSuccessor) }},
-	{"credit", func(w *Workunit) any { return &w.Credit }},
-	{"retries", func(w *Workunit) any { return &w.Retries }},
-	{"retried_resultid", func(w *Workunit) any { return &w.RetriedResultID }},
-	{"last_chance", func(w *Workunit) any { return (*flag)(&w.LastChance) }},
-	{"tokenid", func(w *Workunit) any { return &w.TokenID }},
-	{"own_priority", func(w *Workunit) any { return &w.OwnPriority }},
-	{"suspicious", func(w *Workunit) any { return (*flag)(&w.Suspicious) }},
-	{"target_type", func(w *Workunit) any { return &w.Target.Type }},
-	{"target_id", func(w *Workunit) any { return &w.Target.ID }},
-	{"mod_time", func(w *Workunit) any { return (*unix)(&w.ModTime) }},
-}
+var workunitColumns = db.ColumnsOf[Workunit]()
 
 var insertWorkunit = workunitColumns.InsertInto("workunit", `create_time, appid, name, xml_doc, batch, priority,
 	rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults,
