@@ -225,6 +225,11 @@ func schedule(b *testing.B, prepare func(x *bench)) {
 	}
 }
 
+// BenchmarkCreate measures workunits created a second, a thousand at a time.
+func BenchmarkCreate(b *testing.B) {
+	onBoth(b, func(b *testing.B) { repeat(b, (*bench).makeWorkunits) })
+}
+
 // BenchmarkTransitioner measures results made a second, with their certificates.
 func BenchmarkTransitioner(b *testing.B) {
 	onBoth(b, func(b *testing.B) { repeat(b, (*bench).makeResults) })
@@ -264,6 +269,12 @@ func (x *bench) spend(on func()) spent {
 	begin, cpu := time.Now(), now()
 	on()
 	return spent{time.Since(begin), now() - cpu}
+}
+
+// makeWorkunits returns the time spent on creating share workunits.
+func (x *bench) makeWorkunits() spent {
+	x.tb.Helper()
+	return x.spend(func() { x.create(upper, share, 0) })
 }
 
 // makeResults returns the time spent on creating the results of share workunits.

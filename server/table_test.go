@@ -119,6 +119,7 @@ func linesOf(b *testing.B, bin string, pg *testpg.Server) (lines []line, full *b
 	turn := func(x *bench, f func(x *bench) spent) func() run {
 		return func() run { return run{tasks: share / f(x).time.Seconds(), sharedInside: true} }
 	}
+	add("workunits created", turn(fresh, (*bench).makeWorkunits))
 	add("results made", turn(fresh, (*bench).makeResults))
 	add("from the report to deleted files", turn(fresh, (*bench).finish))
 	return lines, full

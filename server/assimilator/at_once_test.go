@@ -91,7 +91,7 @@ func TestAHandlerThatHangs(t *testing.T) {
 			if name == "other" {
 				wu.AppID = other
 			}
-			id, err2 := tx.InsertWorkunit(wu, nil)
+			id, err2 := storetest.InsertWorkunit(tx, wu)
 			old, err3 := tx.Workunit(id)
 			after := old
 			after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors

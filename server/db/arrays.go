@@ -16,10 +16,13 @@ BEGIN IF rows <> wanted THEN RAISE EXCEPTION 'a change of % rows affected %', wa
 // affecting is a change that must affect a number of rows.
 const affecting = "WITH changed AS (%s RETURNING 1) SELECT must_affect(count(*), %s) FROM changed"
 
+// newID returns the id of a new row. A name that is taken must not be an error, which would end the transaction.
+const newID = " ON CONFLICT DO NOTHING RETURNING id"
+
 // forms are a statement's texts for PostgreSQL.
 type forms struct {
-	one, sure, id  string // for one row: as it is, failing unless it affects a row, returning the id of a new row
-	each, eachSure string // for many rows, which come as one array for each parameter. eachSure gets their number, too
+	one, sure, id          string // for one row: as it is, failing unless it affects a row, returning the id of a new row
+	each, eachSure, eachID string // for many rows, which come as one array for each parameter. eachSure gets their number, too
 }
 
 // postgres returns a statement's texts. args are an example of its arguments, whose types are always the same.
@@ -29,11 +32,11 @@ func (s *Statement) postgres(args []any) *forms {
 		s.forms = forms{
 			one:  one,
 			sure: fmt.Sprintf(affecting, one, "1"),
-			// A name that is taken must not be an error, which would end the transaction.
-			id: one + " ON CONFLICT DO NOTHING RETURNING id",
+			id:   one + newID,
 		}
 		if s.many != nil && len(args) > 0 {
 			s.forms.each = s.many(unnest(args), len(args))
+			s.forms.eachID = s.forms.each + newID
 			s.forms.eachSure = fmt.Sprintf(affecting, s.forms.each, fmt.Sprintf("$%d::bigint", len(args)+1))
 		}
 	})

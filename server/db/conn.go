@@ -136,15 +136,18 @@ func (c *conn) exec(ctx context.Context, query string, args []any) (int64, error
 	return int64(c.Changes()), nil
 }
 
-func (c *conn) insert(ctx context.Context, s *Statement, args []any) (int64, error) {
-	err := c.query(ctx, s.text, args, nil)
-	if code := sqlite.ErrCode(err); code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey {
-		return 0, ErrExists
+func (c *conn) insert(ctx context.Context, s *Statement, list [][]any) (ids []int64, err error) {
+	for _, args := range list {
+		err := c.query(ctx, s.text, args, nil)
+		if code := sqlite.ErrCode(err); code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey {
+			err = ErrExists
+		}
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, c.LastInsertRowID())
 	}
-	if err != nil {
-		return 0, err
-	}
-	return c.LastInsertRowID(), nil
+	return ids, nil
 }
 
 func (c *conn) ask(ctx context.Context, list []Question) error {

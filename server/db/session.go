@@ -141,16 +141,22 @@ func (s *session) ask(ctx context.Context, list []Question) error {
 	return err
 }
 
-func (s *session) insert(ctx context.Context, st *Statement, args []any) (id int64, err error) {
-	exists := true
-	_, err = s.send(ctx, request{st.postgres(args).id, clean(args), func(r pgx.Rows) error {
-		exists = false
-		return r.Scan(&id)
+func (s *session) insert(ctx context.Context, st *Statement, list [][]any) (ids []int64, err error) {
+	forms := st.postgres(list[0])
+	text, args := forms.id, clean(list[0])
+	if len(list) > 1 {
+		text, args = forms.eachID, transposed(list)
+	}
+	_, err = s.send(ctx, request{text, args, func(r pgx.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
 	}})
-	if err == nil && exists {
+	if err == nil && len(ids) < len(list) {
 		err = ErrExists
 	}
-	return id, err
+	return ids, err
 }
 
 // lock runs before the transaction's snapshot is taken.

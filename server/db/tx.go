@@ -26,8 +26,9 @@ type queries interface {
 	exec(ctx context.Context, query string, args []any) (int64, error)
 	// ask asks questions, all in one round trip.
 	ask(ctx context.Context, list []Question) error
-	// insert runs an Insert and returns the new row's id, or ErrExists.
-	insert(ctx context.Context, s *Statement, args []any) (int64, error)
+	// insert runs an Insert for one or more rows of arguments. It returns the ids of the new rows in their order,
+	// and ErrExists if fewer rows are new.
+	insert(ctx context.Context, s *Statement, list [][]any) ([]int64, error)
 	// postpone accepts a change, once for each of several rows of arguments, whose outcome the
 	// transaction does not need, and makes it before the next query runs. one demands that each
 	// affects exactly one row. It returns false if the change must be made now.
@@ -108,7 +109,20 @@ func (t *Tx) Exec(query string, args ...any) (int64, error) {
 
 // Insert makes an Insert now, and returns the new row's id, or ErrExists if its name is taken.
 func (t *Tx) Insert(s *Statement, args ...any) (int64, error) {
-	return t.View.q.insert(t.View.ctx, s, args)
+	ids, err := t.InsertEach(s, [][]any{args})
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
+}
+
+// InsertEach is Insert for each of several rows of arguments. After ErrExists some of the rows may have been
+// added, whose ids it returns, so the caller must abandon the transaction.
+func (t *Tx) InsertEach(s *Statement, list [][]any) ([]int64, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return t.View.q.insert(t.View.ctx, s, list)
 }
 
 // Add is Insert for callers that do not need the id.

@@ -39,7 +39,7 @@ func (s submitter) submit(name string, n int, change func(*store.Workunit)) {
 			wu := s.Workunit(fmt.Sprintf("%d_%s%d", s.TokenID, name, i))
 			wu.Batch, wu.TokenID = s.Number(), s.TokenID
 			change(&wu)
-			id, err := tx.InsertWorkunit(wu, nil)
+			id, err := storetest.InsertWorkunit(tx, wu)
 			if err != nil {
 				return err
 			}

@@ -51,7 +51,7 @@ func TestCompressedCopiesGo(t *testing.T) {
 		wu := w.Workunit(name)
 		wu.XMLDoc = f.XML()
 		storetest.Update(t, st, func(tx *store.Tx) error {
-			_, err := tx.InsertWorkunit(wu, blob.Names(f))
+			_, err := storetest.InsertWorkunit(tx, wu, blob.Names(f)...)
 			return err
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
@@ -311,7 +312,7 @@ func (w *world) insert(x spec) {
 			needed = w.needed(tx.View)
 		}
 		wu.Awaiting = wu.Awaiting || needed != 0
-		if k.id, err = tx.InsertWorkunit(wu, inputsOf(name)); err != nil || needed == 0 {
+		if k.id, err = storetest.InsertWorkunit(tx, wu, inputsOf(name)...); err != nil || needed == 0 {
 			return err
 		}
 		if err := tx.AwaitOutput(store.AwaitedOutput{WorkunitID: k.id, Predecessor: needed}); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // Two results that a host may have are queued behind results that it may not have, and these are
@@ -54,7 +55,7 @@ func TestWorkBehindOthers(t *testing.T) {
 				for i := range many {
 					wu := front
 					wu.Name = fmt.Sprint("front_", i)
-					id, err := tx.InsertWorkunit(wu, nil)
+					id, err := storetest.InsertWorkunit(tx, wu)
 					if err != nil {
 						return err
 					}

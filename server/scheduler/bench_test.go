@@ -70,7 +70,7 @@ func benchTasks(b *testing.B, where string, pg *testpg.Server, jobs, hosts int) 
 				wu := w.Workunit(fmt.Sprint("w", made+i))
 				wu.DelayBound, wu.TransitionTime = 1000*time.Hour, store.Never
 				wu.XMLDoc = protocol.Workunit{Name: wu.Name, AppName: "upper", RscFpopsEst: wu.RscFpopsEst, RscFpopsBound: wu.RscFpopsBound}.XML()
-				id, err := tx.InsertWorkunit(wu, nil)
+				id, err := storetest.InsertWorkunit(tx, wu)
 				if err != nil {
 					return err
 				}

@@ -106,7 +106,7 @@ func (w *world) addWork(name string, n int, change ...func(*store.Workunit)) {
 		c(&wu)
 	}
 	w.update(func(tx *store.Tx) error {
-		id, err := tx.InsertWorkunit(wu, []string{"in_1"})
+		id, err := storetest.InsertWorkunit(tx, wu, "in_1")
 		if err != nil {
 			return err
 		}

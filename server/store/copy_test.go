@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 // filled makes a database with some of everything that is numbered, and texts that
@@ -31,11 +32,11 @@ func filled(t *testing.T, where string) {
 			}
 		}
 		for _, name := range []string{"one", "two", "three"} {
-			id, err := tx.InsertWorkunit(store.Workunit{
+			id, err := storetest.InsertWorkunit(tx, store.Workunit{
 				CreateTime: time.Unix(1000, 0), AppID: 1, Name: name, RscFpopsEst: 1e300 / 3, RscFpopsBound: 1e300, RscMemoryBound: 1, RscDiskBound: 1,
 				TransitionTime: store.Never, DelayBound: time.Hour, MinQuorum: 1, TargetNResults: 1, MaxErrorResults: 1,
 				MaxTotalResults: 1, MaxSuccessResults: 1,
-			}, nil)
+			})
 			if err != nil {
 				return err
 			}
@@ -54,11 +55,11 @@ func next(t *testing.T, where string) (id int64) {
 	t.Helper()
 	s := store.OpenFor(t, where)
 	update(t, s, func(tx *store.Tx) (err error) {
-		id, err = tx.InsertWorkunit(store.Workunit{
+		id, err = storetest.InsertWorkunit(tx, store.Workunit{
 			CreateTime: time.Unix(1000, 0), AppID: 1, Name: "next", RscFpopsEst: 1, RscFpopsBound: 1, RscMemoryBound: 1, RscDiskBound: 1,
 			TransitionTime: store.Never, DelayBound: time.Hour, MinQuorum: 1, TargetNResults: 1, MaxErrorResults: 1,
 			MaxTotalResults: 1, MaxSuccessResults: 1,
-		}, nil)
+		})
 		return err
 	})
 	return id

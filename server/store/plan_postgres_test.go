@@ -32,11 +32,11 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 			return err
 		}
 		wu := Workunit{AppID: app, Name: "w", TransitionTime: Never, DelayBound: time.Hour, MinQuorum: 1, TargetNResults: 1, MaxErrorResults: 1, MaxTotalResults: 1, MaxSuccessResults: 1, RscFpopsEst: 1, RscFpopsBound: 1, RscMemoryBound: 1, RscDiskBound: 1}
-		id, err := tx.InsertWorkunit(wu, nil)
+		ids, err := tx.InsertWorkunits(NewWorkunit{Workunit: wu})
 		if err != nil {
 			return err
 		}
-		return tx.AddResult(Result{WorkunitID: id, AppID: app, Name: "w_0", ServerState: Unsent, Kind: wu.Kind()})
+		return tx.AddResult(Result{WorkunitID: ids[0], AppID: app, Name: "w_0", ServerState: Unsent, Kind: wu.Kind()})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -67,19 +68,48 @@ var insertWorkunit = workunitColumns.InsertInto("workunit", `create_time, appid,
 
 var insertWorkunitFile = db.Insert("workunit_file", "workunitid, name")
 
-// InsertWorkunit adds a workunit with the physical names of its input files,
-// and returns its id, or ErrExists when the name is taken.
-func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
-	id, err := t.insert(insertWorkunit.Statement, insertWorkunit.Args(&w, t.cause.line("created"))...)
-	if err != nil {
-		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
+// A NewWorkunit is a workunit without an id, with the physical names of its input files.
+type NewWorkunit struct {
+	Workunit
+	Files []string
+}
+
+// InsertWorkunits adds workunits and returns their ids. If a name is taken, also by an earlier workunit of the
+// list, it returns ErrExists and the ids before it. The caller must then abandon the transaction.
+func (t *Tx) InsertWorkunits(list ...NewWorkunit) ([]int64, error) {
+	rows := make([][]any, len(list))
+	for i, w := range list {
+		rows[i] = insertWorkunit.Args(&w.Workunit, t.cause.line("created"))
 	}
-	for _, f := range files {
-		if err := t.run(insertWorkunitFile, id, f); err != nil {
-			return 0, fmt.Errorf("workunit %s: file %s: %w", w.Name, f, err)
+	ids, err := t.tx.InsertEach(insertWorkunit.Statement, rows)
+	if errors.Is(err, ErrExists) {
+		return t.untilTaken(list, ids)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%d workunits from %s on: %w", len(list), list[0].Name, err)
+	}
+	var files [][]any
+	for i, w := range list {
+		for _, f := range w.Files {
+			files = append(files, []any{ids[i], f})
 		}
 	}
-	return id, nil
+	return ids, t.changes.RunEach(insertWorkunitFile, files)
+}
+
+// untilTaken returns ErrExists for the first workunit that has not got one of the new ids, and the ids before it.
+func (t *Tx) untilTaken(list []NewWorkunit, made []int64) (ids []int64, err error) {
+	for _, w := range list {
+		found, err := t.WorkunitByName(w.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(made, found.ID) || slices.Contains(ids, found.ID) {
+			return ids, fmt.Errorf("workunit %s: %w", w.Name, ErrExists)
+		}
+		ids = append(ids, found.ID)
+	}
+	return ids, ErrExists
 }
 
 var (

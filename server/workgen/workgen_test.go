@@ -203,17 +203,30 @@ func TestCreate(t *testing.T) {
 func TestCreateIsAllOrNothing(t *testing.T) {
 	b := newBench(t, "")
 	g := b.generator(t)
-	_, err := g.Create(t.Context(), []workgen.Spec{{Params: workgen.Params{Name: "a"}}, {Params: workgen.Params{Name: "a"}}}, storetest.T0)
-	var bad *workgen.SpecError
-	if !errors.As(err, &bad) || bad.Index != 1 || !errors.Is(err, store.ErrExists) {
-		t.Errorf("got %v", err)
+	named := func(name, after string) workgen.Spec {
+		return workgen.Spec{Params: workgen.Params{Name: name}, Predecessor: after}
 	}
-	err = b.store.View(t.Context(), func(tx *store.View) error {
-		_, err := tx.WorkunitByName("a")
-		return err
-	})
-	if !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("the first is there: %v", err)
+	for _, tt := range []struct {
+		specs []workgen.Spec
+		bad   int
+		want  error
+	}{
+		{[]workgen.Spec{named("a", ""), named("a", "")}, 1, store.ErrExists},
+		{[]workgen.Spec{named("a", ""), named("b", ""), named("c", "b"), named("d", "c"), named("e", ""), named("a", "")}, 5, store.ErrExists},
+		{[]workgen.Spec{named("a", ""), named("b", "a"), named("b", "a")}, 2, store.ErrExists},
+		{[]workgen.Spec{named("a", ""), named("b", "c"), named("c", "")}, 1, store.ErrNotFound},
+	} {
+		_, err := g.Create(t.Context(), tt.specs, storetest.T0)
+		if bad, ok := errors.AsType[*workgen.SpecError](err); !ok || bad.Index != tt.bad || !errors.Is(err, tt.want) {
+			t.Errorf("got %+v, want the fault %v of workunit %d", err, tt.want, tt.bad)
+		}
+		err = b.store.View(t.Context(), func(tx *store.View) error {
+			_, err := tx.WorkunitByName("a")
+			return err
+		})
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the first is there: %v", err)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ func addMany(t *testing.T, s *store.Store, w World, prefix string, n int) (list 
 		for i := range n {
 			wu := w.Workunit(fmt.Sprint(prefix, i))
 			wu.TransitionTime = store.Never
-			id, err := tx.InsertWorkunit(wu, nil)
+			id, err := InsertWorkunit(tx, wu)
 			if err != nil {
 				return err
 			}

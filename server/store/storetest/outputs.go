@@ -18,7 +18,7 @@ func outputs(t *testing.T, s *store.Store) {
 		for _, name := range []string{"first", "second"} {
 			wu := w.Workunit(name)
 			wu.Awaiting = true
-			id, err := tx.InsertWorkunit(wu, nil)
+			id, err := InsertWorkunit(tx, wu)
 			if err != nil {
 				return err
 			}

@@ -147,7 +147,7 @@ func kindsOfTokens(t *testing.T, s *store.Store) {
 				if token == 0 {
 					wu.RscMemoryBound = 1e8 * float64(1+i)
 				}
-				id, err := tx.InsertWorkunit(wu, nil)
+				id, err := InsertWorkunit(tx, wu)
 				if err != nil {
 					return err
 				}

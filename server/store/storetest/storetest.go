@@ -91,6 +91,7 @@ func Transactions(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB))
 		{"names are unique", unique},
 		{"a result is sent once", sendOnce},
 		{"a stale save is lost", stale},
+		{"workunits come at once", workunits},
 		{"many rows change with one call", many},
 		{"of many changes all are made or none", manyLost},
 		{"changes of several rows keep their order", joined},
@@ -120,7 +121,7 @@ func failedChange(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	boom := errors.New("boom")
 	err := s.Update(t.Context(), func(tx *store.Tx) error {
-		if _, err := tx.InsertWorkunit(w.Workunit("a"), nil); err != nil {
+		if _, err := InsertWorkunit(tx, w.Workunit("a")); err != nil {
 			return err
 		}
 		return boom
@@ -151,7 +152,7 @@ func concurrent(t *testing.T, s *store.Store) {
 	for i := range 64 {
 		wg.Go(func() {
 			errs <- s.Update(context.Background(), func(tx *store.Tx) error {
-				_, err := tx.InsertWorkunit(w.Workunit(fmt.Sprint(i%63)), nil)
+				_, err := InsertWorkunit(tx, w.Workunit(fmt.Sprint(i%63)))
 				return err
 			})
 		})

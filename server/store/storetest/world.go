@@ -72,12 +72,21 @@ func (w World) Workunit(name string) store.Workunit {
 	}
 }
 
+// InsertWorkunit adds a workunit with input files and returns its id.
+func InsertWorkunit(tx *store.Tx, wu store.Workunit, files ...string) (int64, error) {
+	ids, err := tx.InsertWorkunits(store.NewWorkunit{Workunit: wu, Files: files})
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
+}
+
 // Add stores a workunit and n unsent results of it.
 func Add(t *testing.T, s *store.Store, wu store.Workunit, n int, files ...string) (store.Workunit, []store.Result) {
 	t.Helper()
 	var results []store.Result
 	Update(t, s, func(tx *store.Tx) error {
-		id, err := tx.InsertWorkunit(wu, files)
+		id, err := InsertWorkunit(tx, wu, files...)
 		if err != nil {
 			return err
 		}
