@@ -74,14 +74,17 @@ func (c *conn) stmt(query string) (*stmt, error) {
 	return st, nil
 }
 
-// query calls each for every row, if it is not nil.
+// query calls each for every row, if it is not nil. It returns ErrExists for a row with the same unique name.
 func (c *conn) query(ctx context.Context, query string, args []any, each func(Rows) error) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	defer func() {
-		if sqlite.ErrCode(err) == sqlite.ResultInterrupt && ctx.Err() != nil {
+		switch code := sqlite.ErrCode(err); {
+		case code == sqlite.ResultInterrupt && ctx.Err() != nil:
 			err = context.Cause(ctx)
+		case code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey:
+			err = ErrExists
 		}
 	}()
 	st, err := c.stmt(query)
@@ -138,11 +141,7 @@ func (c *conn) exec(ctx context.Context, query string, args []any) (int64, error
 
 func (c *conn) insert(ctx context.Context, s *Statement, list [][]any) (ids []int64, err error) {
 	for _, args := range list {
-		err := c.query(ctx, s.text, args, nil)
-		if code := sqlite.ErrCode(err); code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey {
-			err = ErrExists
-		}
-		if err != nil {
+		if err := c.query(ctx, s.text, args, nil); err != nil {
 			return ids, err
 		}
 		ids = append(ids, c.LastInsertRowID())

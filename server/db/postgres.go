@@ -138,7 +138,7 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 		err, again := p.attempt(ctx, fn, atOnce)
 		switch {
 		case again == nil:
-			return ofDisk(err)
+			return causeOf(err)
 		case !conflict(again) && !lost(again):
 			atOnce = true
 			continue
@@ -268,10 +268,13 @@ func away(err error) error {
 	return fmt.Errorf("%w: start PostgreSQL, or correct database in server.toml (%w)", ErrUnreachable, at)
 }
 
-// ofDisk adds its cause to an error that the disk of the database's server has.
-func ofDisk(err error) error {
+// causeOf adds the cause to an error that the disk of the database's server has, or that a row with the same unique
+// name is.
+func causeOf(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
+	case ok && e.Code == "23505":
+		return fmt.Errorf("%w (%w)", ErrExists, err)
 	case ok && e.Code == "53100":
 		return fmt.Errorf("%w (%w)", ErrFull, err)
 	case ok && e.Code == "58030":

@@ -66,17 +66,21 @@ func benchTasks(b *testing.B, where string, pg *testpg.Server, jobs, hosts int) 
 	made := 0
 	create := func(n int) {
 		check(st.Update(b.Context(), func(tx *store.Tx) error {
-			for i := range n {
+			list := make([]store.NewWorkunit, n)
+			for i := range list {
 				wu := w.Workunit(fmt.Sprint("w", made+i))
 				wu.DelayBound, wu.TransitionTime = 1000*time.Hour, store.Never
 				wu.XMLDoc = protocol.Workunit{Name: wu.Name, AppName: "upper", RscFpopsEst: wu.RscFpopsEst, RscFpopsBound: wu.RscFpopsBound}.XML()
-				id, err := storetest.InsertWorkunit(tx, wu)
-				if err != nil {
-					return err
-				}
+				list[i].Workunit = wu
+			}
+			ids, err := tx.InsertWorkunits(list...)
+			if err != nil {
+				return err
+			}
+			for i, wu := range list {
 				name := wu.Name + "_0"
 				doc := protocol.Result{Name: name, WorkunitName: wu.Name}.XML()
-				if err := tx.AddResult(store.Result{WorkunitID: id, AppID: w.App.ID, Name: name, XMLDocIn: doc, ServerState: store.Unsent, Kind: wu.Kind()}); err != nil {
+				if err := tx.AddResult(store.Result{WorkunitID: ids[i], AppID: w.App.ID, Name: name, XMLDocIn: doc, ServerState: store.Unsent, Kind: wu.Kind()}); err != nil {
 					return err
 				}
 			}

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -114,11 +112,6 @@ var saveUser = userColumns.Save(`"user"`, "", `email_addr, name, authenticator, 
 func (t *Tx) SaveUser(old, now User) error {
 	if !old.DeletedTime.IsZero() {
 		return fmt.Errorf("user %d was deleted: %w", old.ID, ErrLost)
-	}
-	if now.EmailAddr != old.EmailAddr {
-		if _, err := t.UserByEmail(now.EmailAddr); !errors.Is(err, ErrNotFound) {
-			return cmp.Or(err, ErrExists)
-		}
 	}
 	return save(t.Changes, saveUser, &old, &now)
 }

@@ -1,12 +1,51 @@
 package storetest
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 )
+
+// addresses lets accounts take one new e-mail address at the same time.
+func addresses(t *testing.T, s *store.Store) {
+	const accounts = 8
+	ids := make([]int64, accounts)
+	Update(t, s, func(tx *store.Tx) (err error) {
+		for i := range ids {
+			u := store.User{CreateTime: T0, EmailAddr: fmt.Sprint(i, "@example.org"), Authenticator: protocol.Authenticator(fmt.Sprintf("%032d", i)), CrossProjectID: fmt.Sprint(i)}
+			if ids[i], err = tx.InsertUser(u); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	errs := make(chan error, accounts)
+	for _, id := range ids {
+		go func() {
+			errs <- s.Update(context.Background(), func(tx *store.Tx) error {
+				return store.Change(tx.User, id, tx.SaveUser, func(u *store.User) { u.EmailAddr = "new@example.org" })
+			})
+		}()
+	}
+	taken := 0
+	for range ids {
+		switch err := <-errs; {
+		case errors.Is(err, store.ErrExists):
+			taken++
+		case err != nil:
+			t.Error(err)
+		}
+	}
+	if taken != accounts-1 {
+		t.Errorf("%d of %d accounts found the address taken", taken, accounts)
+	}
+}
 
 // accounts are listed, banned and erased, with their hosts.
 func accounts(t *testing.T, s *store.Store) {

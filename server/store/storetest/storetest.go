@@ -65,6 +65,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"each row has its history", history},
 		{"status tells what has waited longest", ages},
 		{"handled messages go, others stay", messages},
+		{"one account gets an address", addresses},
 		{"accounts are listed, banned and erased", accounts},
 		{"teams earn what their members earn", teams},
 		{"applications have the energy of their credited results", energies},
