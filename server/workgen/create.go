@@ -234,8 +234,8 @@ func (g *Generator) there(ctx context.Context, p prepared, checked map[string]bo
 	return nil
 }
 
-// groups divides a list into groups of workunits that are inserted at once. A workunit that comes after others,
-// maybe of the list, is a group by itself.
+// groups divides a list into groups of workunits that are inserted at once. A workunit that depends on others, which
+// may be in the list, gets a group without others.
 func groups(list []prepared) (out [][]prepared) {
 	alone := true
 	for i, p := range list {
