@@ -23,6 +23,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,6 +82,10 @@ type Config struct {
 	Watch bool
 	// Computer, if it is not nil, replaces this computer.
 	Computer *Computer
+	// Tick is the maximum time that the loop sleeps, the maximum age of the measurement of the
+	// disk, and the amount of debts and uptime that a kill may cost. The default of a minute is for
+	// laptops that sleep and clocks that jump. In virtual time, longer ticks cost less.
+	Tick time.Duration
 }
 
 // An Agent runs in one data directory. Only New, Run and Close are reserved for its creator. The
@@ -136,7 +141,7 @@ func New(cfg Config) (_ *Agent, err error) {
 	journal := control.NewJournal(cfg.Log.Handler(), control.MaxMessages)
 	a.core = &core.Core{
 		Dir: dir, Version: cfg.Version, Log: slog.New(logflag.Handler(journal, a.logFlags)), Since: time.Now(),
-		Tick: cfg.tick(), Modules: cfg.Modules, Rand: cfg.rand(), Settings: set, SettingsFaults: wrong,
+		Tick: cmp.Or(cfg.Tick, time.Minute), Modules: cfg.Modules, Rand: cfg.rand(), Settings: set, SettingsFaults: wrong,
 	}
 	a.core.Open()
 	if cfg.Transport == nil {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	mrand "math/rand/v2"
-	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/life"
@@ -18,10 +17,6 @@ type Computer struct {
 	// events as an [executor.Executor] does.
 	Applications func(dataDir string, report func(executor.Event)) life.Applications
 	Rand         *mrand.Rand // the agent's alone from then on
-	// Tick is the maximum time that the loop sleeps, the maximum age of the measurement of the
-	// disk, and the amount of debts and uptime that a kill may cost. The agent's own minute is for
-	// laptops that sleep and clocks that jump. Virtual computers cost less with hours.
-	Tick time.Duration
 }
 
 // applications opens what runs applications.
@@ -72,13 +67,4 @@ func (c Config) rand() *mrand.Rand {
 		return c.Computer.Rand
 	}
 	return mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64()))
-}
-
-// tick returns the maximum time that the loop sleeps, since laptops sleep and clocks jump. Periodic
-// measurements and saves need not be more frequent.
-func (c Config) tick() time.Duration {
-	if c.Computer != nil {
-		return c.Computer.Tick
-	}
-	return time.Minute
 }

@@ -91,6 +91,7 @@ func TestCopiedDataDirectory(t *testing.T) {
 func TestToolsSeeTheDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), waiting)
+	w.tick = time.Minute // the maximum age of the measurement
 	w.run(func(t *testing.T) {
 		used := func() int64 {
 			t.Helper()

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -183,7 +184,14 @@ type world struct {
 	transport http.RoundTripper
 	// detect finds coprocessors, if it is not nil.
 	detect func(context.Context) gpus.Report
+	// tick is the agent's.
+	tick time.Duration
 }
+
+// tick is the maximum time between two passes of an agent. A minute, the default, would make tests that
+// last for days five times as long. An agent that did something in each pass, such as contact a
+// server, would still do it 288 times a day, which is more than any test allows.
+const tick = 5 * time.Minute
 
 const (
 	demoURL  = "http://127.0.0.1:18080/demo/"
@@ -266,7 +274,7 @@ func (w *world) start(t *testing.T) {
 	if transport == nil {
 		transport = w.peer
 	}
-	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t), Transport: transport, Version: "test", Detect: w.detect})
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t), Transport: transport, Version: "test", Detect: w.detect, Tick: cmp.Or(w.tick, tick)})
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -77,6 +77,7 @@ func TestFileOrders(t *testing.T) {
 	}
 	answers[upload] = []answer{ok(true), {code: 503}, {code: 503}, {code: 503}, ok(true), ok(false)}
 	w := newWorld(t, demoURL, answers, nil)
+	w.tick = time.Minute // a removal is reported when the project is contacted in a later pass
 	w.run(func(t *testing.T) {
 		s := w.after(t, 50*time.Second)
 		if len(s.Transfers) != 1 || s.Transfers[0].Upload || s.Transfers[0].Trouble == "" || s.Transfers[0].NextTry.IsZero() {
@@ -241,6 +242,7 @@ func TestStorageLimit(t *testing.T) {
 		files = append(files, state.File{FileInfo: stored(name), Local: state.FilePresent, Used: time.Unix(1e9+int64(i), 0)})
 	}
 	w := newWorld(t, demoURL, withMaster(t, demoURL, orders(nil)), here(files...))
+	w.tick = time.Minute // as above
 	for _, f := range files {
 		w.file(f.Name, "hello")
 	}

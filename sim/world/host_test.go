@@ -229,8 +229,9 @@ func (h *host) start(n int, r *rand.Rand) (*life, error) {
 			Applications: func(dir string, report func(executor.Event)) agentlife.Applications {
 				return &apps{life: l, dir: dir, report: report, runs: make(map[string]*run)}
 			},
-			Rand: w.draw("agent", h.name, n), Tick: 6 * time.Hour,
+			Rand: w.draw("agent", h.name, n),
 		},
+		Tick: 6 * time.Hour,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s, life %d: %w", h.name, n, err)
