@@ -11,9 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
+
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -23,6 +26,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == handleTrickle {
 		os.Exit(handle(os.Args[2]))
 	}
+	account.HashCost = bcrypt.MinCost // most tests make accounts, and few are about passwords
 	code := m.Run()
 	for _, dir := range benchDirs {
 		_ = os.RemoveAll(dir)

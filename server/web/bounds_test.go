@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
+
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/api"
 	"github.com/starling-grid/starling/server/limit"
@@ -27,7 +29,13 @@ import (
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
+	"github.com/starling-grid/starling/server/web/account"
 )
+
+func TestMain(m *testing.M) {
+	account.HashCost = bcrypt.MinCost // few tests are about passwords
+	os.Exit(m.Run())
+}
 
 const master = "http://127.0.0.1:8080/demo/"
 
@@ -77,13 +85,13 @@ func newSiteWith(t *testing.T, database string, set func(*project.Config)) *site
 // A flood is a body without end that repeats itself after its beginning.
 type flood struct {
 	rest  []byte
-	again string
+	again []byte
 	left  int64
 	read  int64
 }
 
 func newFlood(begin, again string, size int64) *flood {
-	return &flood{rest: []byte(begin), again: strings.Repeat(again, 1+4096/len(again)), left: size}
+	return &flood{rest: []byte(begin), again: []byte(strings.Repeat(again, 1+4096/len(again))), left: size}
 }
 
 func (f *flood) Read(b []byte) (int, error) {
@@ -91,7 +99,7 @@ func (f *flood) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if len(f.rest) == 0 {
-		f.rest = []byte(f.again)
+		f.rest = f.again
 	}
 	n := copy(b[:min(int64(len(b)), f.left)], f.rest)
 	f.rest, f.left, f.read = f.rest[n:], f.left-int64(n), f.read+int64(n)

@@ -80,7 +80,7 @@ var ErrWrong = Refuse(protocol.ErrNumBadPassword, words.T("Invalid password"))
 // noPassword is a hash that matches no password. It is compared if there is no account, so that the
 // answer takes as long.
 var noPassword = sync.OnceValue(func() []byte {
-	hash, err := bcrypt.GenerateFromPassword([]byte(randomHex()), bcrypt.DefaultCost)
+	hash, err := bcrypt.GenerateFromPassword([]byte(randomHex()), HashCost)
 	if err != nil {
 		panic(err) // the text is short enough
 	}

@@ -79,12 +79,15 @@ func plain(s string) bool {
 // NewKey returns a new random account key.
 func NewKey() protocol.Authenticator { return protocol.Authenticator(randomHex()) }
 
+// HashCost is the cost of new hashes of passwords. Tests of whole servers lower it, before any starts.
+var HashCost = bcrypt.DefaultCost
+
 // slowHash returns the stored form of the hash that clients send in place of a password.
 func slowHash(passwdHash string) (string, error) {
 	if b, err := hex.DecodeString(passwdHash); err != nil || len(b) != 16 {
 		return "", Refuse(protocol.ErrNumBadPassword, words.T("bad password hash"))
 	}
-	slow, err := bcrypt.GenerateFromPassword([]byte(strings.ToLower(passwdHash)), bcrypt.DefaultCost)
+	slow, err := bcrypt.GenerateFromPassword([]byte(strings.ToLower(passwdHash)), HashCost)
 	return string(slow), err
 }
 
