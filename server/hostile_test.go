@@ -139,8 +139,11 @@ func TestUnsuitableHostsEndNoWork(t *testing.T) {
 			for i := range 3 {
 				b.create(workgen.Params{Name: fmt.Sprint("wu", i), RscDiskBound: 1e8}, "text")
 			}
-			key := b.user("mallory@example.org")
+			var key protocol.Authenticator
 			for i := range 130 {
+				if i%10 == 0 { // a new host is compared with all others of its account
+					key = b.user(fmt.Sprintf("mallory%d@example.org", i))
+				}
 				if _, reply := b.post("cgi", bytes.NewReader(request(key, fmt.Sprint("host", i), tt.host))); strings.Contains(reply, "<result>") {
 					t.Fatalf("host %d got work: %s", i, reply)
 				}
@@ -219,7 +222,7 @@ func TestLargeRequestsTakeLittleMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		var wg sync.WaitGroup
 		var served, busy atomic.Int64
-		for range 60 {
+		for range 30 {
 			wg.Go(func() {
 				code, _, err := b.try(http.MethodPost, "cgi", bytes.NewReader(body))
 				switch {
@@ -244,11 +247,11 @@ func TestLargeRequestsTakeLittleMemory(t *testing.T) {
 			select {
 			case <-done:
 				open = false
-			default:
+			case <-time.After(20 * time.Millisecond): // or it would use a whole processor
 			}
 		}
 		t.Logf("%s: %d served, %d put off, peak %d MB", name, served.Load(), busy.Load(), peak>>20)
-		if served.Load() == 0 || peak > 400<<20 {
+		if served.Load() == 0 || peak > 200<<20 {
 			t.Errorf("%s: %d served, peak %d MB", name, served.Load(), peak>>20)
 		}
 	}
