@@ -46,7 +46,7 @@ func TestBOINCRequestsForBatchesAtOnce(t *testing.T) {
 			names = append(names, a.name)
 		}
 		number := regexp.MustCompile(`<batch_id>(\d+)`)
-		pairsAtOnce(t, names, 1, 2, func() round {
+		pairsAtOnce(t, names, 2, 2, func() round {
 			c := s.sender(t, 0)
 			ids := make(map[string]string)
 			for _, name := range []string{"empty", "full"} {

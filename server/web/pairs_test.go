@@ -186,7 +186,7 @@ func TestRequestsForBatchesAtOnce(t *testing.T) {
 		for _, a := range asks {
 			names = append(names, a.name)
 		}
-		pairsAtOnce(t, names, 1, 4, func() round {
+		pairsAtOnce(t, names, 2, 4, func() round {
 			c := s.sender(t, 11)
 			_, text := c.ask(ask{"", "POST", "batches", batchOf("first", 2, "w")})
 			var b struct{ ID int64 }
