@@ -5,12 +5,17 @@
 // It is an example of a real application in pure Go, see README.md. It does not
 // look for factors first and multiplies with math/big, so it is no rival of
 // Prime95.
+//
+// With -pause it pauses at each step, for tests of a client, which need a task that
+// runs for a while without heating the processor.
 package main
 
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/starling-grid/starling/boincapi"
 )
@@ -25,7 +30,7 @@ func main() {
 		if err != nil {
 			return err
 		}
-		results, err := search(text, app)
+		results, err := search(text, unhurried{app, pauseIn(os.Args)})
 		if err != nil {
 			return err
 		}
@@ -43,6 +48,28 @@ type runtime interface {
 	FractionDone(float64)
 	TimeToCheckpoint() bool
 	CheckpointCompleted()
+}
+
+// pauseIn returns the duration that follows -pause. Other arguments, which workunits and clients add, are
+// ignored.
+func pauseIn(args []string) time.Duration {
+	i := slices.Index(args, "-pause") + 1
+	if i == 0 || i == len(args) {
+		return 0
+	}
+	d, _ := time.ParseDuration(args[i])
+	return d
+}
+
+// unhurried is a runtime at which each step pauses.
+type unhurried struct {
+	runtime
+	pause time.Duration
+}
+
+func (u unhurried) Yield() error {
+	time.Sleep(u.pause)
+	return u.runtime.Yield()
 }
 
 // search tests all exponents of the input, going on from the checkpoint if

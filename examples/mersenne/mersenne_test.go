@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/starling-grid/starling/internal/testerr"
@@ -136,6 +137,21 @@ func TestProgressNeverFallsAndEndsAtOne(t *testing.T) {
 	if !slices.IsSorted(h.fractions) || h.fractions[0] != 0 || h.fractions[len(h.fractions)-1] != 1 {
 		t.Errorf("fractions go from %v to %v, sorted: %v", h.fractions[0], h.fractions[len(h.fractions)-1], slices.IsSorted(h.fractions))
 	}
+}
+
+func TestPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin, stop := time.Now(), errors.New("stop")
+		h := unhurried{&host{yield: func() error {
+			if time.Since(begin) >= 5*time.Second {
+				return stop
+			}
+			return nil
+		}}, pauseIn([]string{"mersenne", "--threads", "1", "-pause", "1s", "--device", "0"})}
+		if _, err := search([]byte("13"), h); !errors.Is(err, stop) || time.Since(begin) != 5*time.Second {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+	})
 }
 
 const workload = "521\n607\n611\n613\n127\n"
