@@ -29,6 +29,7 @@ type grid struct {
 	bin     testhost.Bin
 	dir     string
 	wasm    bool   // the application is a WebAssembly module
+	light   bool   // the workunits are small
 	gpu     string // "fake" computes on declared coprocessors, "pocl" by OpenCL on the CPUs
 	project *testhost.Project
 	agents  []*testhost.Agent
@@ -110,9 +111,9 @@ func (g *grid) makeWork(ctx context.Context, app string, n int) error {
 		return err
 	}
 	var lines strings.Builder
-	units := plan(n, g.wasm)
+	units := plan(n, g.light)
 	for i := range n {
-		name, text := collatzInput(i)
+		name, text := collatzInput(i, g.span())
 		if app != testhost.Collatz {
 			name, text = lucasLehmerInput(units[i])
 		}

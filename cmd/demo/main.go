@@ -23,11 +23,12 @@ func main() {
 	n := flag.Int("n", 8, "number of workunits")
 	app := flag.String("app", "", "native (the default), or wasm for the same application as a WebAssembly module")
 	gpu := flag.String("gpu", "", "fake: the tasks are for coprocessors, two of which each agent declares; pocl: they compute by OpenCL on PoCL, which must be installed")
+	light := flag.Bool("light", false, "small workunits, as WebAssembly always gets them")
 	dir := flag.String("dir", "", "folder for all data, created if it does not exist (default: a temporary folder)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, testhost.Bin(*bin), *dir, *app, *gpu, *n)
+	err := run(ctx, testhost.Bin(*bin), *dir, *app, *gpu, *n, *light)
 	if ctx.Err() != nil {
 		fmt.Println("\nInterrupted; everything has been stopped.")
 		os.Exit(130)
@@ -38,7 +39,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, bin testhost.Bin, dir, app, gpu string, n int) (err error) {
+func run(ctx context.Context, bin testhost.Bin, dir, app, gpu string, n int, light bool) (err error) {
 	if app != "" && app != "native" && app != "wasm" {
 		return fmt.Errorf("unknown application %q; use native or wasm (APP=…)", app)
 	}
@@ -64,7 +65,8 @@ func run(ctx context.Context, bin testhost.Bin, dir, app, gpu string, n int) (er
 		return err
 	}
 	began := time.Now()
-	g := grid{bin: testhost.Bin(abs), dir: dir, wasm: app == "wasm", gpu: gpu}
+	wasm := app == "wasm" // it has no wide multiplication
+	g := grid{bin: testhost.Bin(abs), dir: dir, wasm: wasm, light: light || wasm, gpu: gpu}
 	defer func() { err = errors.Join(err, g.stop()) }()
 	if err := g.start(ctx, n); err != nil {
 		return err

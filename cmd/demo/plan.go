@@ -19,10 +19,10 @@ func cost(p int) float64 {
 
 // plan returns the exponents of n workunits of about the same size: each starts
 // with the exponent of a Mersenne prime while there are some, and continues with
-// the prime numbers that follow it. A slow application gets less to do.
-func plan(n int, slow bool) [][]int {
+// the prime numbers that follow it. Light workunits are a twenty-fifth of the others.
+func plan(n int, light bool) [][]int {
 	known, budget, next := known, budget, 30000
-	if slow { // WebAssembly has no wide multiplication
+	if light {
 		known, budget, next = known[4:], budget/25, 9000
 	}
 	units := make([][]int, n)

@@ -88,7 +88,7 @@ func report(g *grid, out io.Writer) error {
 	}
 	var wrong error
 	if g.gpu == "pocl" {
-		wrong = best.report(out, g.total)
+		wrong = best.report(out, g.total, g.span())
 	} else {
 		wrong = reportPrimes(out, primes, g)
 	}
@@ -105,7 +105,7 @@ func reportPrimes(out io.Writer, primes map[int]bool, g *grid) error {
 		found = append(found, fmt.Sprintf("2^%d−1", p))
 	}
 	fmt.Fprintf(out, "\nMersenne primes found: %s\n", strings.Join(found, ", "))
-	return checkPrimes(primes, g.total, g.wasm)
+	return checkPrimes(primes, g.total, g.light)
 }
 
 func check(seen, want int, failed []string) error {
@@ -120,8 +120,8 @@ func check(seen, want int, failed []string) error {
 
 // checkPrimes compares the primes with the published list, in both directions, for the exponents
 // that were tested.
-func checkPrimes(found map[int]bool, n int, slow bool) error {
-	for _, exponents := range plan(n, slow) {
+func checkPrimes(found map[int]bool, n int, light bool) error {
+	for _, exponents := range plan(n, light) {
 		for _, p := range exponents {
 			if isKnown := slices.Contains(known, p); isKnown != found[p] {
 				return fmt.Errorf("2^%d−1: found prime %v, the published list says %v", p, found[p], isKnown)

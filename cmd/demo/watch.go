@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
@@ -24,16 +25,33 @@ func watch(ctx context.Context, g *grid, out io.Writer) error {
 		view = newBars(out, g.total)
 	}
 	defer view.close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	counts, ended := make(chan testhost.Count), make(chan error, 1)
+	go func() {
+		ended <- g.project.Watch(ctx, func(c testhost.Count) bool {
+			select {
+			case counts <- c:
+			case <-ctx.Done():
+			}
+			return true
+		})
+	}()
 	tick := time.NewTicker(300 * time.Millisecond)
 	defer tick.Stop()
-	for {
-		count, err := g.project.Count(ctx)
-		if err != nil {
+	for count := (testhost.Count{}); ; {
+		select {
+		case err := <-ended:
 			return err
+		case count = <-counts:
+		case <-tick.C:
 		}
 		var tasks []control.Task
 		for i, a := range g.agents {
 			s, err := a.Status(ctx)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err != nil {
 				if err := g.revive(i); err != nil {
 					return err
@@ -51,11 +69,6 @@ func watch(ctx context.Context, g *grid, out io.Writer) error {
 		view.show(tasks, int(count.Workunits.Assimilated), g.total, whole)
 		if count.Done {
 			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
 		}
 	}
 }
