@@ -175,14 +175,10 @@ func TestCriticalSectionIsNotInterrupted(t *testing.T) {
 	b.appears("working")
 	b.progress(func(p Progress) bool { return p.Listens })
 	_ = b.Suspend("r_0")
-	for range 100 {
-		b.ticking("ticks")
-	}
+	b.goesOn("ticks", 100)
 	_ = b.Resume("r_0")
 	_ = b.Quit("r_0")
-	for range 100 {
-		b.ticking("ticks")
-	}
+	b.goesOn("ticks", 100)
 	must(t, os.WriteFile(b.slotFile("leave"), []byte("x"), 0o600))
 	b.ends(WillRestart)
 }

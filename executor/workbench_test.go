@@ -42,7 +42,7 @@ func (b *bench) restart() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, unresponsive: time.Minute, disk: 20 * time.Millisecond}
+	e.timing = timing{poll: 20 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, unresponsive: time.Minute, disk: 50 * time.Millisecond}
 	e.PassEnvironment([]string{"GORACE", "NAMED"})
 	if err := e.Confine(Sandbox{}); err != nil { // as in an agent, so that the tests also show that everything works in a sandbox
 		b.t.Fatal(err)

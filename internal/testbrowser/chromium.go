@@ -48,7 +48,9 @@ func start(program string) (_ context.Context, end func(), err error) {
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-extensions", true),
 		chromedp.Flag("disable-renderer-backgrounding", true), chromedp.Flag("disable-background-timer-throttling", true),
-		chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("lang", "en-GB"))
+		chromedp.Flag("disable-backgrounding-occluded-windows", true), chromedp.Flag("lang", "en-GB"),
+		// Chromium draws the suggestions below its address bar as pages, too, several for each page of a test.
+		chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"))
 	ctx, _ := chromedp.NewContext(allocator)
 	end = func() {
 		_ = chromedp.Cancel(ctx) // the process has ended when this returns

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
@@ -44,9 +45,12 @@ var pages = make(chan struct{}, runtime.GOMAXPROCS(0))
 // of expected.
 func New(t *testing.T, expected ...string) Browser {
 	t.Helper()
-	program, err := exec.LookPath("chromium")
+	program, err := exec.LookPath("chromium-headless-shell") // takes half as much of a processor as all of Chromium
 	if err != nil {
-		missing(t, "chromium is not installed; tools/install-test-deps installs it; pages are NOT tested")
+		program, err = exec.LookPath("chromium")
+	}
+	if err != nil {
+		missing(t, "Chromium is not installed; tools/install-test-deps installs it; pages are NOT tested")
 	}
 	pages <- struct{}{}
 	t.Cleanup(func() { <-pages })
@@ -114,20 +118,37 @@ func (b Browser) Do(what string, actions ...Action) {
 	}
 }
 
-// See waits until a condition is true in the page. (Poll of chromedp makes functions of strings,
-// which the page's policy forbids.)
+// See waits until a condition is true in the page. The page checks it, and answers after a second at the
+// latest, because each question to Chromium wakes three of its processes. (Poll of chromedp makes
+// functions of strings, which the page's policy forbids.)
 func (b Browser) See(what, condition string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, testwait.Patience)
 	defer cancel()
-	if err := testwait.Poll(ctx, func() error {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+condition+")"))
-		if err == nil && !ok {
-			err = errors.New("not yet")
+	look := `new Promise(say => {
+		const end = Date.now() + 1000
+		const look = () => {
+			let fault = "not yet"
+			try {
+				if (` + condition + `) return say("")
+			} catch (e) {
+				fault = String(e)
+			}
+			Date.now() < end ? setTimeout(look, 20) : say(fault)
 		}
-		return err
+		look()
+	})`
+	fault := ""
+	if err := testwait.Poll(ctx, func() (err error) {
+		for {
+			said, err := chromedp.Run(ctx, chromedp.Evaluate[string](look, chromedp.EvalAwaitPromise))
+			if err != nil || said == "" {
+				return err // of a page that is being left
+			}
+			fault = said
+		}
 	}); err != nil {
-		b.t.Fatalf("waiting until %s: %v", what, err)
+		b.t.Fatalf("waiting until %s: %v: %s", what, err, fault)
 	}
 }
 
@@ -146,7 +167,8 @@ func Value[V any](b Browser, expression string) V {
 // Press presses a button by keyboard: unlike the mouse, that does not miss when
 // the page moves.
 func Press(selector string) Action {
-	return chromedp.Steps(chromedp.WaitVisible(selector), chromedp.Focus(selector), chromedp.KeyEvent(kb.Enter))
+	rarely := chromedp.RetryInterval(50 * time.Millisecond) // the button may take seconds to appear
+	return chromedp.Steps(chromedp.WaitVisible(selector, rarely), chromedp.Focus(selector), chromedp.KeyEvent(kb.Enter))
 }
 
 // Empty empties the field of an id.
