@@ -100,8 +100,8 @@ func TestPowerCuts(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	exponents := []int{44497, 9689, 9941, 11213}
-	work(t, ctx, p, 1, exponents...)
+	exponents := []int{4253, 2203, 2281, 3217}
+	workWith(t, ctx, p, 1, slowly(time.Millisecond), exponents...)
 	serve(t, ctx, p)
 	a := newAgent(t, "a")
 	startAgent(t, ctx, a, p)
@@ -156,7 +156,7 @@ func TestDetachLeavesNothing(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, 44497)
+	lastingWork(t, ctx, p, 1)
 	serve(t, ctx, p)
 	a := newAgent(t, "a")
 	startAgent(t, ctx, a, p)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
@@ -129,7 +130,7 @@ func TestImportOfOwnProgram(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, 86243)
+	workWith(t, ctx, p, 1, slowly(5*time.Millisecond), 2203)
 	serve(t, ctx, p)
 	dir := boincWithItsOwn(t, p)
 	must(t, os.WriteFile(filepath.Join(dir, "global_prefs_override.xml"), []byte("<global_preferences><run_if_user_active>1</run_if_user_active><suspend_cpu_usage>0</suspend_cpu_usage><run_on_batteries>1</run_on_batteries><disk_interval>1</disk_interval><max_ncpus_pct>100</max_ncpus_pct></global_preferences>\n"), 0o600))
@@ -145,8 +146,8 @@ func TestImportOfOwnProgram(t *testing.T) {
 		t.Fatalf("import: %s, %v", out, err)
 	}
 	must(t, a.Start())
-	creditedOnce(t, ctx, p, 1, 86243)
-	computedByOwn(t, ctx, p, 86243)
+	creditedOnce(t, ctx, p, 1, 2203)
+	computedByOwn(t, ctx, p, 2203)
 	log, err := os.ReadFile(a.Log())
 	must(t, err)
 	if !strings.Contains(string(log), "resumed=true") && !strings.Contains(string(log), "result had already finished") {

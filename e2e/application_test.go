@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/logflag"
@@ -45,7 +46,7 @@ func TestBOINCApplications(t *testing.T) {
 	addApp(t, ctx, p, "chatter", exe, "--rsc-fpops-bound", "1e15", "--rsc-disk-bound", "5e6")
 	addApp(t, ctx, p, "abort", exe, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "upload", exe, "--rsc-fpops-bound", "1e15")
-	work(t, ctx, p, 1, 44497) // writes checkpoints
+	workWith(t, ctx, p, 1, slowly(2*time.Millisecond), 2203) // writes checkpoints
 	addApp(t, ctx, p, "none", text, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "upper", exe, "--rsc-fpops-bound", "1e15")
 	serve(t, ctx, p)

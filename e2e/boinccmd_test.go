@@ -73,7 +73,7 @@ func TestBoinccmd(t *testing.T) {
 	}
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, lasting)
+	lastingWork(t, ctx, p, 1)
 	serve(t, ctx, p)
 	a, port := newSteered(t, "a")
 	must(t, a.Start())

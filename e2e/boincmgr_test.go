@@ -207,7 +207,7 @@ func TestManager(t *testing.T) {
 	needs(t, "boincmgr", "Xvfb", "xdotool")
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, lasting)
+	lastingWork(t, ctx, p, 1)
 	serve(t, ctx, p)
 	port := freePort(t)
 	a := newAgentWith(t, "a", fmt.Sprintf("gui_rpc_port = %d\n[log_flags]\ngui_rpc_debug = true\n", port))

@@ -19,7 +19,7 @@ func TestBoinctui(t *testing.T) {
 	}
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, lasting)
+	lastingWork(t, ctx, p, 1)
 	serve(t, ctx, p)
 	a, port := newSteered(t, "a")
 	startAgent(t, ctx, a, p)
@@ -30,5 +30,5 @@ func TestBoinctui(t *testing.T) {
 	must(t, err)
 	screen := openScreen(t, ctx, 180, 45, "boinctui",
 		fmt.Sprintf("--boinchost=127.0.0.1:%d", port), "--pwd="+strings.TrimSpace(string(password)))
-	screen.until("m216091_0", "e2e", "Run")
+	screen.until(lasting+"_0", "e2e", "Run")
 }

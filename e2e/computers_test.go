@@ -22,7 +22,7 @@ func TestAllComputers(t *testing.T) {
 	b := testbrowser.New(t, "/api/computers", "/api/computers/status?address=:0")
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 2, lasting)
+	lastingWork(t, ctx, p, 2)
 	serve(t, ctx, p)
 	free := func() int {
 		port := freePort(t)

@@ -19,7 +19,7 @@ func TestATaskThatBringsTheAgentDownIsSetAside(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, 86243)
+	lastingWork(t, ctx, p, 1)
 	serve(t, ctx, p)
 	a := newAgent(t, "a")
 	startAgent(t, ctx, a, p)

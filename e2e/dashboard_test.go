@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -24,7 +25,8 @@ func TestDashboard(t *testing.T) {
 	ctx := patience(t)
 	p := emptyProject(t, ctx, "primes")
 	publish(t, ctx, p, "mersenne", "--main", bin.Path(testhost.Mersenne))
-	work(t, ctx, p, 1, lasting, 132049, 44497)
+	workWith(t, ctx, p, 1, slowly(100*time.Millisecond), 4423, 4253)
+	work(t, ctx, p, 1, 9689)
 	serve(t, ctx, p)
 	port := freePort(t)
 	a := configured(t, "starling", "disk_interval = 1\n", fmt.Sprintf("ncpus = 2\ndashboard_port = %d\n", port))
@@ -52,13 +54,13 @@ func TestDashboard(t *testing.T) {
 	button := func(label string) testbrowser.Action {
 		return chromedp.Click(`//aside//button[text()="` + label + `"]`)
 	}
-	b.Do("suspend a task", open("m44497_0"), button("Suspend"))
-	b.See("it says so", `document.getElementById('said').textContent === 'm44497_0 suspended.'`)
+	b.Do("suspend a task", open("m9689_0"), button("Suspend"))
+	b.See("it says so", `document.getElementById('said').textContent === 'm9689_0 suspended.'`)
 	b.See("the task is suspended", `document.getElementById('task-why').textContent.startsWith('You suspended this task.')`)
-	await(t, ctx, a, "the task to rest", func(s control.Status) bool { return rests(s, "m44497_0") })
+	await(t, ctx, a, "the task to rest", func(s control.Status) bool { return rests(s, "m9689_0") })
 	b.See("the others run", `document.querySelectorAll('#tasks-table tr:not(.resting) progress').length === 2`)
 	b.See("they progress", `[...document.querySelectorAll('#tasks-table tr:not(.resting) progress')].every(e => e.value > 0.01)`)
-	b.Do("look at one that runs", open("m216091_0"))
+	b.Do("look at one that runs", open("m4423_0"))
 	b.See("what it takes", `document.getElementById('task-facts').textContent.includes('Memory')`)
 	b.Do("look at all", follow("Overview"))
 	b.See("the headline tells it", `document.getElementById('now-title').textContent === 'Computing 2 tasks' && document.querySelectorAll('#running li').length === 2`)
@@ -87,12 +89,12 @@ func TestDashboard(t *testing.T) {
 	b.Do("look whether it holds", follow("Overview"))
 	b.See("it holds", `document.getElementById('figures').textContent.includes('CPUs1 of 2')`)
 
-	b.Do("let the others rest", follow("Tasks"), chromedp.Click(`[aria-label="Select m216091_0"]`), chromedp.Click(`[aria-label="Select m132049_0"]`), chromedp.Click(`//div[@id="selection"]//button[text()="Suspend"]`))
+	b.Do("let the others rest", follow("Tasks"), chromedp.Click(`[aria-label="Select m4423_0"]`), chromedp.Click(`[aria-label="Select m4253_0"]`), chromedp.Click(`//div[@id="selection"]//button[text()="Suspend"]`))
 	b.See("both do", `document.getElementById('said').textContent === '2 tasks suspended.'`)
-	b.Do("resume by keyboard", open("m44497_0"), testbrowser.Press("#drawer .now ~ button:not([hidden])"))
+	b.Do("resume by keyboard", open("m9689_0"), testbrowser.Press("#drawer .now ~ button:not([hidden])"))
 	// A task that is reported within the second in which it ends is gone before the page shows that
 	// it is finished.
-	b.See("it is computed", `document.getElementById('said').textContent === 'm44497_0 is finished.' || !document.querySelector('#tasks-table a[title="m44497_0"]')`)
+	b.See("it is computed", `document.getElementById('said').textContent === 'm9689_0 is finished.' || !document.querySelector('#tasks-table a[title="m9689_0"]')`)
 	b.Do("report it", follow("Projects"), testbrowser.Press("#projects-list a"), button("Update"))
 	b.See("what the project got", `/Actual100 % of the CPU time: [1-9]/.test(document.getElementById('project-facts').textContent)`)
 	if _, err := p.Await(ctx, func(c testhost.Count) bool { return c.Results.Granted > 0 }); err != nil {
@@ -101,8 +103,8 @@ func TestDashboard(t *testing.T) {
 	b.Do("ask for the credit", button("Update"))
 	b.See("the credit", `/Credit(0\.0*[1-9]|[1-9])/.test(document.getElementById('project-facts').textContent)`)
 	b.Do("look at the task again", follow("Tasks"))
-	b.See("it is reported", `!document.querySelector('#tasks-table a[title="m44497_0"]')`)
-	b.Do("look for it in the history", follow("History"), chromedp.WaitVisible(`#history-table a[title="m44497_0"]`), testbrowser.Press(`#history-table a[title="m44497_0"]`))
+	b.See("it is reported", `!document.querySelector('#tasks-table a[title="m9689_0"]')`)
+	b.Do("look for it in the history", follow("History"), chromedp.WaitVisible(`#history-table a[title="m9689_0"]`), testbrowser.Press(`#history-table a[title="m9689_0"]`))
 	b.See("how it ended", `document.querySelector('#drawer-body > div').textContent.startsWith('Finished')`)
 	b.Do("look at the chart", follow("Computers"), testbrowser.Press("#computers-list h3 a"))
 	b.See("the credit, drawn", `document.querySelector('#chart-average svg[aria-label*="primes"]')`)

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -106,8 +107,8 @@ func TestAFullDisk(t *testing.T) {
 	// A program that writes while the disk is full fails, and this is the only host for another
 	// result.
 	set(t, p, map[string]string{"one_result_per_host_per_wu": "false"})
-	exponents := []int{19937, 21701, 23209, 44497}
-	workWith(t, ctx, p, 1, []string{"--rsc-disk-bound", "1e6"}, exponents...)
+	exponents := []int{1279, 2203, 2281, 3217}
+	workWith(t, ctx, p, 1, append(slowly(2*time.Millisecond), "--rsc-disk-bound", "1e6"), exponents...)
 	serve(t, ctx, p)
 	a := newAgentIn(t, disk)
 	startAgent(t, ctx, a, p)
@@ -154,8 +155,8 @@ func TestADriveThatGoesAndComesBack(t *testing.T) {
 	disk := smallDisk(t, "128m")
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	exponents := []int{21701, 44497}
-	workWith(t, ctx, p, 1, []string{"--rsc-disk-bound", "1e6"}, exponents...)
+	exponents := []int{2203, 2281}
+	workWith(t, ctx, p, 1, append(slowly(2*time.Millisecond), "--rsc-disk-bound", "1e6"), exponents...)
 	serve(t, ctx, p)
 	a := newAgentIn(t, disk)
 	startAgent(t, ctx, a, p)
@@ -182,8 +183,8 @@ func TestADyingDisk(t *testing.T) {
 	disk := d.folder
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	exponents := []int{19937, 21701, 23209, 44497}
-	workWith(t, ctx, p, 1, []string{"--rsc-disk-bound", "1e6"}, exponents...)
+	exponents := []int{1279, 2203, 2281, 3217}
+	workWith(t, ctx, p, 1, append(slowly(2*time.Millisecond), "--rsc-disk-bound", "1e6"), exponents...)
 	serve(t, ctx, p)
 	a := newAgentIn(t, disk)
 	unix.Sync() // the test's own files must not delay the agent
@@ -237,8 +238,8 @@ func TestADyingDiskOfTheServer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "project")
 	must(t, errors.Join(os.Mkdir(filepath.Join(d.folder, "p"), 0o755), os.Symlink(filepath.Join(d.folder, "p"), dir)))
 	p := newProjectIn(t, ctx, dir)
-	exponents := []int{19937, 21701, 23209, 44497}
-	workWith(t, ctx, p, 1, nil, exponents...)
+	exponents := []int{1279, 2203, 2281, 3217}
+	workWith(t, ctx, p, 1, slowly(2*time.Millisecond), exponents...)
 	serve(t, ctx, p)
 	a := newAgent(t, "a")
 	startAgent(t, ctx, a, p)

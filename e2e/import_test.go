@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testwait"
@@ -63,8 +64,9 @@ func TestImportFromBOINC(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	exponents := []int{86243, 9689} // the client's first request gets only the long one
-	work(t, ctx, p, 1, exponents...)
+	exponents := []int{4423, 9689} // the client's first request gets only the long one
+	workWith(t, ctx, p, 1, slowly(8*time.Millisecond), exponents[0])
+	work(t, ctx, p, 1, exponents[1])
 	serve(t, ctx, p)
 	c := startBOINC(t, ctx)
 	override := "<global_preferences><run_if_user_active>1</run_if_user_active><suspend_cpu_usage>0</suspend_cpu_usage><run_on_batteries>1</run_on_batteries><disk_interval>1</disk_interval><max_ncpus_pct>100</max_ncpus_pct><work_buf_min_days>0.1</work_buf_min_days></global_preferences>\n"
@@ -77,9 +79,9 @@ func TestImportFromBOINC(t *testing.T) {
 	})
 	// Unlike permanent choices, temporary ones are not imported.
 	c.do(ctx, "--set_network_mode", "never", "100000")
-	c.do(ctx, "--task", p.URL, "m86243_0", "suspend")
+	c.do(ctx, "--task", p.URL, "m4423_0", "suspend")
 	c.until(ctx, "one task finished", func(s string) bool { return strings.Contains(s, "state: uploading") })
-	c.do(ctx, "--task", p.URL, "m86243_0", "resume")
+	c.do(ctx, "--task", p.URL, "m4423_0", "resume")
 
 	a := newAgent(t, "a")
 	if out, err := a.Run(ctx, "import", c.dir); err == nil || !strings.Contains(err.Error(), "BOINC's client is running") {

@@ -63,14 +63,14 @@ func TestKills(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute+time.Duration(kills)*10*time.Second)
 	defer cancel()
 	p := newProject(t, ctx)
-	exponents := []int{44497, 23209, 21701, 19937, 11213, 9941}
-	if kills > 4 {
-		exponents = append(exponents, 86243, 9689, 4423, 4253, 3217, 2281, 2203)
+	exponents, pause := []int{4423, 4253, 3217, 2281, 2203, 1279}, time.Millisecond
+	if kills > 4 { // with real work
+		exponents, pause = []int{44497, 23209, 21701, 19937, 11213, 9941, 86243, 9689, 4423, 4253, 3217, 2281, 2203}, 0
 	}
 	if kills > 200 { // enough work for all that time
 		exponents = append(exponents, 110503, 132049)
 	}
-	work(t, ctx, p, 2, exponents...)
+	workWith(t, ctx, p, 2, slowly(pause), exponents...)
 	serve(t, ctx, p)
 	agents := []*testhost.Agent{newAgent(t, "a1"), newAgent(t, "a2")}
 	for _, a := range agents {

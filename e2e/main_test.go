@@ -200,9 +200,19 @@ func work(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, ex
 	workWith(t, ctx, p, quorum, nil, exponents...)
 }
 
-// lasting is an exponent that takes minutes, for tests of a running task. Such a test ends before
-// its task does, both on the fastest computer and on one that is busy with other tests.
-const lasting = 216091
+// slowly returns options of workWith: the application pauses at each step of an exponent. The task
+// then takes a known time on every computer, and leaves the processors to other tests.
+func slowly(pause time.Duration) []string { return []string{"--cmdline", fmt.Sprint("-pause ", pause)} }
+
+// lasting is the workunit of lastingWork.
+const lasting = "m4423"
+
+// lastingWork creates a workunit that takes 7 minutes, for tests of a running task, which end before
+// the task does.
+func lastingWork(t *testing.T, ctx context.Context, p *testhost.Project, quorum int) {
+	t.Helper()
+	workWith(t, ctx, p, quorum, slowly(100*time.Millisecond), 4423)
+}
 
 // workWith creates work with further arguments of the command.
 func workWith(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, more []string, exponents ...int) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/internal/testhost"
 )
@@ -135,12 +136,12 @@ func TestTrueToPeers(t *testing.T) {
 	gone.Close()
 	f := newFront(t, p)
 	f.serves(t, p, gone.URL)
-	work(t, ctx, p, 2, 44497)
+	workWith(t, ctx, p, 2, slowly(4*time.Millisecond), 2203)
 	serve(t, ctx, p)
 	c := startBOINC(t, ctx)
 	c.do(ctx, "--project_attach", p.URL, p.Key)
 	startAgent(t, ctx, newAgent(t, "a"), p)
-	creditedOnce(t, ctx, p, 2, 44497)
+	creditedOnce(t, ctx, p, 2, 2203)
 
 	ours, theirs := fields(f.report("8")), fields(f.report("7"))
 	if len(ours) == 0 || len(theirs) == 0 {

@@ -37,7 +37,7 @@ func TestTheComputerComesFirst(t *testing.T) {
 	meter := bus.Properties("org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager", map[string]any{"Metered": uint32(2)})
 
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, lasting)
+	lastingWork(t, ctx, p, 1)
 	serve(t, ctx, p)
 	a := configured(t, "a", "cpu_usage_limit = 10\nmax_cpu_temperature = 80\nnetwork_wifi_only = true\n",
 		"ncpus = 1\nexclusive_apps = [\"starling-game\"]\n")

@@ -15,7 +15,7 @@ func TestSteering(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, lasting)
+	lastingWork(t, ctx, p, 1)
 	serve(t, ctx, p)
 	a := newAgent(t, "a")
 	startAgent(t, ctx, a, p)

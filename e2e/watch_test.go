@@ -14,7 +14,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, lasting)
+	lastingWork(t, ctx, p, 1)
 	serve(t, ctx, p)
 	a := newAgent(t, "a")
 	startAgent(t, ctx, a, p)
@@ -27,7 +27,7 @@ func TestWatch(t *testing.T) {
 	}
 
 	s := openScreen(t, ctx, 90, 20, starling[0], append(starling[1:], "tasks", "-w")...)
-	s.until("m216091_0", "running", "[")
+	s.until(lasting+"_0", "running", "[")
 	progress := regexp.MustCompile(`\[=*>? *\] +(\d+) %`)
 	first := progress.FindString(s.text())
 	s.wait([]string{"a bar that moves"}, func(text string) bool {
@@ -44,10 +44,10 @@ func TestWatch(t *testing.T) {
 	}
 	s.tmux("send-keys", "C-c")
 	s.ended()
-	s.wait([]string{"the screen as it was before"}, func(text string) bool { return !strings.Contains(text, "m216091_0") })
+	s.wait([]string{"the screen as it was before"}, func(text string) bool { return !strings.Contains(text, lasting+"_0") })
 
 	s = openScreen(t, ctx, 90, 20, "/usr/bin/env", append(append([]string{"NO_COLOR=1"}, starling...), "status", "-w")...)
-	s.until("m216091_0", "remaining", "1 running on 1 CPU")
+	s.until(lasting+"_0", "remaining", "1 running on 1 CPU")
 	if strings.Contains(s.colours(), "\x1b[3") {
 		t.Errorf("colours in spite of NO_COLOR:\n%q", s.colours())
 	}
@@ -56,7 +56,7 @@ func TestWatch(t *testing.T) {
 	s = openScreen(t, ctx, 60, 8, starling[0], append(starling[1:], "status", "-w")...)
 	s.until("lines 1 to 7 of", "q quits")
 	s.tmux("send-keys", "G")
-	s.until("m216091_0", "remaining")
+	s.until(lasting+"_0", "remaining")
 	s.tmux("send-keys", "g")
 	s.until("lines 1 to 7 of")
 	s.tmux("send-keys", "q")
