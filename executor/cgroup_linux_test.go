@@ -157,7 +157,7 @@ func TestControlGroupsInside(t *testing.T) {
 		b = newBench(t)
 		use(b)
 		b.Allow(Allowance{CPU: 20})
-		b.program("#!/bin/sh\ni=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n")
+		b.program("#!/bin/sh\ni=0; while :; do i=$((i+1)); echo $i >ticks; done\n")
 		task := b.task()
 		task.Init.NCPUs = 2
 		b.start(task)
@@ -173,6 +173,7 @@ func TestControlGroupsInside(t *testing.T) {
 		}
 		b.Allow(Allowance{})
 		testwait.Until(t, "no quota", func() bool { return file("cpu.max") == "max 100000" })
+		b.timing.leave = 100 * time.Millisecond // the shell does not read messages
 		_ = b.Quit("r_0")
 		b.exited()
 	})
@@ -180,9 +181,9 @@ func TestControlGroupsInside(t *testing.T) {
 		b = newBench(t)
 		b.timing.poll = time.Hour // the agent does not poll
 		use(b)
-		b.Allow(Allowance{MostMemory: 64 << 20})
+		b.Allow(Allowance{MostMemory: 32 << 20})
 		b.start(b.task("memory"))
-		if e := b.exited(); e.Verdict != Aborted || e.ExitStatus != 198 || !strings.Contains(e.Message, "ended by the system at 64.00MB") {
+		if e := b.exited(); e.Verdict != Aborted || e.ExitStatus != 198 || !strings.Contains(e.Message, "ended by the system at 32.00MB") {
 			t.Errorf("got %+v", e)
 		}
 	})
@@ -190,8 +191,8 @@ func TestControlGroupsInside(t *testing.T) {
 		b = newBench(t)
 		b.timing.poll = time.Hour
 		use(b)
-		b.Allow(Allowance{Processes: 4})
-		b.program("#!/bin/sh\nfor i in $(seq 200); do sleep 60 & done\n")
+		b.Allow(Allowance{Processes: 1})
+		b.program("#!/bin/sh\nfor i in $(seq 50); do sleep 60 & done\n")
 		b.start(b.task())
 		if e := b.exited(); e.Verdict != ComputeError || !strings.Contains(e.Stderr, "fork") {
 			t.Errorf("got %+v", e)
@@ -201,7 +202,7 @@ func TestControlGroupsInside(t *testing.T) {
 		b = newBench(t)
 		b.timing.unresponsive = 20 * time.Millisecond
 		use(b)
-		b.program("#!/bin/sh\n(i=0; while :; do i=$((i+1)); echo $i >c; mv c child_ticks; done) &\ni=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n")
+		b.program("#!/bin/sh\n(i=0; while :; do i=$((i+1)); echo $i >child_ticks; done) &\ni=0; while :; do i=$((i+1)); echo $i >ticks; done\n")
 		b.start(b.task())
 		b.ticking("child_ticks")
 		_ = b.Suspend("r_0")
@@ -219,7 +220,7 @@ func TestControlGroupsInside(t *testing.T) {
 	t.Run("processor time of what has gone", func(t *testing.T) {
 		b = newBench(t)
 		use(b)
-		b.program("#!/bin/sh\n(setsid sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; >done' &)\nwhile [ ! -e done ]; do sleep 0.01; done\necho 0 >boinc_finish_called; echo >out\n")
+		b.program("#!/bin/sh\n(setsid sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; >done' &)\nwhile [ ! -e done ]; do sleep 0.1; done\necho 0 >boinc_finish_called; echo >out\n")
 		task := b.task()
 		task.Files[1].Copy = true
 		b.start(task)

@@ -12,12 +12,13 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-static char whole[1 << 16] __attribute__((aligned(64)));
+static char whole[1 << 16] __attribute__((aligned(64))); /* zeros after the part that is copied there */
+static unsigned size; /* of the whole. Asking the processor for it takes a virtual machine very long. */
 
 long ptrace(enum __ptrace_request request, ...)
 {
 	static long (*real)(enum __ptrace_request, ...);
-	unsigned a, size, c, d;
+	unsigned a, c, d;
 	va_list of;
 	long pid;
 	void *addr, *data;
@@ -28,13 +29,15 @@ long ptrace(enum __ptrace_request request, ...)
 	addr = va_arg(of, void *);
 	data = va_arg(of, void *);
 	va_end(of);
-	if (!real)
+	if (!real) {
 		*(void **)&real = dlsym(RTLD_NEXT, "ptrace");
-	if (request == PTRACE_SETREGSET && addr == (void *)NT_X86_XSTATE && __get_cpuid_count(0xd, 0, &a, &size, &c, &d)) {
+		if (!__get_cpuid_count(0xd, 0, &a, &size, &c, &d))
+			size = 0;
+	}
+	if (request == PTRACE_SETREGSET && addr == (void *)NT_X86_XSTATE) {
 		struct iovec *part = data;
 
 		if (part->iov_len < size && size <= sizeof whole) {
-			memset(whole, 0, size);
 			memcpy(whole, part->iov_base, part->iov_len);
 			all.iov_base = whole;
 			all.iov_len = size;
