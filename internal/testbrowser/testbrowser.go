@@ -222,9 +222,9 @@ func (b Browser) Picture(name string) {
 const Axe = "STARLING_AXE"
 
 // Accessible has axe-core look for what shuts people out, such as fields without labels
-// and texts of little contrast. Where axe-core is not installed a subtest of that name is
+// and texts of little contrast, or only for what breaks rules that are named. Where axe-core is not installed a subtest of that name is
 // skipped, but fails if $CI is set.
-func (b Browser) Accessible(what string) {
+func (b Browser) Accessible(what string, rules ...string) {
 	b.t.Helper()
 	file := os.Getenv(Axe)
 	if cache, err := os.UserCacheDir(); err == nil && file == "" {
@@ -240,7 +240,11 @@ func (b Browser) Accessible(what string) {
 	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[chromedp.Void](string(program))); err != nil {
 		b.t.Fatal(err)
 	}
-	for _, problem := range Value[[]string](b, `axe.run(document).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + v.help + ": " + n.target + " " + n.failureSummary)))`) {
+	options := "{}"
+	if len(rules) > 0 {
+		options = fmt.Sprintf(`{runOnly: ["%s"]}`, strings.Join(rules, `", "`))
+	}
+	for _, problem := range Value[[]string](b, `axe.run(document, `+options+`).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + v.help + ": " + n.target + " " + n.failureSummary)))`) {
 		b.t.Errorf("%s: %s", what, problem)
 	}
 }

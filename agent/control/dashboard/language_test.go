@@ -277,7 +277,7 @@ func TestGerman(t *testing.T) {
 		}
 	}
 	a := past(30)
-	a.page, a.seqno = busy(300), 40
+	a.page, a.seqno = busy(100), 40
 	a.page.Temperature = 0 // memory is in its place, which is longer
 	b, base := openUntil(t, t.Context(), a, testbrowser.Language("de-AT,de;q=0.8"))
 	b.See("the headings", `document.documentElement.lang === 'de' && document.getElementById('now-title').textContent === 'Rechnet an 8 Aufgaben' && document.querySelector('nav [aria-current=page]').textContent === 'Übersicht'`)
