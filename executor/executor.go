@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/starling-grid/starling/executor/image"
+	"github.com/starling-grid/starling/internal/busyfile"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -203,14 +204,22 @@ func (e *Executor) Start(t Task) error {
 	if err := t.check(); err != nil {
 		return fmt.Errorf("start %s: %w: %w", t.Result, ErrUnusable, err)
 	}
+	if err := busyfile.Retry(func() error { return e.try(t) }); err != nil {
+		return fmt.Errorf("start %s: %w", t.Result, err)
+	}
+	return nil
+}
+
+// try is Start once.
+func (e *Executor) try(t Task) error {
 	r, err := e.reserve(t)
 	if err != nil {
-		return fmt.Errorf("start %s: %w", t.Result, err)
+		return err
 	}
 	if err := r.start(); err != nil {
 		e.release(r)
 		e.ended.Done()
-		return fmt.Errorf("start %s: %w", t.Result, err)
+		return err
 	}
 	go r.serve()
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/internal/testwait"
 )
@@ -48,6 +49,19 @@ func gone(t *testing.T, pid int) {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		return err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z ")
 	})
+}
+
+// TestAProgramIsOpenForWriting checks that a program starts as soon as its file is closed. A child of the agent has
+// the file open for a moment if it is started while the agent writes it.
+func TestAProgramIsOpenForWriting(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.program("#!/bin/sh\n")
+	f, err := os.OpenFile(filepath.Join(b.project, programName), os.O_WRONLY, 0)
+	must(t, err)
+	time.AfterFunc(50*time.Millisecond, func() { _ = f.Close() })
+	b.start(b.task())
+	b.exited()
 }
 
 // program makes a script the main program.
