@@ -207,11 +207,11 @@ func slowly(pause time.Duration) []string { return []string{"--cmdline", fmt.Spr
 // lasting is the workunit of lastingWork.
 const lasting = "m4423"
 
-// lastingWork creates a workunit that takes 7 minutes, for tests of a running task, which end before
+// lastingWork creates a workunit that takes 15 minutes, for tests of a running task, which end before
 // the task does.
 func lastingWork(t *testing.T, ctx context.Context, p *testhost.Project, quorum int) {
 	t.Helper()
-	workWith(t, ctx, p, quorum, slowly(100*time.Millisecond), 4423)
+	workWith(t, ctx, p, quorum, slowly(200*time.Millisecond), 4423)
 }
 
 // workWith creates work with further arguments of the command.
