@@ -222,8 +222,8 @@ func (b Browser) Picture(name string) {
 const Axe = "STARLING_AXE"
 
 // Accessible has axe-core look for what shuts people out, such as fields without labels
-// and texts of little contrast, or only for what breaks rules that are named. Where axe-core is not installed a subtest of that name is
-// skipped, but fails if $CI is set.
+// and texts of little contrast. If rules are named, it looks only for what breaks these. Where axe-core is
+// not installed a subtest of that name is skipped, but fails if $CI is set.
 func (b Browser) Accessible(what string, rules ...string) {
 	b.t.Helper()
 	file := os.Getenv(Axe)

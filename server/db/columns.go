@@ -56,23 +56,22 @@ func columnsOf(t reflect.Type, prefix string, index []int) (out []column) {
 
 // at returns a pointer to the column's field of x in the type as which it is stored.
 func (c column) at(x reflect.Value) any {
-	switch field := x.FieldByIndex(c.index).Addr().Interface().(type) {
+	field := x.FieldByIndex(c.index).Addr().Interface()
+	switch p := field.(type) {
 	case *time.Time:
-		return (*Unix)(field)
+		return (*Unix)(p)
 	case *time.Duration:
-		return (*Span)(field)
+		return (*Span)(p)
 	case *bool:
-		return (*Flag)(field)
+		return (*Flag)(p)
 	case *[]string:
-		return (*Words)(field)
+		return (*Words)(p)
 	case *float64:
 		if c.endless {
-			return (*Endless)(field)
+			return (*Endless)(p)
 		}
-		return field
-	default:
-		return field
 	}
+	return field
 }
 
 // List returns the columns to select for Scan.

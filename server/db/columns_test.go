@@ -15,7 +15,7 @@ type stage struct {
 type word string
 
 type journey struct {
-	Begun   time.Time     `db:"begun"`
+	Started time.Time     `db:"started"`
 	Ended   time.Time     `db:"ended"`
 	Took    time.Duration `db:"took"`
 	Done    bool          `db:"done"`
@@ -29,7 +29,7 @@ type journey struct {
 // TestColumnsOf checks that a row has the values of all fields, and that these are read back unchanged.
 func TestColumnsOf(t *testing.T) {
 	columns := ColumnsOf[journey]()
-	if got, want := columns.List(), "begun, ended, took, done, places, upper, kind, stage_number, stage_share, further_number, further_share"; got != want {
+	if got, want := columns.List(), "started, ended, took, done, places, upper, kind, stage_number, stage_share, further_number, further_share"; got != want {
 		t.Errorf("columns are %s, want %s", got, want)
 	}
 	x := journey{time.Unix(7, 0), time.Time{}, 3 * time.Second, true, []string{"a", "b"}, math.Inf(1), "far", stage{1, 0.5}, stage{2, 0.25}}

@@ -268,8 +268,7 @@ func away(err error) error {
 	return fmt.Errorf("%w: start PostgreSQL, or correct database in server.toml (%w)", ErrUnreachable, at)
 }
 
-// causeOf adds the cause to an error that the disk of the database's server has, or that a row with the same unique
-// name is.
+// causeOf adds the cause to an error of PostgreSQL: the disk of its server, or a name that is taken.
 func causeOf(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
