@@ -26,7 +26,6 @@ func TestDashboard(t *testing.T) {
 	p := emptyProject(t, ctx, "primes")
 	publish(t, ctx, p, "mersenne", "--main", bin.Path(testhost.Mersenne))
 	workWith(t, ctx, p, 1, slowly(100*time.Millisecond), 4423, 4253)
-	work(t, ctx, p, 1, 9689)
 	serve(t, ctx, p)
 	port := freePort(t)
 	a := configured(t, "starling", "disk_interval = 1\n", fmt.Sprintf("ncpus = 2\ndashboard_port = %d\n", port))
@@ -49,16 +48,19 @@ func TestDashboard(t *testing.T) {
 	b.See("the newcomer's page has given way", `document.getElementById('welcome').hidden`)
 	b.Do("look at the projects", follow("Projects"))
 	b.See("the project is attached", `document.querySelector('#projects-list .state')?.textContent === 'attached'`)
-	b.Do("look at the tasks", follow("Tasks"))
 	open := func(task string) testbrowser.Action { return testbrowser.Press(`#tasks-table a[title="` + task + `"]`) }
 	button := func(label string) testbrowser.Action {
 		return chromedp.Click(`//aside//button[text()="` + label + `"]`)
 	}
+	b.Do("look at the tasks", follow("Tasks"))
+	b.See("both run", `document.querySelectorAll('#tasks-table tr:not(.resting) progress').length === 2`)
+	// The two keep the processors, so this one cannot end before it is suspended.
+	work(t, ctx, p, 1, 9689)
+	b.Do("ask for more work", follow("Projects"), testbrowser.Press("#projects-list a"), button("Update"), follow("Tasks"))
 	b.Do("suspend a task", open("m9689_0"), button("Suspend"))
 	b.See("it says so", `document.getElementById('said').textContent === 'm9689_0 suspended.'`)
 	b.See("the task is suspended", `document.getElementById('task-why').textContent.startsWith('You suspended this task.')`)
 	await(t, ctx, a, "the task to rest", func(s control.Status) bool { return rests(s, "m9689_0") })
-	b.See("the others run", `document.querySelectorAll('#tasks-table tr:not(.resting) progress').length === 2`)
 	b.See("they progress", `[...document.querySelectorAll('#tasks-table tr:not(.resting) progress')].every(e => e.value > 0.01)`)
 	b.Do("look at one that runs", open("m4423_0"))
 	b.See("what it takes", `document.getElementById('task-facts').textContent.includes('Memory')`)

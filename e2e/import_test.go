@@ -66,7 +66,7 @@ func TestImportFromBOINC(t *testing.T) {
 	p := newProject(t, ctx)
 	exponents := []int{4423, 9689} // the client's first request gets only the long one
 	workWith(t, ctx, p, 1, slowly(8*time.Millisecond), exponents[0])
-	work(t, ctx, p, 1, exponents[1])
+	workWith(t, ctx, p, 1, slowly(time.Millisecond), exponents[1]) // ten seconds, so that it runs when the other has its checkpoint
 	serve(t, ctx, p)
 	c := startBOINC(t, ctx)
 	override := "<global_preferences><run_if_user_active>1</run_if_user_active><suspend_cpu_usage>0</suspend_cpu_usage><run_on_batteries>1</run_on_batteries><disk_interval>1</disk_interval><max_ncpus_pct>100</max_ncpus_pct><work_buf_min_days>0.1</work_buf_min_days></global_preferences>\n"
