@@ -28,17 +28,20 @@ import (
 //go:embed html
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"cell": view.Cell,
-	"link": link,
-	"label": func(name string) string {
-		name = strings.NewReplacer("-", " ", "_", " ").Replace(name)
-		return strings.ToUpper(name[:1]) + name[1:]
-	},
-	"share": share,
-	"count": look.Count,
-	"span":  func(seconds int64) string { return words.Span(time.Duration(seconds) * time.Second) },
-}).ParseFS(files, "html/*.html"))
+// templates returns the pages. They are parsed once, when the first is written.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"cell": view.Cell,
+		"link": link,
+		"label": func(name string) string {
+			name = strings.NewReplacer("-", " ", "_", " ").Replace(name)
+			return strings.ToUpper(name[:1]) + name[1:]
+		},
+		"share": share,
+		"count": look.Count,
+		"span":  func(seconds int64) string { return words.Span(time.Duration(seconds) * time.Second) },
+	}).ParseFS(files, "html/*.html"))
+})
 
 // A Console is the operator's pages of a project. It may be asked concurrently.
 type Console struct {
@@ -111,7 +114,7 @@ func (c *Console) missing(w http.ResponseWriter, what string) {
 func (c *Console) show(w http.ResponseWriter, code int, name string, data map[string]any) {
 	data["Project"], data["Tabs"] = c.project.Config.LongName, tabs
 	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
 		c.fail(w, err)
 		return
 	}

@@ -175,7 +175,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, code int, name stri
 	}
 	data["Project"], data["Base"], data["Links"], data["Menu"], data["Themed"], data["Badges"] = p.Name, p.base, links, p.Articles.Menu(), p.Articles.Themed(), p.Badges
 	var b bytes.Buffer
-	if err := templates[l].ExecuteTemplate(&b, name, data); err != nil {
+	if err := templates()[l].ExecuteTemplate(&b, name, data); err != nil {
 		p.fail(w, r, err)
 		return
 	}

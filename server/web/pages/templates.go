@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -16,16 +17,16 @@ import (
 //go:embed html
 var pageFiles embed.FS
 
-// templates has the pages by language. They are parsed once. The functions of each copy write in its
-// language.
-var templates = func() map[words.Language]*template.Template {
+// templates returns the pages by language. They are parsed once, when the first page is written. The functions
+// of each copy write in its language.
+var templates = sync.OnceValue(func() map[words.Language]*template.Template {
 	english := template.Must(template.New("").Funcs(functions(words.English)).ParseFS(pageFiles, "html/*.html"))
 	all := make(map[words.Language]*template.Template)
 	for _, l := range words.Languages() {
 		all[l] = template.Must(english.Clone()).Funcs(functions(l))
 	}
 	return all
-}()
+})
 
 // functions are the functions of the pages in a language. t and mark translate sentences that are written
 // in a page. text translates sentences in a page's data.
