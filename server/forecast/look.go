@@ -90,13 +90,9 @@ func Batch(tx *store.View, batch int64, classes map[string]match.PlanClass, now 
 	if left.Workunits == 0 {
 		return Estimate(Question{Now: now, Weight: 1, Workunits: s.Total}), nil
 	}
-	started, err := tx.BatchStart(batch)
-	if err != nil {
-		return Forecast{}, err
-	}
 	plan := Plan{Turn: left.Turn, Flops: left.Flops, Task: left.Task, Memory: left.Memory, Disk: left.Disk}
 	q, err := look(tx, plan, batch, classes, now)
-	q.Started, q.Workunits, q.Left = started, s.Total, left.Workunits
+	q.Started, q.Workunits, q.Left = s.CreateTime, s.Total, left.Workunits
 	return Estimate(q), err
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/starling-grid/starling/server/db"
 )
@@ -60,18 +61,38 @@ type BatchStatus struct {
 	Canonical  int64            `json:"canonical"`
 	Error      int64            `json:"error"`
 	Assimilate int64            `json:"assimilated"`
-	Results    map[string]int64 `json:"results"` // by server state
-	Credit     float64          `json:"credit"`  // of the canonical results
+	Results    map[string]int64 `json:"results,omitempty"` // by server state (nil in a list)
+	Credit     float64          `json:"credit"`            // of the canonical results
+	CreateTime time.Time        `json:"create_time"`       // of its first workunit that was not purged
+	AppID      int64            `json:"appid,omitempty"`   // 0: of several applications
 }
 
-const batchStatus = `
+const (
+	batchCounts = `
 SELECT batch, count(*),
        count(*) FILTER (WHERE canonical_resultid = 0 AND error_mask = 0),
        count(*) FILTER (WHERE canonical_resultid <> 0),
        count(*) FILTER (WHERE error_mask <> 0),
        count(*) FILTER (WHERE assimilate_state = 2),
-       sum(canonical_credit)
-FROM   workunit WHERE batch = $1 AND batch <> 0 GROUP BY batch`
+       sum(canonical_credit), min(create_time), min(appid), max(appid)
+FROM   workunit WHERE batch <> 0`
+	batchStatus = batchCounts + ` AND batch = $1 GROUP BY batch`
+	batchList   = batchCounts + ` GROUP BY batch ORDER BY batch DESC LIMIT 0 + $1`
+)
+
+func scanBatch(r row) (s BatchStatus, err error) {
+	var last int64
+	err = r.Scan(&s.Batch, &s.Total, &s.Unfinished, &s.Canonical, &s.Error, &s.Assimilate, &s.Credit,
+		(*unix)(&s.CreateTime), &s.AppID, &last)
+	if s.AppID != last {
+		s.AppID = 0
+	}
+	return s, err
+}
+
+// Batches returns the batches with the highest numbers, the highest first, without their Results. It reads all
+// workunits of batches.
+func (t *View) Batches(limit int) ([]BatchStatus, error) { return all(t, scanBatch, batchList, limit) }
 
 const batchResults = `
 SELECT r.server_state, count(*) FROM workunit w JOIN result r ON r.workunitid = w.id
@@ -80,9 +101,7 @@ WHERE  w.batch = $1 AND w.batch <> 0 GROUP BY r.server_state`
 // BatchStatus counts the workunits and results of a batch. It returns ErrNotFound for a batch
 // without workunits.
 func (t *View) BatchStatus(batch int64) (BatchStatus, error) {
-	s, err := one(t, func(r row) (s BatchStatus, err error) {
-		return s, r.Scan(&s.Batch, &s.Total, &s.Unfinished, &s.Canonical, &s.Error, &s.Assimilate, &s.Credit)
-	}, batchStatus, batch)
+	s, err := one(t, scanBatch, batchStatus, batch)
 	if err != nil {
 		return s, fmt.Errorf("batch %d: %w", batch, err)
 	}

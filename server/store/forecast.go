@@ -100,10 +100,3 @@ func (t *View) BatchLeft(batch int64) (BatchLeft, error) {
 		return b, r.Scan(&p.AppID, &p.Priority, &p.TokenID, &p.OwnPriority, &p.ID, &b.Workunits, &b.Flops, &b.Task, &b.Memory, &b.Disk)
 	}, batchLeft, batch)
 }
-
-const batchStart = `SELECT COALESCE(min(create_time), 0) FROM workunit WHERE batch = +$1 AND batch <> 0`
-
-// BatchStart returns when the first workunit of a batch was made. It ignores purged workunits.
-func (t *View) BatchStart(batch int64) (at time.Time, err error) {
-	return one(t, func(r row) (at time.Time, err error) { return at, r.Scan((*unix)(&at)) }, batchStart, batch)
-}

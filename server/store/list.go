@@ -252,33 +252,3 @@ func (f *ResultFilter) where() *where {
 	w.made(f.Before, f.Since)
 	return w
 }
-
-const batchList = `
-SELECT batch, count(*),
-       count(*) FILTER (WHERE canonical_resultid = 0 AND error_mask = 0),
-       count(*) FILTER (WHERE canonical_resultid <> 0),
-       count(*) FILTER (WHERE error_mask <> 0),
-       count(*) FILTER (WHERE assimilate_state = 2),
-       sum(canonical_credit), min(create_time), min(appid), max(appid)
-FROM   workunit WHERE batch <> 0 GROUP BY batch ORDER BY batch DESC LIMIT 0 + $1`
-
-// A BatchSummary is a BatchStatus without its results, for lists.
-type BatchSummary struct {
-	BatchStatus
-	CreateTime time.Time `json:"create_time"`     // of its first workunit
-	AppID      int64     `json:"appid,omitempty"` // 0: of several applications
-}
-
-// Batches returns the batches with the highest numbers, the highest first. It reads all
-// workunits of batches.
-func (t *View) Batches(limit int) ([]BatchSummary, error) {
-	return all(t, func(r row) (s BatchSummary, err error) {
-		var last int64
-		err = r.Scan(&s.Batch, &s.Total, &s.Unfinished, &s.Canonical, &s.Error, &s.Assimilate, &s.Credit,
-			(*unix)(&s.CreateTime), &s.AppID, &last)
-		if s.AppID != last {
-			s.AppID = 0
-		}
-		return s, err
-	}, batchList, limit)
-}

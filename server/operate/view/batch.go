@@ -30,9 +30,8 @@ var Batches = &Listing{
 
 // A BatchLine is a batch in a list.
 type BatchLine struct {
-	store.BatchSummary
-	App     string `json:"app,omitempty"`     // "" several
-	Results any    `json:"results,omitempty"` // are counted for one batch alone
+	store.BatchStatus
+	App string `json:"app,omitempty"` // "" several
 }
 
 func findBatches(tx *store.View, q Query, now time.Time) (List, error) {
@@ -51,7 +50,7 @@ func findBatches(tx *store.View, q Query, now time.Time) (List, error) {
 	for _, b := range found {
 		app := c.apps[b.AppID]
 		b.CreateTime = UTC(b.CreateTime)
-		views = append(views, BatchLine{BatchSummary: b, App: app})
+		views = append(views, BatchLine{BatchStatus: b, App: app})
 		if b.AppID == 0 {
 			app = "several"
 		}
@@ -82,6 +81,7 @@ func BatchBy(tx *store.View, id int64, classes map[string]match.PlanClass, now t
 	if b.BatchStatus, err = tx.BatchStatus(id); err != nil {
 		return b, err
 	}
+	b.CreateTime = UTC(b.CreateTime)
 	b.Fraction = float64(b.Total-b.Unfinished) / float64(b.Total)
 	f, err := forecast.Batch(tx, id, classes, now)
 	b.Estimate = Estimate{Text: f.Text(), Basis: string(f.Basis), Computers: f.Computers, Rate: f.Rate}
