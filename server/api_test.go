@@ -23,6 +23,7 @@ import (
 	"github.com/starling-grid/starling/server/api"
 	apiclient "github.com/starling-grid/starling/server/api/client"
 	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -301,7 +302,7 @@ func TestAPIRefusals(t *testing.T) {
 	if code, text := p.ask("DELETE", path, "", &gone); code != 200 || gone.Cancelled != 2 {
 		t.Errorf("cancel: HTTP %d, %s", code, text)
 	}
-	w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error { return tx.RevokeToken("lab", w.now()) }))
+	w.must(operate.RevokeToken(t.Context(), w.p, "lab", w.now()))
 	if code, text := p.ask("GET", path, "", nil); code != 401 {
 		t.Errorf("a revoked token: HTTP %d, %s", code, text)
 	}

@@ -97,10 +97,7 @@ func revokeTokenCmd() *cobra.Command {
 		Long:  "Revoke a token. What was submitted with it stays; to end it: work cancel --batch N.",
 		Args:  cobra.ExactArgs(2),
 		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
-			err := p.Store.Update(ctx, func(tx *store.Tx) error { return tx.RevokeToken(args[1], time.Now()) })
-			if errors.Is(err, store.ErrNotFound) {
-				return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", args[1])
-			}
+			err := operate.RevokeToken(ctx, p, args[1], time.Now())
 			if err == nil {
 				fmt.Printf("token %q is revoked\n", args[1])
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/allowance"
@@ -60,21 +61,39 @@ func LimitsOf(t store.Token) TokenLimits {
 
 // SetToken changes the limits of a token that was not revoked. A running server applies them.
 func SetToken(ctx context.Context, p *project.Project, name string, change func(*TokenLimits)) error {
+	return changeToken(ctx, p, name, func(t *store.Token) error {
+		limits := LimitsOf(*t)
+		change(&limits)
+		if err := limits.Check(); err != nil {
+			return err
+		}
+		limits.Apply(t)
+		return nil
+	})
+}
+
+// RevokeToken ends a token and frees its name.
+func RevokeToken(ctx context.Context, p *project.Project, name string, now time.Time) error {
+	return changeToken(ctx, p, name, func(t *store.Token) error {
+		t.Name, t.RevokedTime = fmt.Sprintf("%s (revoked %d)", t.Name, t.ID), now
+		return nil
+	})
+}
+
+// changeToken changes a token that was not revoked.
+func changeToken(ctx context.Context, p *project.Project, name string, change func(*store.Token) error) error {
 	return p.Store.Update(ctx, func(tx *store.Tx) error {
-		t, err := tx.TokenByName(name)
+		old, err := tx.TokenByName(name)
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", name)
 		}
 		if err != nil {
 			return err
 		}
-		limits := LimitsOf(t)
-		change(&limits)
-		if err := limits.Check(); err != nil {
+		t := old
+		if err := change(&t); err != nil {
 			return err
 		}
-		old := t
-		limits.Apply(&t)
 		return tx.SaveToken(old, t)
 	})
 }

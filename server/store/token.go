@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"github.com/starling-grid/starling/server/db"
@@ -58,10 +57,3 @@ func (t *View) Tokens() ([]Token, error) { return all(t, tokenColumns.Scan, toke
 
 // SaveToken stores the changes of a token. It returns ErrLost if it was revoked since old was read.
 func (t *Tx) SaveToken(old, now Token) error { return save(t.Changes, saveToken, &old, &now) }
-
-// RevokeToken ends a token and frees its name. It returns ErrNotFound if no token with that name works.
-func (t *Tx) RevokeToken(name string, now time.Time) error {
-	return Change(t.TokenByName, name, t.SaveToken, func(x *Token) {
-		x.Name, x.RevokedTime = fmt.Sprintf("%s (revoked %d)", x.Name, x.ID), now
-	})
-}

@@ -48,7 +48,7 @@ func TestTokensChangeDuringARequest(t *testing.T) {
 			says   string
 		}{
 			{"revoked", func(c *sender) error {
-				return s.Store.Update(t.Context(), func(tx *store.Tx) error { return tx.RevokeToken(c.name, time.Now()) })
+				return operate.RevokeToken(t.Context(), s.Project, c.name, time.Now())
 			}, http.StatusUnauthorized, "was revoked"},
 			{"quota", limit(func(l *operate.TokenLimits) { l.Quota = 2 }), http.StatusTooManyRequests, "it may have 2"},
 			{"bytes", limit(func(l *operate.TokenLimits) { l.MaxGB = 2.0 / (1 << 30) }), http.StatusTooManyRequests, "it may have 2 bytes"},

@@ -13,7 +13,6 @@ import (
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate"
-	"github.com/starling-grid/starling/server/store"
 )
 
 // An action is something that can be done on a page. Each has a corresponding command, and the
@@ -207,11 +206,7 @@ var actions = []action{
 		Command: "token revoke", On: "tokens", Label: "Revoke a token", About: "What was submitted with it stays.",
 		Inputs: []input{chosen("Name")},
 		do: func(ctx context.Context, c *Console, f form) (string, error) {
-			err := c.project.Store.Update(ctx, func(tx *store.Tx) error { return tx.RevokeToken(f.id, time.Now()) })
-			if errors.Is(err, store.ErrNotFound) {
-				err = fmt.Errorf("there is no token called %q that is not revoked", f.id)
-			}
-			return "The token is revoked.", err
+			return "The token is revoked.", operate.RevokeToken(ctx, c.project, f.id, time.Now())
 		},
 	},
 }

@@ -36,7 +36,7 @@ func webhooks(t *testing.T, s *store.Store) {
 				return err
 			}
 		}
-		return tx.RevokeToken("gone", T0)
+		return store.Change(tx.TokenByName, "gone", tx.SaveToken, func(x *store.Token) { x.RevokedTime = T0 })
 	})
 	due := func(at time.Time) (list []store.Webhook) {
 		t.Helper()
