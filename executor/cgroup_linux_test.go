@@ -157,6 +157,7 @@ func TestControlGroupsInside(t *testing.T) {
 		b = newBench(t)
 		use(b)
 		b.Allow(Allowance{CPU: 20})
+		b.timing.leave = 100 * time.Millisecond // the shell does not read messages
 		b.program("#!/bin/sh\ni=0; while :; do i=$((i+1)); echo $i >ticks; done\n")
 		task := b.task()
 		task.Init.NCPUs = 2
@@ -173,7 +174,6 @@ func TestControlGroupsInside(t *testing.T) {
 		}
 		b.Allow(Allowance{})
 		testwait.Until(t, "no quota", func() bool { return file("cpu.max") == "max 100000" })
-		b.timing.leave = 100 * time.Millisecond // the shell does not read messages
 		_ = b.Quit("r_0")
 		b.exited()
 	})

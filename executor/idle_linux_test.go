@@ -43,6 +43,7 @@ func TestIdleClass(t *testing.T) {
 func TestIdleClassOfChildren(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.timing.leave = 100 * time.Millisecond // the shell does not read messages
 	b.put("script", "#!/bin/sh\nsleep 1000 &\nsleep 1000 &\nwait\n")
 	must(t, os.Chmod(filepath.Join(b.project, "script"), 0o755))
 	task := b.task()
@@ -59,7 +60,6 @@ func TestIdleClassOfChildren(t *testing.T) {
 			t.Errorf("%s has policy %s", child, policy(stat))
 		}
 	}
-	b.timing.leave = 100 * time.Millisecond // the shell does not read messages
 	_ = b.Abort("r_0", 0, "")
 	b.exited()
 }
