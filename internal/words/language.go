@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -124,22 +125,28 @@ func Preferred(accept string) Language {
 	return languages[i]
 }
 
-// OfTerminal returns the language that the environment of a command asks for, by the rules of POSIX.
+// OfTerminal returns the language that the environment of a command asks for, by the rules of POSIX and
+// gettext: LC_ALL, LC_MESSAGES or LANG, and before these the list in LANGUAGE, unless they ask for C.
 // get is os.Getenv.
 func OfTerminal(get func(string) string) Language {
-	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
-		locale := get(name)
-		if locale == "" {
-			continue
-		}
-		tag, _, _ := strings.Cut(locale, ".")
-		tag, _, _ = strings.Cut(tag, "@")
-		if tag == "C" || tag == "POSIX" {
-			return English
-		}
-		return Preferred(tag)
+	locale := languageIn(cmp.Or(get("LC_ALL"), get("LC_MESSAGES"), get("LANG"), "C"))
+	if locale == "C" || locale == "POSIX" {
+		return English
 	}
-	return English
+	var accept []string
+	for _, l := range append(strings.Split(get("LANGUAGE"), ":"), locale) {
+		if _, err := language.Parse(languageIn(l)); err == nil {
+			accept = append(accept, languageIn(l))
+		}
+	}
+	return Preferred(strings.Join(accept, ","))
+}
+
+// languageIn returns the language of a locale such as de_CH.UTF-8@euro.
+func languageIn(locale string) string {
+	locale, _, _ = strings.Cut(locale, ".")
+	locale, _, _ = strings.Cut(locale, "@")
+	return locale
 }
 
 type languageKey struct{}

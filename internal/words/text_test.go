@@ -68,21 +68,27 @@ func TestPreferred(t *testing.T) {
 
 func TestOfTerminal(t *testing.T) {
 	for _, tt := range []struct {
-		all, messages, lang string
-		want                Language
+		all, messages, lang, list string
+		want                      Language
 	}{
-		{"", "", "", English},
-		{"", "", "de_DE.UTF-8", german},
-		{"", "", "de_CH.UTF-8@euro", german},
-		{"C", "", "de_DE.UTF-8", English},
-		{"C.UTF-8", "", "de_DE.UTF-8", English},
-		{"", "en_GB.UTF-8", "de_DE.UTF-8", English},
-		{"de_DE", "en_GB.UTF-8", "en_US", german},
-		{"", "POSIX", "de_DE", English},
-		{"", "", "fr_FR.UTF-8", English},
-		{"", "", "no such locale", English},
+		{"", "", "", "", English},
+		{"", "", "de_DE.UTF-8", "", german},
+		{"", "", "de_CH.UTF-8@euro", "", german},
+		{"C", "", "de_DE.UTF-8", "", English},
+		{"C.UTF-8", "", "de_DE.UTF-8", "", English},
+		{"", "en_GB.UTF-8", "de_DE.UTF-8", "", English},
+		{"de_DE", "en_GB.UTF-8", "en_US", "", german},
+		{"", "POSIX", "de_DE", "", English},
+		{"", "", "fr_FR.UTF-8", "", English},
+		{"", "", "no such locale", "", English},
+		{"", "", "en_US.UTF-8", "de", german},
+		{"", "", "en_US.UTF-8", "fr:de_AT.UTF-8:en", german},
+		{"", "", "de_DE.UTF-8", "en_US:en", English},
+		{"", "", "de_DE.UTF-8", "fr:no such locale", german},
+		{"", "", "C.UTF-8", "de", English},
+		{"", "", "", "de", English},
 	} {
-		env := map[string]string{"LC_ALL": tt.all, "LC_MESSAGES": tt.messages, "LANG": tt.lang}
+		env := map[string]string{"LC_ALL": tt.all, "LC_MESSAGES": tt.messages, "LANG": tt.lang, "LANGUAGE": tt.list}
 		if got := OfTerminal(func(name string) string { return env[name] }); got != tt.want {
 			t.Errorf("%+v: got %q", tt, got)
 		}
