@@ -126,8 +126,8 @@ RACE = $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race
 
 # Most tests wait for other processes most of the time, so a package runs eight of them at once, and
 # the three parts of make test run at once. The raced part takes longest, so it runs as many packages at
-# once as there are processors. With more, each test waits longer, and waiting takes time of the
-# processors, too. Where nothing is in Go's cache, e2e builds its programs within its time.
+# once as there are processors, the longest first. With more, each test waits longer, and waiting takes time
+# of the processors, too. Where nothing is in Go's cache, e2e builds its programs within its time.
 TESTFLAGS = -timeout 45m -parallel 8
 PACKAGES = ./...
 
@@ -152,7 +152,9 @@ whole:
 raced: export GORACE = atexit_sleep_ms=0
 raced: export CGO_ENABLED = # the detector needs it
 raced:
-	$(GO) list $(PACKAGES) | grep -vE '/starling/($(UNRACED)|e2e)$$' | xargs -r $(GO) test $(TESTFLAGS) $(RACE)
+	$(GO) list $(if $(filter ./...,$(PACKAGES)),$(LONGEST)) $(PACKAGES) | grep -vE '/starling/($(UNRACED)|e2e)$$' | xargs -r $(GO) test $(TESTFLAGS) $(RACE)
+
+LONGEST = ./server ./agent ./agent/control/dashboard ./executor ./server/web ./server/store
 
 # Simulations have small heaps, which would be collected all the time.
 unraced: export GOGC = 400
