@@ -77,7 +77,7 @@ func TestSiteInABrowser(t *testing.T) {
 		b.Do("speak "+language, testbrowser.Language(language))
 		for _, page := range pages {
 			b.Do("open "+page, chromedp.Navigate(v.base+page), chromedp.WaitReady("main"))
-			b.See(page+" in "+language+" is not wider than the phone", `document.documentElement.lang === "`+language+`" && document.documentElement.scrollWidth <= 320`)
+			b.See(page+" in "+language+" is not wider than the phone, and shows all links", `document.documentElement.lang === "`+language+`" && document.documentElement.scrollWidth <= 320 && [...document.querySelectorAll('nav')].every(e => e.scrollWidth <= e.clientWidth)`)
 		}
 	}
 	b.Picture("site-phone")
