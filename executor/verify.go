@@ -37,10 +37,10 @@ type checks struct {
 // A checked file is read only by one goroutine at a time, because tasks that start together share
 // their program.
 type checked struct {
-	mu   sync.Mutex
-	info os.FileInfo // nil: the file was wrong, or has not been read
-	md5  string
-	at   time.Time
+	mu    sync.Mutex
+	sight sight // zero: the file was wrong, or has not been read
+	md5   string
+	at    time.Time
 }
 
 // verify reads the files of a task that have a checksum, except those that look the same as when
@@ -82,10 +82,11 @@ func (c *checks) same(root *os.Root, path string, f File, now time.Time) (bool, 
 	was := c.of(path)
 	was.mu.Lock()
 	defer was.mu.Unlock()
-	if was.info != nil && was.md5 == f.MD5 && now.Sub(was.at) < recheck && !now.Before(was.at) && alike(was.info, info) {
+	is := sightOf(path, info)
+	if was.md5 == f.MD5 && now.Sub(was.at) < recheck && !now.Before(was.at) && was.sight.like(is) {
 		return true, nil
 	}
-	was.info = nil
+	was.sight = sight{}
 	file, err := foreigndir.Open(root, f.Physical)
 	if err != nil {
 		return false, err
@@ -98,7 +99,7 @@ func (c *checks) same(root *os.Root, path string, f File, now time.Time) (bool, 
 	if !strings.EqualFold(hex.EncodeToString(sum.Sum(nil)), f.MD5) {
 		return false, nil
 	}
-	was.info, was.md5, was.at = info, f.MD5, now // as it was before the file was read
+	was.sight, was.md5, was.at = is, f.MD5, now // as it was before the file was read
 	return true, nil
 }
 
@@ -116,8 +117,15 @@ func (c *checks) of(path string) *checked {
 	return f
 }
 
-// alike reports whether a file looks unchanged, by inode, size, time of modification and, where the
-// system has it, the time of the inode's last change, which programs cannot set back.
-func alike(a, b os.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && entryChanged(a).Equal(entryChanged(b))
+// A sight is how a file looks without reading it.
+type sight struct {
+	info    os.FileInfo
+	changed int64 // the time of the last change of its entry, which programs hardly ever set back (0: not known)
+}
+
+func sightOf(path string, info os.FileInfo) sight { return sight{info, entryChanged(path, info)} }
+
+// like reports whether a file looks unchanged, by inode, size, and the times of changes.
+func (a sight) like(b sight) bool {
+	return a.info != nil && os.SameFile(a.info, b.info) && a.info.Size() == b.info.Size() && a.info.ModTime().Equal(b.info.ModTime()) && a.changed == b.changed
 }

@@ -3,13 +3,13 @@ package executor
 import (
 	"os"
 	"syscall"
-	"time"
 )
 
-// entryChanged returns the time at which a file's content, permissions or name last changed.
-func entryChanged(info os.FileInfo) time.Time {
+// entryChanged returns the time at which a file's content, permissions or name last changed, or 0 if it is
+// not known.
+func entryChanged(_ string, info os.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return time.Unix(st.Ctim.Unix())
+		return st.Ctim.Nano()
 	}
-	return time.Time{}
+	return 0
 }

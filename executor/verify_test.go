@@ -60,10 +60,11 @@ func TestChangedFiles(t *testing.T) {
 	write("program", "evil")
 	info, err := os.Stat(filepath.Join(dir, "program"))
 	must(t, err)
-	c.seen[filepath.Join(dir, "program")] = &checked{info: info, md5: sum("good"), at: now}
+	program := filepath.Join(dir, "program")
+	c.seen[program] = &checked{sight: sightOf(program, info), md5: sum("good"), at: now}
 	verify(now.Add(23 * time.Hour))
 	verify(now.Add(25*time.Hour), "program")
-	c.seen[filepath.Join(dir, "program")] = &checked{info: info, md5: sum("good"), at: now}
+	c.seen[program] = &checked{sight: sightOf(program, info), md5: sum("good"), at: now}
 	verify(now.Add(-time.Hour), "program") // the clock was set back: the time since then is unknown
 
 	must(t, os.Mkdir(filepath.Join(dir, "gone"), 0o700))
