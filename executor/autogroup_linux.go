@@ -74,6 +74,12 @@ func setAutogroup(pid, nice int) error {
 	return err
 }
 
+// ownSessions are the sessions of an application.
+type ownSessions struct {
+	all     *sessions
+	lowered map[int]bool // as of the last look
+}
+
 // lowerSessions lowers all sessions of the application's processes that have not been lowered yet.
 // Sessions that the programs create later are found at the next poll.
 func (p *processes) lowerSessions(nice int) {
@@ -85,19 +91,19 @@ func (p *processes) lowerSessions(nice int) {
 		return
 	}
 	all := p.tree.look(false)
-	now := make(map[int]bool, len(p.sessions))
+	now := make(map[int]bool, len(p.sessions.lowered))
 	see := func(pid, session int) {
 		if session == 0 || session == own || now[session] {
 			return
 		}
 		now[session] = true
-		if !p.sessions[session] {
-			p.lowered.lower(pid, nice)
+		if !p.sessions.lowered[session] {
+			p.sessions.all.lower(pid, nice)
 		}
 	}
 	see(p.pid(), p.pid()) // the list may be too old to include it
 	for pid := range p.descendants {
 		see(pid, all[pid].session)
 	}
-	p.sessions = now
+	p.sessions.lowered = now
 }

@@ -167,6 +167,13 @@ func TestBOINCApplicationThatHandlesNoMessages(t *testing.T) {
 	b.ends(WillRestart)
 }
 
+// goesOn waits until the count has increased by so many.
+func (b *bench) goesOn(name string, n int) {
+	b.t.Helper()
+	want := b.ticks(name) + n
+	b.until(name, func() bool { return b.ticks(name) >= want })
+}
+
 func TestCriticalSectionIsNotInterrupted(t *testing.T) {
 	t.Parallel()
 	b := newBOINCBench(t)

@@ -243,7 +243,7 @@ func (e *Executor) reserve(t Task) (*run, error) {
 		}
 	}
 	r := &run{
-		e: e, task: t, processes: processes{tree: &e.tree, lowered: &e.lowered}, dialogue: dialogue{ipc: appipc.FileChannels{}}, log: e.log.With("result", t.Result, "slot", t.Slot),
+		e: e, task: t, processes: processes{tree: &e.tree, sessions: ownSessions{all: &e.lowered}}, dialogue: dialogue{ipc: appipc.FileChannels{}}, log: e.log.With("result", t.Result, "slot", t.Slot),
 		commands: make(chan func(), 16), done: make(chan struct{}),
 	}
 	r.hidden = r.inhabitants

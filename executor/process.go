@@ -8,14 +8,11 @@ import (
 // processes are a task's main program, which was started, and all other processes that belong to
 // it. Only its run uses them.
 type processes struct {
-	cmd    *exec.Cmd // nil: it had finished already, see adopt
-	group  *group
-	exited chan struct{} // closed when the main program has ended
-	tree   *processTree
-	// lowered gives sessions of applications their priority. sessions contains those that were
-	// lowered, as of the last look.
-	lowered  *sessions
-	sessions map[int]bool
+	cmd      *exec.Cmd // nil: it had finished already, see adopt
+	group    *group
+	exited   chan struct{} // closed when the main program has ended
+	tree     *processTree
+	sessions ownSessions
 	// descendants maps the other processes as of the last look to their start times.
 	descendants map[int]int64
 	// hidden finds processes that can be recognized only by their mark.

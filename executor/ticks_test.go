@@ -30,13 +30,6 @@ func (b *bench) ticking(name string) {
 	})
 }
 
-// goesOn waits until the count has increased by so many.
-func (b *bench) goesOn(name string, n int) {
-	b.t.Helper()
-	want := b.ticks(name) + n
-	b.until(name, func() bool { return b.ticks(name) >= want })
-}
-
 // still waits until the count has not changed for a hundred times as long as a step takes.
 func (b *bench) still(name string) {
 	b.t.Helper()
