@@ -2,13 +2,9 @@ package session
 
 import (
 	"fmt"
-	"os/user"
-	"strconv"
 	"strings"
 
 	"github.com/godbus/dbus/v5"
-
-	"github.com/starling-grid/starling/internal/bus"
 )
 
 // A login is a session as logind lists it.
@@ -18,22 +14,6 @@ type login struct {
 	User string
 	Seat string // "": none
 	Path dbus.ObjectPath
-}
-
-// person returns the user of a session. The user needs a session at the computer or a remote one.
-// Without logind every local user counts.
-//
-// Source: org.freedesktop.login1(5).
-func person(uid int, session string) (Person, error) {
-	p := Person{UID: uid, Name: "user " + strconv.Itoa(uid)}
-	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
-		p.Name = u.Username
-	}
-	var all []login
-	if err := bus.System.Call("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager.ListSessions", &all); err != nil {
-		return p, nil
-	}
-	return admit(p, session, all, class)
 }
 
 // admit judges by the sessions that logind lists: by the one that was named if it is the user's,
@@ -55,11 +35,4 @@ func admit(p Person, session string, all []login, class func(login) string) (Per
 	}
 	p.Remote = !here
 	return p, nil
-}
-
-// class returns the class of a session: people's begin with "user".
-func class(l login) string {
-	var class string
-	_ = bus.System.Property("org.freedesktop.login1", l.Path, "org.freedesktop.login1.Session", "Class", &class)
-	return class
 }
