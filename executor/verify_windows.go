@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// entryChanged returns the time at which a file's content, attributes or name last changed, or 0 if it is
-// not known. os.FileInfo lacks this time on Windows.
+// entryChanged returns the time at which a file's content, attributes or name last changed, in units of 100 ns
+// since 1601, or 0 if it is not known. os.FileInfo lacks this time on Windows.
 func entryChanged(path string, _ os.FileInfo) int64 {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
