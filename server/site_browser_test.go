@@ -81,6 +81,11 @@ func TestSiteInABrowser(t *testing.T) {
 		}
 	}
 	b.Picture("site-phone")
+	b.Do("open join", chromedp.Navigate(v.base+"join"), chromedp.WaitReady(".flag"))
+	b.See("on no phone a line ends within a flag", `[...Array(100).keys()].every(i => {
+		document.querySelector('main').style.width = 200 + i + 'px';
+		return [...document.querySelectorAll('.flag')].every(e => e.getClientRects().length === 1);
+	})`)
 }
 
 // spiral is a picture of the numbers from 1 on, in Ulam's spiral.

@@ -11,6 +11,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -30,7 +31,11 @@ func main() {
 		if err != nil {
 			return err
 		}
-		results, err := search(text, unhurried{app, pauseIn(os.Args)})
+		pause, err := pauseIn(os.Args)
+		if err != nil {
+			return err
+		}
+		results, err := search(text, unhurried{app, pause})
 		if err != nil {
 			return err
 		}
@@ -52,13 +57,19 @@ type runtime interface {
 
 // pauseIn returns the duration that follows -pause. Other arguments, which workunits and clients add, are
 // ignored.
-func pauseIn(args []string) time.Duration {
+func pauseIn(args []string) (time.Duration, error) {
 	i := slices.Index(args, "-pause") + 1
-	if i == 0 || i == len(args) {
-		return 0
+	if i == 0 {
+		return 0, nil
 	}
-	d, _ := time.ParseDuration(args[i])
-	return d
+	if i == len(args) {
+		return 0, errors.New("-pause needs a duration, for example 1s")
+	}
+	d, err := time.ParseDuration(args[i])
+	if err != nil {
+		return 0, fmt.Errorf("-pause needs a duration, for example 1s: %w", err)
+	}
+	return d, nil
 }
 
 // unhurried is a runtime at which each step pauses.

@@ -141,17 +141,26 @@ func TestProgressNeverFallsAndEndsAtOne(t *testing.T) {
 
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		pause, err := pauseIn([]string{"mersenne", "--threads", "1", "-pause", "1s", "--device", "0"})
+		if err != nil {
+			t.Fatal(err)
+		}
 		begin, stop := time.Now(), errors.New("stop")
 		h := unhurried{&host{yield: func() error {
 			if time.Since(begin) >= 5*time.Second {
 				return stop
 			}
 			return nil
-		}}, pauseIn([]string{"mersenne", "--threads", "1", "-pause", "1s", "--device", "0"})}
+		}}, pause}
 		if _, err := search([]byte("13"), h); !errors.Is(err, stop) || time.Since(begin) != 5*time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
 		}
 	})
+	for _, bad := range [][]string{{"-pause"}, {"-pause", "1"}, {"-pause", "soon", "1s"}} {
+		if _, err := pauseIn(append([]string{"mersenne"}, bad...)); err == nil || !strings.Contains(err.Error(), "-pause needs a duration") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
 }
 
 const workload = "521\n607\n611\n613\n127\n"

@@ -82,11 +82,8 @@ func RevokeToken(ctx context.Context, p *project.Project, name string, now time.
 
 // changeToken changes a token that was not revoked.
 func changeToken(ctx context.Context, p *project.Project, name string, change func(*store.Token) error) error {
-	return p.Store.Update(ctx, func(tx *store.Tx) error {
+	err := p.Store.Update(ctx, func(tx *store.Tx) error {
 		old, err := tx.TokenByName(name)
-		if errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", name)
-		}
 		if err != nil {
 			return err
 		}
@@ -96,4 +93,8 @@ func changeToken(ctx context.Context, p *project.Project, name string, change fu
 		}
 		return tx.SaveToken(old, t)
 	})
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrLost) { // lost: it was revoked meanwhile
+		return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", name)
+	}
+	return err
 }

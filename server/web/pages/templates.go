@@ -78,7 +78,13 @@ func link(href, text string) template.HTML {
 	return template.HTML(`<a href="` + template.HTMLEscapeString(href) + `">` + template.HTMLEscapeString(text) + "</a>") //nolint:gosec // escaped
 }
 
-// code returns a command or an address as HTML.
+// code returns a command or an address as HTML. A line does not end within a flag.
 func code(text string) template.HTML {
-	return template.HTML("<code>" + template.HTMLEscapeString(text) + "</code>") //nolint:gosec // escaped
+	parts := strings.Split(template.HTMLEscapeString(text), " ")
+	for i, w := range parts {
+		if strings.HasPrefix(w, "-") {
+			parts[i] = `<span class="flag">` + w + "</span>"
+		}
+	}
+	return template.HTML("<code>" + strings.Join(parts, " ") + "</code>") //nolint:gosec // escaped
 }
