@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
+	"strings"
 	"time"
 )
 
@@ -43,10 +43,13 @@ type answer struct {
 	Error string `json:"error,omitempty"`
 }
 
-var (
-	sourceName  = regexp.MustCompile(`^[A-Za-z0-9 ]{1,24}$`)
-	sessionName = regexp.MustCompile(`^[A-Za-z0-9_-]{0,32}$`)
-)
+// letters may be in each name.
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// isName reports whether text has at most so many characters, which are letters or in others.
+func isName(text string, most int, others string) bool {
+	return len(text) <= most && strings.Trim(text, letters+others) == ""
+}
 
 // parse reads a report, and refuses everything that this version would not send.
 func parse(b []byte) (r Report, err error) {
@@ -66,7 +69,7 @@ func parse(b []byte) (r Report, err error) {
 		return r, fmt.Errorf("the report has version %d, and this agent reads version %d; log out and in again", r.Version, version)
 	case !(r.Idle >= 0) || math.IsInf(r.Idle, 0) || r.Idle > longest.Seconds():
 		return r, errors.New("the time without input is not valid")
-	case !sourceName.MatchString(r.Source) || !sessionName.MatchString(r.Session):
+	case r.Source == "" || !isName(r.Source, 24, " ") || !isName(r.Session, 32, "_-"):
 		return r, errors.New("the name of the source or session is not valid")
 	}
 	return r, nil

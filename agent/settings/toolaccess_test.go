@@ -35,7 +35,12 @@ func TestCheckRemoteHosts(t *testing.T) {
 		"attic\n192.0.2.7, 192.0.2.8\n":                                   `remote_hosts.cfg:2: "192.0.2.7, 192.0.2.8" is neither`,
 		"http://attic/\n":                                                 `remote_hosts.cfg:1: "http://attic/" is neither`,
 		"192.0.2.0/24\n":                                                  "neither a host name nor an IP address",
-		strings.Repeat("attic.example\n", 10_000):                         "only its first 64 KB are read",
+		"-attic\n":                                                        "neither",
+		"attic-\n":                                                        "neither",
+		".\n":                                                             "neither",
+		"a\n_dmarc.example\nattic.\n" + strings.Repeat("a", 254) + "\n": "",
+		strings.Repeat("a", 255) + "\n":                                 "neither",
+		strings.Repeat("attic.example\n", 10_000):                       "only its first 64 KB are read",
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, "remote_hosts.cfg"), []byte(text), 0o600))
 		if err := settings.CheckRemoteHosts(dir); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	_ "golang.org/x/crypto/x509roots/fallback" // for systems without certificates
 	"golang.org/x/net/http/httpproxy"
 )
 
@@ -53,6 +52,7 @@ func Transport(proxy string, except []string) (*http.Transport, error) {
 	if err := CheckProxy(proxy); err != nil {
 		return nil, err
 	}
+	trustFallback()
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	switch proxy {
 	case "":

@@ -40,7 +40,7 @@ func Try(t testing.TB, ctx context.Context, what string, f func() error) {
 
 // Poll calls f until it returns nil. It returns f's last error when ctx ends first or, if ctx has
 // no deadline, after Patience. Between two calls it pauses for a tenth of the time that it has
-// waited so far, at most 50 ms. If four times the duration of f is longer, it pauses for that
+// waited so far, at most 50 ms. If twelve times the duration of f is longer, it pauses for that
 // instead, at most a second, because tests that run programs to check would otherwise take the
 // processors from the programs that they wait for.
 func Poll(ctx context.Context, f func() error) error {
@@ -55,7 +55,7 @@ func Poll(ctx context.Context, f func() error) error {
 		if err == nil {
 			return nil
 		}
-		pause := max(min(time.Since(begin)/10, 50*time.Millisecond), min(4*time.Since(called), time.Second), time.Millisecond)
+		pause := max(min(time.Since(begin)/10, 50*time.Millisecond), min(12*time.Since(called), time.Second), time.Millisecond)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("after %v: %w", time.Since(begin).Round(time.Millisecond), err)
