@@ -9,6 +9,7 @@ package pass
 import (
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -44,6 +45,38 @@ func Each[T any](ctx context.Context, st *store.Store, load func(tx *store.View,
 		done += n
 		if err != nil {
 			return done, err
+		}
+	}
+}
+
+// Ahead returns the same sequence, but its next item is made while the present one is handled, in a goroutine
+// that ends before the loop over the sequence does.
+func Ahead[T any](items iter.Seq2[T, error]) iter.Seq2[T, error] {
+	type item struct {
+		value T
+		err   error
+	}
+	return func(yield func(T, error) bool) {
+		made, stop := make(chan item), make(chan struct{})
+		go func() {
+			defer close(made)
+			for value, err := range items {
+				select {
+				case made <- item{value, err}:
+				case <-stop:
+					return
+				}
+			}
+		}()
+		defer func() {
+			close(stop)
+			for range made { // until the goroutine has ended
+			}
+		}()
+		for i := range made {
+			if !yield(i.value, i.err) {
+				return
+			}
 		}
 	}
 }

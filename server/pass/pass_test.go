@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/starling-grid/starling/server/pass"
@@ -190,4 +191,46 @@ func TestTroubles(t *testing.T) {
 	if list, err := store.Read(t.Context(), st, (*store.View).Troubles); err != nil || len(list) != 0 {
 		t.Errorf("left are %+v, %v", list, err)
 	}
+}
+
+// The next item is made while the present one is handled, and nothing is made after the loop.
+func TestAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		trouble := errors.New("trouble")
+		made := 0
+		items := func(yield func(int, error) bool) {
+			for made < 5 {
+				made++
+				if made == 5 {
+					yield(0, trouble)
+				} else if !yield(made, nil) {
+					return
+				}
+			}
+		}
+		handled := 0
+		for n, err := range pass.Ahead(items) {
+			synctest.Wait()
+			switch {
+			case err != nil:
+				if !errors.Is(err, trouble) || n != 0 || handled != 4 {
+					t.Errorf("got %d, %v after %d", n, err, handled)
+				}
+			case n != handled+1 || made != n+1:
+				t.Errorf("got %d after %d, and %d are made", n, handled, made)
+			default:
+				handled = n
+			}
+		}
+		made, handled = 0, 0
+		for _, err := range pass.Ahead(items) {
+			synctest.Wait()
+			if handled++; err != nil || handled == 2 {
+				break
+			}
+		}
+		if handled != 2 || made != 3 {
+			t.Errorf("handled %d, made %d", handled, made)
+		}
+	})
 }

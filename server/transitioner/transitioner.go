@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"reflect"
 	"runtime"
@@ -27,6 +28,8 @@ const (
 	// retry is the time that a workunit waits if its results cannot be made, for example because
 	// its template is missing.
 	retry = 10 * time.Minute
+	// longest is the maximum number of workunits in a pass.
+	longest = 10 * pass.Batch
 )
 
 // A Transitioner applies plans to the workunits that are due.
@@ -72,45 +75,64 @@ type work struct {
 }
 
 // Pass processes workunits that are due, and returns their number. More may be due.
-func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
+func (t *Transitioner) Pass(ctx context.Context, now time.Time) (done int, err error) {
 	if err := t.watch(ctx, now); err != nil {
 		return 0, err
 	}
-	var due []*work
-	err := t.Store.View(ctx, func(tx *store.View) error {
-		ids, err := tx.Due(now, pass.Batch)
-		if err != nil {
-			return err
-		}
-		jobs, err := tx.Jobs(ids)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			j := jobs[id]
-			made, err := t.awaited(tx, j.Workunit, j.Results)
-			if err != nil {
-				return err
-			}
-			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, t.Clock.extended(j.Results, now), now, t.DeleteDelay.Duration(), made)}
-			w.made = t.outline(j.Workunit, j.Results, w.plan, now)
-			due = append(due, w)
-		}
-		return nil
-	})
-	if err != nil || len(due) == 0 {
-		return 0, err
-	}
-	t.describe(due)
-	save := func(tx *store.Tx, due []*work) error { return t.handleAll(tx, due, now) }
-	_, err = pass.Save(ctx, t.Store, due, save, func(w *work, err error) error {
-		t.Log.Error("can't handle workunit", "workunit", w.wu.Name, "err", err, "retry_in", retry)
-		return t.Store.Update(ctx, func(tx *store.Tx) error { return tx.PutOffTransition(w.wu.ID, now.Add(retry)) })
-	})
+	ids, err := store.Read(ctx, t.Store, func(tx *store.View) ([]int64, error) { return tx.Due(now, longest) })
 	if err != nil {
 		return 0, err
 	}
-	return len(due), nil
+	save := func(tx *store.Tx, due []*work) error { return t.handleAll(tx, due, now) }
+	failed := func(w *work, err error) error {
+		t.Log.Error("can't handle workunit", "workunit", w.wu.Name, "err", err, "retry_in", retry)
+		return t.Store.Update(ctx, func(tx *store.Tx) error { return tx.PutOffTransition(w.wu.ID, now.Add(retry)) })
+	}
+	for due, err := range pass.Ahead(t.prepare(ctx, ids, now)) {
+		if err == nil {
+			_, err = pass.Save(ctx, t.Store, due, save, failed)
+		}
+		if err != nil {
+			return done, err
+		}
+		done += len(due)
+	}
+	return done, nil
+}
+
+// prepare decides for workunits and makes their results, batch by batch.
+func (t *Transitioner) prepare(ctx context.Context, ids []int64, now time.Time) iter.Seq2[[]*work, error] {
+	return func(yield func([]*work, error) bool) {
+		for batch := range slices.Chunk(ids, pass.Batch) {
+			var due []*work
+			err := t.Store.View(ctx, func(tx *store.View) error {
+				jobs, err := tx.Jobs(batch)
+				if err != nil {
+					return err
+				}
+				for _, id := range batch {
+					j, ok := jobs[id]
+					if !ok {
+						continue // deleted meanwhile
+					}
+					made, err := t.awaited(tx, j.Workunit, j.Results)
+					if err != nil {
+						return err
+					}
+					w := &work{wu: j.Workunit, plan: Decide(j.Workunit, t.Clock.extended(j.Results, now), now, t.DeleteDelay.Duration(), made)}
+					w.made = t.outline(j.Workunit, j.Results, w.plan, now)
+					due = append(due, w)
+				}
+				return nil
+			})
+			if err == nil {
+				t.describe(due)
+			}
+			if !yield(due, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // outline makes the further results of a plan, except for their descriptions.
