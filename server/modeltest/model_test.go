@@ -15,12 +15,10 @@ import (
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
-// These are in the environment, because Go remembers no result of a test with additional flags.
-var (
-	firstSeed  = number("STARLING_MODEL_SEED", 1)      // of the first history
-	allSteps   = number("STARLING_MODEL_STEPS", 2_000) // of all histories together
-	onPostgres = os.Getenv("STARLING_MODEL_POSTGRES") != ""
-)
+// allSteps returns the number of steps of all histories together. The tests' parameters are in the environment,
+// because Go remembers no result of a test with additional flags. They are read by tests, because
+// Go does not notice that a variable has changed that is read before.
+func allSteps() int { return number("STARLING_MODEL_STEPS", 2_000) }
 
 func number(variable string, otherwise int) int {
 	text := os.Getenv(variable)
@@ -42,7 +40,7 @@ const (
 // A step is one act: a request, a computation, a pass of a daemon, a change of the
 // clock, a cancellation, a restart.
 func TestModel(t *testing.T) {
-	if onPostgres {
+	if os.Getenv("STARLING_MODEL_POSTGRES") != "" {
 		pg := testpg.Start(t)
 		inMemory := openStore
 		t.Cleanup(func() { openStore = inMemory })
@@ -52,8 +50,9 @@ func TestModel(t *testing.T) {
 			return st
 		}
 	}
-	for i := range max(1, allSteps/whole) {
-		seed, steps := uint64(firstSeed+i), min(whole, allSteps)
+	first := number("STARLING_MODEL_SEED", 1)
+	for i := range max(1, allSteps()/whole) {
+		seed, steps := uint64(first+i), min(whole, allSteps())
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			w := newDoubtfulWorld(t, seed)
@@ -80,7 +79,7 @@ func TestAHostThatReportsForItsOtherNumber(t *testing.T) {
 
 // A seed determines a whole history, or a failure could not be replayed.
 func TestReplay(t *testing.T) {
-	for seed := range uint64(1 + allSteps/20_000) {
+	for seed := range uint64(1 + allSteps()/20_000) {
 		var stories [2]string
 		for i := range stories {
 			w := newDoubtfulWorld(t, seed)
