@@ -18,7 +18,7 @@ type tally struct {
 func newTally() tally { return tally{results: make(map[*app]int), seconds: make(map[*app]float64)} }
 
 func (t *tally) add(a *app, x match.Assignment) {
-	cost := x.Duration.Seconds() * x.Usage.NCPUs
+	cost := max(x.Duration.Seconds(), 1) * x.Usage.NCPUs // a result counts as a second at least
 	t.results[a]++
 	t.seconds[a] += cost
 	t.most = max(t.most, cost/a.share())
