@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
+	"regexp"
 	"time"
 )
 
@@ -43,13 +43,11 @@ type answer struct {
 	Error string `json:"error,omitempty"`
 }
 
-// letters may be in each name.
-const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-
-// isName reports whether text has at most so many characters, which are letters or in others.
-func isName(text string, most int, others string) bool {
-	return len(text) <= most && strings.Trim(text, letters+others) == ""
-}
+// Patterns with counts take long to compile, so lengths are compared.
+var (
+	sourceName  = regexp.MustCompile(`^[A-Za-z0-9 ]+$`)
+	sessionName = regexp.MustCompile(`^[A-Za-z0-9_-]*$`)
+)
 
 // parse reads a report, and refuses everything that this version would not send.
 func parse(b []byte) (r Report, err error) {
@@ -69,7 +67,7 @@ func parse(b []byte) (r Report, err error) {
 		return r, fmt.Errorf("the report has version %d, and this agent reads version %d; log out and in again", r.Version, version)
 	case !(r.Idle >= 0) || math.IsInf(r.Idle, 0) || r.Idle > longest.Seconds():
 		return r, errors.New("the time without input is not valid")
-	case r.Source == "" || !isName(r.Source, 24, " ") || !isName(r.Session, 32, "_-"):
+	case len(r.Source) > 24 || !sourceName.MatchString(r.Source) || len(r.Session) > 32 || !sessionName.MatchString(r.Session):
 		return r, errors.New("the name of the source or session is not valid")
 	}
 	return r, nil

@@ -16,8 +16,8 @@ import (
 )
 
 // allSteps returns the number of steps of all histories together. The tests' parameters are in the environment,
-// because Go remembers no result of a test with additional flags. They are read by tests, because
-// Go does not notice that a variable has changed that is read before.
+// because Go remembers no result of a test with additional flags. Go's cache does not notice variables that are
+// read before the tests begin.
 func allSteps() int { return number("STARLING_MODEL_STEPS", 2_000) }
 
 func number(variable string, otherwise int) int {

@@ -75,7 +75,7 @@ type work struct {
 }
 
 // Pass processes workunits that are due, and returns their number. More may be due.
-func (t *Transitioner) Pass(ctx context.Context, now time.Time) (done int, err error) {
+func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 	if err := t.watch(ctx, now); err != nil {
 		return 0, err
 	}
@@ -88,6 +88,7 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (done int, err e
 		t.Log.Error("can't handle workunit", "workunit", w.wu.Name, "err", err, "retry_in", retry)
 		return t.Store.Update(ctx, func(tx *store.Tx) error { return tx.PutOffTransition(w.wu.ID, now.Add(retry)) })
 	}
+	done := 0
 	for due, err := range pass.Ahead(t.prepare(ctx, ids, now)) {
 		if err == nil {
 			_, err = pass.Save(ctx, t.Store, due, save, failed)
