@@ -24,14 +24,15 @@ func (l *Life) clear(slot int) {
 	l.Log.Debug("slot emptied", logflag.Key, logflag.Slot, "slot", slot)
 }
 
-// findCheckpoints records checkpoints that an agent had no time to record before it was killed.
+// findCheckpoints records checkpoints that an agent had no time to record before it was killed. The
+// end of a run is the last: it may differ from the checkpoint before it in CPU time alone.
 func (l *Life) findCheckpoints() {
 	l.Save(func(tx *state.Tx) {
 		for key, r := range l.DB.Results.All() {
 			if r.Slot == state.NoSlot {
 				continue
 			}
-			if c, ok := l.Exec.Saved(taskID(r), r.Slot); ok && c.Elapsed > r.Checkpoint.Elapsed {
+			if c, ok := l.Exec.Saved(taskID(r), r.Slot); ok && (c.Elapsed > r.Checkpoint.Elapsed || c.CPUTime > r.Checkpoint.CPUTime) {
 				r.Checkpoint = state.Checkpoint{CPUTime: c.CPUTime, Elapsed: c.Elapsed, Fraction: c.Fraction}
 				l.DB.Results.Put(tx, key, r)
 			}
