@@ -39,7 +39,9 @@ func (s *Server) daemons(wake func()) []daemon {
 		Store: st, Log: s.Log.With("part", "validator"), Checker: s.checker, Credit: s.creditPolicy,
 		DailyQuota: s.Config.DailyResultQuota, Settings: s.Config.Validation, Stored: wake,
 	}
-	a := &assimilator.Assimilator{Store: st, Log: s.Log.With("part", "assimilator"), Handler: s.assimilation, Settings: s.Config.Assimilation}
+	a := &assimilator.Assimilator{
+		Store: st, Log: s.Log.With("part", "assimilator"), Handler: s.assimilation, Taken: t.Taken, Settings: s.Config.Assimilation,
+	}
 	m := &trickler.Trickler{Store: st, Log: s.Log.With("part", "trickler"), Handler: s.trickle}
 	d := &filedeleter.Deleter{
 		Store: st, Log: s.Log.With("part", "file_deleter"), Download: s.Download, Upload: s.Upload,

@@ -59,6 +59,8 @@ type Assimilator struct {
 	Log   *slog.Logger
 	// Handler returns the handler of an application.
 	Handler func(ctx context.Context, appID int64) (Handler, error)
+	// Taken marks workunits as assimilated, unless they have been meanwhile, and returns the marked ones.
+	Taken func(tx *store.Tx, jobs []store.Job, now time.Time) ([]store.Workunit, error)
 	Settings
 
 	off      pass.Off // workunits whose handler failed
@@ -251,39 +253,32 @@ func fail(list []*outgoing, app int64, err error) {
 	}
 }
 
-// record marks workunits as assimilated and sends them back to the transitioner.
+// record marks workunits as assimilated.
 func (a *Assimilator) record(ctx context.Context, done []*outgoing, now time.Time) error {
 	if len(done) == 0 {
 		return nil
 	}
-	ids := make([]int64, len(done))
+	ids, kept := make([]int64, len(done)), make(map[int64]int64)
 	for i, o := range done {
-		ids[i] = o.wu.ID
+		ids[i], kept[o.wu.ID] = o.wu.ID, o.kept
 	}
 	return a.Store.Update(ctx, func(tx *store.Tx) error {
-		tx.SetCause(now, "assimilator", "the assimilator accepted its outcome")
-		wus, err := tx.Workunits(ids)
+		jobs, err := tx.Jobs(ids)
 		if err != nil {
 			return err
 		}
-		for _, o := range done {
-			old := wus[o.wu.ID]
-			if old.AssimilateState != store.AssimilateReady {
-				continue
-			}
-			wu := old
-			wu.AssimilateState, wu.TransitionTime = store.AssimilateDone, now
-			if wu.CanonicalResultID == 0 && wu.ErrorMask == 0 {
-				wu.ErrorMask = store.ErrorNoCanonical
-			}
-			err := tx.SaveWorkunit(old, wu)
-			if err == nil && o.kept > 0 {
-				err = tx.KeepOutput(wu.TokenID, wu.Batch, o.kept)
-			}
-			if err != nil && !errors.Is(err, store.ErrLost) {
-				return err
+		list := make([]store.Job, 0, len(jobs))
+		for _, id := range ids {
+			if j, ok := jobs[id]; ok {
+				list = append(list, j)
 			}
 		}
-		return nil
+		taken, err := a.Taken(tx, list, now)
+		for _, wu := range taken {
+			if n := kept[wu.ID]; n > 0 && err == nil {
+				err = tx.KeepOutput(wu.TokenID, wu.Batch, n)
+			}
+		}
+		return err
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
+	"github.com/starling-grid/starling/server/transitioner"
 )
 
 // meeting holds each workunit until as many as it wants are there.
@@ -56,6 +57,7 @@ func TestNoWorkunitIsBlamedForTheDatabase(t *testing.T) {
 	})
 	away := fmt.Errorf("app 1: %w", store.ErrUnreachable)
 	a := &assimilator.Assimilator{
+		Taken: new(transitioner.Transitioner).Taken,
 		Store: st, Log: slog.New(slog.DiscardHandler),
 		Handler: func(context.Context, int64) (assimilator.Handler, error) { return nil, away },
 	}
@@ -101,6 +103,7 @@ func TestAHandlerThatHangs(t *testing.T) {
 	}))
 	h := new(hanging)
 	a := &assimilator.Assimilator{
+		Taken: new(transitioner.Transitioner).Taken,
 		Store: st, Log: slog.New(slog.DiscardHandler),
 		Handler: func(context.Context, int64) (assimilator.Handler, error) { return h, nil },
 	}
@@ -141,6 +144,7 @@ func TestTroublesDuringAPass(t *testing.T) {
 			})
 		}
 		a := &assimilator.Assimilator{
+			Taken: new(transitioner.Transitioner).Taken,
 			Store: s.st, Log: slog.New(slog.DiscardHandler),
 			Handler: func(context.Context, int64) (assimilator.Handler, error) { return s, nil },
 		}
@@ -166,6 +170,7 @@ func TestAtOnce(t *testing.T) {
 		}
 		m := &meeting{want: int32(tt.meet), all: make(chan struct{})}
 		a := &assimilator.Assimilator{
+			Taken: new(transitioner.Transitioner).Taken,
 			Store: st, Log: slog.New(slog.DiscardHandler), Settings: assimilator.Settings{AtOnce: tt.atOnce},
 			Handler: func(context.Context, int64) (assimilator.Handler, error) { return m, nil },
 		}

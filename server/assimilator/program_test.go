@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
+	"github.com/starling-grid/starling/server/transitioner"
 )
 
 // The test's program is also the project's program: it writes its input to a file.
@@ -40,6 +41,7 @@ func TestProgram(t *testing.T) {
 	exe, err := os.Executable()
 	must(t, err)
 	a := &assimilator.Assimilator{
+		Taken: new(transitioner.Transitioner).Taken,
 		Store: st, Log: slog.New(slog.DiscardHandler),
 		Handler: func(context.Context, int64) (assimilator.Handler, error) {
 			return assimilator.Program{Command: hook.Command{Args: []string{exe}, Dir: dir}, App: "upper", Files: files}, nil

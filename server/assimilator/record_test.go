@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
+	"github.com/starling-grid/starling/server/transitioner"
 )
 
 // counting counts the calls for each workunit.
@@ -57,6 +58,7 @@ func TestRecordingFails(t *testing.T) {
 	}
 	c := &counting{times: make(map[string]int)}
 	a := &assimilator.Assimilator{
+		Taken: new(transitioner.Transitioner).Taken,
 		Store: st, Log: slog.New(slog.DiscardHandler), Handler: func(context.Context, int64) (assimilator.Handler, error) { return c, nil },
 	}
 	exec(`CREATE TRIGGER broken BEFORE UPDATE ON workunit WHEN NEW.name = 'wu5' BEGIN SELECT RAISE(ABORT, 'on purpose'); END`)

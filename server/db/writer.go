@@ -12,9 +12,8 @@ import (
 const maxGroup = 128
 
 // A writer runs all changes of this process, one after the other, on one
-// connection. Changes that wait at the same time share a transaction, each
-// within a savepoint, so that they share the cost of making it durable. A
-// caller gets its answer only when that commit is on disk.
+// connection. Changes that wait at the same time share a transaction, so that they share the
+// cost of making it durable. A caller gets its answer only when that commit is on disk.
 type writer struct {
 	conn *conn
 	jobs chan job
@@ -84,15 +83,27 @@ func (w *writer) group(j job) {
 		j.done <- fmt.Errorf("start a transaction: %w", err)
 		return
 	}
-	var committing []job
+	// If the first fails, the transaction ends without further changes. A savepoint for it would cost a
+	// copy of each page that it changes.
+	if err := protect(tx, j.fn); err != nil {
+		_, _ = tx.Exec("ROLLBACK")
+		j.done <- err
+		return
+	}
+	committing := []job{j}
 	finish := func(err error) {
 		for _, j := range committing {
 			j.done <- err
 		}
 	}
-	for range maxGroup {
-		failed, broken := w.attempt(tx, j.fn)
-		switch {
+	for range maxGroup - 1 {
+		select {
+		case j = <-w.jobs:
+		default:
+			finish(w.commit(tx))
+			return
+		}
+		switch failed, broken := w.attempt(tx, j.fn); {
 		case broken != nil:
 			_, _ = tx.Exec("ROLLBACK")
 			j.done <- errors.Join(failed, broken)
@@ -103,19 +114,16 @@ func (w *writer) group(j job) {
 		default:
 			committing = append(committing, j)
 		}
-		select {
-		case j = <-w.jobs:
-			continue
-		default:
-		}
-		break
 	}
-	_, err := tx.Exec("COMMIT")
-	if err != nil {
-		err = fmt.Errorf("commit: %w", err)
+	finish(w.commit(tx))
+}
+
+func (w *writer) commit(tx *Tx) error {
+	if _, err := tx.Exec("COMMIT"); err != nil {
 		_, _ = tx.Exec("ROLLBACK")
+		return fmt.Errorf("commit: %w", err)
 	}
-	finish(err)
+	return nil
 }
 
 // attempt runs fn within a savepoint. failed is fn's error, whose changes

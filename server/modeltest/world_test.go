@@ -232,6 +232,7 @@ func (w *world) start(i int) {
 		}
 		a := &assimilator.Assimilator{
 			Store: w.st, Log: log, Handler: func(context.Context, int64) (assimilator.Handler, error) { return handler{w}, nil },
+			Taken: t.Taken,
 		}
 		d := &filedeleter.Deleter{Store: w.st, Log: log, Download: inputs{w}, Upload: outputs{w: w}}
 		p := &purger.Purger{Store: w.st, Log: log, Dir: w.archive, Upload: outputs{w: w}, Settings: purger.Settings{PurgeAfter: w.keep}}

@@ -235,7 +235,11 @@ func (t *Transitioner) handleAll(tx *store.Tx, due []*work, now time.Time) error
 			return err
 		}
 	}
-	return t.endBatches(tx, due)
+	wus := make([]store.Workunit, len(due))
+	for i, w := range due {
+		wus[i] = w.wu
+	}
+	return t.endBatches(tx, wus)
 }
 
 // handle decides again on the data that the transaction sees and applies the plan. If the workunit
@@ -258,7 +262,7 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time)
 		return nil
 	}
 	tx.SetCause(now, "transitioner", plan.why())
-	err = t.apply(tx, wu, results, plan, w.made)
+	err = t.apply(tx, wu, plan.of(wu), results, plan, w.made)
 	if err == nil && plan.FreeSuccessors {
 		err = freeSuccessors(tx, wu, results, now, t.Affinity.First(now))
 	}
@@ -274,8 +278,8 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time)
 	return nil
 }
 
-// apply stores a plan.
-func (t *Transitioner) apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made []store.Result) error {
+// apply stores a plan, which moves a workunit from old to wu.
+func (t *Transitioner) apply(tx *store.Tx, old, wu store.Workunit, results []store.Result, p Plan, made []store.Result) error {
 	moved := make(map[int64]store.Result, len(results))
 	for _, r := range results {
 		moved[r.ID] = r
@@ -313,7 +317,7 @@ func (t *Transitioner) apply(tx *store.Tx, wu store.Workunit, results []store.Re
 			return err
 		}
 	}
-	return tx.SaveWorkunit(wu, p.of(wu))
+	return tx.SaveWorkunit(old, wu)
 }
 
 // of returns the workunit after the plan.
