@@ -134,11 +134,13 @@ type look struct {
 // patience. It returns the number stored. Workunits that programs still check stay in the pool.
 func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now time.Time) (handled int, err error) {
 	var found []*look
+	known := make(map[int64]terms) // by application, until something is stored
 	begin, clock := v.clock(), pass.Clock(now)
 	save := func() error {
 		n, err := v.keep(ctx, found, now)
 		handled += n
 		found, begin = nil, v.clock()
+		clear(known)
 		if err == nil {
 			err = v.troubles.Soon(ctx, v.Store, "validator", clock(), &v.unchecked, &v.unstored)
 		}
@@ -151,7 +153,12 @@ func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now t
 	for _, j := range jobs {
 		l := &look{wu: j.Workunit, results: j.Results}
 		if l.wu.ErrorMask == 0 {
-			v.prepare(ctx, l)
+			t, ok := known[l.wu.AppID]
+			if !ok {
+				t = v.terms(ctx, l.wu.AppID)
+				known[l.wu.AppID] = t
+			}
+			v.prepare(l, t)
 		}
 		switch l.checker.(type) {
 		case nil:
@@ -255,8 +262,25 @@ func dismiss(tx *store.Tx, old store.Workunit, now time.Time) error {
 	return tx.SaveWorkunit(old, wu)
 }
 
+// terms are how an application's results are checked and rewarded.
+type terms struct {
+	checker Checker
+	policy  credit.Policy
+	err     error // why they are not known
+}
+
+func (v *Validator) terms(ctx context.Context, app int64) (t terms) {
+	if v.Credit != nil {
+		if t.policy, t.err = v.Credit(ctx, app); t.err != nil {
+			return t
+		}
+	}
+	t.checker, t.err = v.Checker(ctx, app)
+	return t
+}
+
 // prepare chooses the results to check and the checker.
-func (v *Validator) prepare(ctx context.Context, l *look) {
+func (v *Validator) prepare(l *look, t terms) {
 	v.unstored.Done(l.wu.ID, l.wu.AppID)
 	l.of = Case{Workunit: l.wu}
 	for i, r := range l.results {
@@ -271,17 +295,9 @@ func (v *Validator) prepare(ctx context.Context, l *look) {
 		l.err = errors.New("its canonical result is gone")
 		return
 	}
-	if v.Credit != nil {
-		if l.policy, l.err = v.Credit(ctx, l.wu.AppID); l.err != nil {
-			return
-		}
+	if l.policy, l.err = t.policy, t.err; l.err == nil {
+		l.checker = t.checker
 	}
-	checker, err := v.Checker(ctx, l.wu.AppID)
-	if err != nil {
-		l.err = err
-		return
-	}
-	l.checker = checker
 }
 
 // ask has the results compared.
