@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -186,28 +187,58 @@ func (c *conn) damage(ctx context.Context, table string) (found []string, err er
 }
 
 // readers are the connections for views. A view needs only one, so that any number of views
-// makes progress.
+// makes progress. The one that was used last is used next: it has read the schema.
 type readers struct {
-	free chan *conn
 	n    int
+	free chan struct{} // one for each idle connection
+
+	mu   sync.Mutex
+	idle []*conn
 }
 
+// openReaders opens n connections.
 func openReaders(path string, n int) (*readers, error) {
-	r := &readers{free: make(chan *conn, n)}
+	r := &readers{free: make(chan struct{}, n)}
 	for ; r.n < n; r.n++ {
 		c, err := openConn(path, "query_only(1)")
 		if err != nil {
 			return nil, errors.Join(err, r.close())
 		}
-		r.free <- c
+		r.put(c)
 	}
 	return r, nil
+}
+
+// take returns a connection for a value that was received from free.
+func (r *readers) take() *conn {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := len(r.idle) - 1
+	c := r.idle[last]
+	r.idle = r.idle[:last]
+	return c
+}
+
+// with calls fn with the connection that the next view uses.
+func (r *readers) with(fn func(c *conn)) {
+	<-r.free
+	c := r.take()
+	defer r.put(c)
+	fn(c)
+}
+
+func (r *readers) put(c *conn) {
+	r.mu.Lock()
+	r.idle = append(r.idle, c)
+	r.mu.Unlock()
+	r.free <- struct{}{}
 }
 
 // close waits for views in progress.
 func (r *readers) close() (err error) {
 	for ; r.n > 0; r.n-- {
-		err = errors.Join(err, (<-r.free).Close())
+		<-r.free
+		err = errors.Join(err, r.take().Close())
 	}
 	return err
 }

@@ -10,7 +10,11 @@ import (
 
 func testConn(t *testing.T) *conn {
 	t.Helper()
-	return open(t, "").engine.(*sqliteFile).conn
+	d := open(t, "")
+	if err := d.Update(t.Context(), func(*Tx) error { return nil }); err != nil { // it opens the connection
+		t.Fatal(err)
+	}
+	return d.engine.(*sqliteFile).conn
 }
 
 func TestArgumentsByNumber(t *testing.T) {

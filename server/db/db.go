@@ -64,14 +64,33 @@ type engine interface {
 // the URL of an existing PostgreSQL database (postgres://…), or the path of an SQLite file, which
 // Open makes if it is missing. The caller closes it.
 func Open(ctx context.Context, where string, s Schema) (*DB, error) {
+	return OpenIf(ctx, where, s, func(Found) error { return nil })
+}
+
+// OpenIf is Open if the function allow returns nil. It gets the result of Inspect, before anything is changed.
+func OpenIf(ctx context.Context, where string, s Schema, allow func(Found) error) (*DB, error) {
 	if IsURL(where) {
+		f, err := Inspect(ctx, where, s)
+		if err == nil {
+			err = allow(f)
+		}
+		if err != nil {
+			return nil, err
+		}
 		p, err := openPostgres(ctx, where, s)
 		if err != nil {
 			return nil, fmt.Errorf("open database: %w", err)
 		}
 		return &DB{p, s}, nil
 	}
-	f, err := openSQLite(ctx, where, s)
+	var refused error
+	f, err := openSQLite(ctx, where, s, func(f Found) error {
+		refused = allow(f)
+		return refused
+	})
+	if refused != nil {
+		return nil, refused
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", where, s.explain(err))
 	}

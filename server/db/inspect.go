@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,23 +40,37 @@ func Inspect(ctx context.Context, where string, s Schema) (Found, error) {
 }
 
 func (s *Schema) inspectSQLite(ctx context.Context, path string) (Found, error) {
+	r, f, err := s.look(ctx, path, 1)
+	if r != nil {
+		err = errors.Join(err, r.close())
+	}
+	return f, err
+}
+
+// look opens n readers of a file, unless it is missing or empty, and inspects it with the first.
+func (s *Schema) look(ctx context.Context, path string, n int) (*readers, Found, error) {
 	// SQLite would remove the log next to an empty file, which may contain everything.
 	switch st, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return Found{Empty: true}, nil
+		return nil, Found{Empty: true}, nil
 	case err != nil:
-		return Found{}, err
+		return nil, Found{}, err
 	case !st.Mode().IsRegular():
-		return Found{}, fmt.Errorf("%s is not a file", filepath.Base(path))
+		return nil, Found{}, fmt.Errorf("%s is not a file", filepath.Base(path))
 	case st.Size() == 0:
-		return Found{Empty: true}, nil
+		return nil, Found{Empty: true}, nil
 	}
-	db, err := sql.Open("sqlite", dsn(path, "query_only(1)")+"&mode=rw")
+	r, err := openReaders(path, n)
 	if err != nil {
-		return Found{}, err
+		return nil, Found{}, err
 	}
-	defer db.Close()
-	return s.inspect(ctx, db, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`)
+	var f Found
+	r.with(func(c *conn) {
+		f, err = s.inspect(func(dest any, query string, args ...any) error {
+			return c.query(ctx, query, args, func(row Rows) error { return row.Scan(dest) })
+		}, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`)
+	})
+	return r, f, err
 }
 
 func (s *Schema) inspectPostgres(ctx context.Context, url string) (Found, error) {
@@ -67,26 +80,26 @@ func (s *Schema) inspectPostgres(ctx context.Context, url string) (Found, error)
 	}
 	db := stdlib.OpenDB(*c)
 	defer db.Close()
-	return s.inspect(ctx, db, `SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)`)
+	return s.inspect(func(dest any, query string, args ...any) error {
+		return db.QueryRowContext(ctx, query, args...).Scan(dest)
+	}, `SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)`)
 }
 
-// inspect looks for tables. The query tables counts the tables with a given name.
-func (s *Schema) inspect(ctx context.Context, db *sql.DB, tables string) (f Found, err error) {
-	has := func(table string) (n int, err error) {
-		return n, db.QueryRowContext(ctx, tables, table).Scan(&n)
-	}
-	n, err := has("goose_db_version")
-	if err != nil || n == 0 {
+// inspect looks for tables. The function get reads a single value. The query tables counts the tables with a
+// given name.
+func (s *Schema) inspect(get func(dest any, query string, args ...any) error, tables string) (f Found, err error) {
+	var n int64
+	if err := get(&n, tables, "goose_db_version"); err != nil || n == 0 {
 		return Found{Empty: err == nil}, err
 	}
 	// A migration is recorded in its own transaction, and never undone.
-	if err := db.QueryRowContext(ctx, `SELECT COALESCE(max(version_id), 0) FROM goose_db_version`).Scan(&f.Version); err != nil {
+	if err := get(&f.Version, `SELECT COALESCE(max(version_id), 0) FROM goose_db_version`); err != nil {
 		return f, err
 	}
-	if n, err = has(s.IdentityTable); err != nil || n == 0 {
+	if err := get(&n, tables, s.IdentityTable); err != nil || n == 0 {
 		return f, err
 	}
-	return f, db.QueryRowContext(ctx, s.Identity).Scan(&f.Identity)
+	return f, get(&f.Identity, s.Identity)
 }
 
 // Check reads the whole database, if it is a file, and returns Schema.Damaged if it is

@@ -33,7 +33,7 @@ func OpenMemory(ctx context.Context, s Schema) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database in memory: %w", err)
 	}
-	return &DB{memory{startWriter(c)}, s}, nil
+	return &DB{memory{startWriter(func() (*conn, error) { return c, nil })}, s}, nil
 }
 
 // memories numbers the databases in memory.

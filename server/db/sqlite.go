@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 )
@@ -18,19 +19,50 @@ type sqliteFile struct {
 	readers *readers
 }
 
-func openSQLite(ctx context.Context, path string, s Schema) (*sqliteFile, error) {
-	if err := s.prepareSQLite(ctx, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)")); err != nil {
-		return nil, err
-	}
-	c, err := openConn(path, "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)")
+func openSQLite(ctx context.Context, path string, s Schema, allow func(Found) error) (*sqliteFile, error) {
+	r, err := s.openCurrent(ctx, path, allow)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openReaders(path, max(4, runtime.GOMAXPROCS(0)))
-	if err != nil {
-		return nil, errors.Join(err, c.Close())
+	return &sqliteFile{readers: r, writer: startWriter(func() (*conn, error) {
+		return openConn(path, "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)")
+	})}, nil
+}
+
+// openCurrent opens readers of a file if that is allowed. The file's tables and triggers are then this program's.
+func (s *Schema) openCurrent(ctx context.Context, path string, allow func(Found) error) (*readers, error) {
+	n := max(4, runtime.GOMAXPROCS(0))
+	r, f, err := s.look(ctx, path, n)
+	if err == nil {
+		err = allow(f)
 	}
-	return &sqliteFile{readers: r, writer: startWriter(c)}, nil
+	if r != nil {
+		current := false
+		if err == nil && f.Version == Latest(s.Migrations) {
+			r.with(func(c *conn) { current = s.enforced(ctx, c) })
+		}
+		if current {
+			return r, nil
+		}
+		err = errors.Join(err, r.close())
+	}
+	if err == nil {
+		err = s.prepareSQLite(ctx, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return openReaders(path, n)
+}
+
+// enforced reports whether a file has this program's triggers. prepareSQLite finds out, too, but with a further
+// connection, for which SQLite reads the whole schema once more.
+func (s *Schema) enforced(ctx context.Context, c *conn) bool {
+	var mode, triggers string
+	err := errors.Join(
+		c.query(ctx, "PRAGMA journal_mode", nil, func(row Rows) error { return row.Scan(&mode) }),
+		c.query(ctx, "SELECT sql FROM "+s.TriggerTable, nil, func(row Rows) error { return row.Scan(&triggers) }))
+	return err == nil && mode == "wal" && triggers == strings.Join(s.SQLiteTriggers(), "\n")
 }
 
 // prepareSQLite makes the tables or brings them up to date.
@@ -73,15 +105,15 @@ func (s *sqliteFile) view(ctx context.Context, fn func(tx *Tx) error) error {
 		return context.Cause(ctx)
 	default:
 	}
-	var c *conn
 	select {
-	case c = <-s.readers.free:
+	case <-s.readers.free:
 	case <-s.quit:
 		return ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	defer func() { s.readers.free <- c }()
+	c := s.readers.take()
+	defer s.readers.put(c)
 	end := newTx(context.WithoutCancel(ctx), c)
 	if _, err := end.Exec("BEGIN"); err != nil {
 		return fmt.Errorf("read database: %w", err)

@@ -15,7 +15,8 @@ const maxGroup = 128
 // connection. Changes that wait at the same time share a transaction, so that they share the
 // cost of making it durable. A caller gets its answer only when that commit is on disk.
 type writer struct {
-	conn *conn
+	open func() (*conn, error)
+	conn *conn // from open, at the first change
 	jobs chan job
 	quit chan struct{}
 	done chan struct{}
@@ -27,8 +28,8 @@ type job struct {
 	done chan error
 }
 
-func startWriter(c *conn) *writer {
-	w := &writer{conn: c, jobs: make(chan job), quit: make(chan struct{}), done: make(chan struct{})}
+func startWriter(open func() (*conn, error)) *writer {
+	w := &writer{open: open, jobs: make(chan job), quit: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -37,7 +38,9 @@ func (w *writer) close() (err error) {
 	w.once.Do(func() {
 		close(w.quit)
 		<-w.done
-		err = w.conn.Close()
+		if w.conn != nil {
+			err = w.conn.Close()
+		}
 	})
 	<-w.done
 	return err
@@ -76,6 +79,14 @@ func (w *writer) run() {
 
 // group runs j and other waiting jobs in one transaction.
 func (w *writer) group(j job) {
+	if w.conn == nil {
+		c, err := w.open()
+		if err != nil {
+			j.done <- err
+			return
+		}
+		w.conn = c
+	}
 	// A cancelled statement would make SQLite roll the whole group back, so no
 	// caller's context reaches the connection.
 	tx := newTx(context.Background(), w.conn)

@@ -31,33 +31,13 @@ func (p *Project) openDatabase(ctx context.Context, may liberty) error {
 	if err != nil {
 		return err
 	}
-	found, err := store.Inspect(ctx, where)
-	if err != nil {
-		return err
-	}
 	made := p.newIdentity()
-	if may != adopt {
-		if why := mismatch(ours, made, found); why != "" {
-			return p.foreign(why)
-		}
-	}
-	switch err := found.Fits(); {
-	case errors.Is(err, store.ErrNewer):
-		return tooNew(err)
-	case err != nil && may == asIs:
-		return fmt.Errorf("%w. Nothing was changed.\nStop the servers of the project, make a backup, and run starling-server migrate %s (serve does it as well)", err, p.Dir)
-	case err != nil:
-		p.Log.Info("updating the database", "from", found.Version, "to", store.Latest)
-	}
-	if p.Config.Database == "" && found.Empty {
-		// The file has account keys. SQLite gives its other files the same mode.
-		f, err := os.OpenFile(where, os.O_CREATE, 0o600)
-		if err != nil {
-			return err
-		}
-		_ = f.Close()
-	}
-	if p.Store, err = store.Open(ctx, where); err != nil {
+	var found store.Found
+	p.Store, err = store.OpenIf(ctx, where, func(f store.Found) error {
+		found = f
+		return p.allowed(f, may, ours, made)
+	})
+	if err != nil {
 		return err
 	}
 	id := cmp.Or(ours, made)
@@ -71,6 +51,32 @@ func (p *Project) openDatabase(ctx context.Context, may liberty) error {
 		return atomicfile.Write(path, []byte(id+"\n"), 0o600)
 	}
 	return nil
+}
+
+// allowed returns why the database that was found is not to be opened. It makes the file if that is missing.
+func (p *Project) allowed(found store.Found, may liberty, ours, made string) error {
+	if may != adopt {
+		if why := mismatch(ours, made, found); why != "" {
+			return p.foreign(why)
+		}
+	}
+	switch err := found.Fits(); {
+	case errors.Is(err, store.ErrNewer):
+		return tooNew(err)
+	case err != nil && may == asIs:
+		return fmt.Errorf("%w. Nothing was changed.\nStop the servers of the project, make a backup, and run starling-server migrate %s (serve does it as well)", err, p.Dir)
+	case err != nil:
+		p.Log.Info("updating the database", "from", found.Version, "to", store.Latest)
+	}
+	if p.Config.Database != "" || !found.Empty {
+		return nil
+	}
+	// The file has account keys. SQLite gives its other files the same mode.
+	f, err := os.OpenFile(p.Database(), os.O_CREATE, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	return err
 }
 
 func tooNew(err error) error {

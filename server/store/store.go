@@ -60,6 +60,11 @@ func Open(ctx context.Context, where string) (*Store, error) {
 	return opened(db.Open(ctx, where, schema))
 }
 
+// OpenIf is Open if the function allow returns nil. It gets the result of Inspect, before anything is changed.
+func OpenIf(ctx context.Context, where string, allow func(Found) error) (*Store, error) {
+	return opened(db.OpenIf(ctx, where, schema, func(f db.Found) error { return allow(Found(f)) }))
+}
+
 // OpenMemory is Open for tests that make millions of changes: an SQLite database in
 // memory, which Close ends. View must not be called within Update.
 func OpenMemory(ctx context.Context) (*Store, error) { return opened(db.OpenMemory(ctx, schema)) }
