@@ -39,6 +39,7 @@ func TestPostgres(t *testing.T) {
 		{"suspicious", TestATrustedAccountDecides},
 		{"trusted later", TestAnAccountIsTrustedLater},
 		{"infeasible", TestNobodyCanComputeIt},
+		{"revoked tokens", TestATokenIsRevokedOnce},
 		{"retry", TestRetry},
 		{"withdrawal", TestAVersionIsWithdrawn},
 		{"ban", TestAnAccountIsBanned},
