@@ -331,5 +331,9 @@ func (d *decision) next() time.Time {
 		// Far behind: look again, but leave time for other workunits.
 		at = d.now.Add(min(max(2*d.now.Sub(at), minLate), maxLate))
 	}
+	// The database stores whole seconds. An earlier look would find that it is too early, again and again.
+	if whole := at.Truncate(time.Second); whole.Before(at) {
+		return whole.Add(time.Second)
+	}
 	return at
 }

@@ -286,6 +286,9 @@ func TestFilesStayForTheDelay(t *testing.T) {
 	if got := transitioner.Decide(wu, rs, late.Add(3*time.Hour), 3*time.Hour, transitioner.Made{}); !got.DeleteInput {
 		t.Errorf("after the delay: got %+v", got)
 	}
+	if got := transitioner.Decide(wu, rs, now, 3*time.Hour-time.Nanosecond, transitioner.Made{}); !got.TransitionTime.Equal(late.Add(3 * time.Hour)) {
+		t.Errorf("a delay of hours that are not whole seconds: got %+v", got)
+	}
 	// The delay starts at the latest of these: the last result, the deadline of one that may be
 	// late, and the assimilation.
 	rs = append(rs, with(noReply, func(r *store.Result) { r.ID, r.ReportDeadline = 3, late.Add(10*time.Minute) }))
