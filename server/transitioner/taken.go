@@ -22,15 +22,15 @@ func (t *Transitioner) Taken(tx *store.Tx, jobs []store.Job, now time.Time) (tak
 		if wu.CanonicalResultID == 0 && wu.ErrorMask == 0 {
 			wu.ErrorMask = store.ErrorNoCanonical
 		}
-		if plan := Decide(wu, j.Results, now, t.DeleteDelay.Duration(), Made{}); looksAlone(wu, j.Results) {
+		if looksAlone(wu, j.Results) {
+			plan := Decide(wu, j.Results, now, t.DeleteDelay.Duration(), Made{})
 			err = t.apply(tx, j.Workunit, plan.of(wu), j.Results, plan, nil)
 		} else {
 			err = tx.SaveWorkunit(j.Workunit, wu)
 		}
-		switch {
-		case err == nil:
+		if err == nil {
 			taken = append(taken, wu)
-		case !errors.Is(err, store.ErrLost):
+		} else if !errors.Is(err, store.ErrLost) {
 			return taken, err
 		}
 	}
