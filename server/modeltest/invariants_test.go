@@ -16,10 +16,9 @@ func (w *world) rest() {
 	n := len(w.hosts)
 	defer func() { w.drain, w.hosts = false, w.hosts[:n] }()
 	for round := 0; !w.failed; round++ {
-		for busy := true; busy && !w.failed; {
-			busy = false
-			for d := range purging {
-				busy = w.pass(0, d) > 0 || busy
+		for passes := 0; w.turn() && !w.failed; passes++ {
+			if passes > 1000 {
+				w.failf("at %v the daemons find work again and again", w.now)
 			}
 		}
 		o := w.outlook()
@@ -44,6 +43,14 @@ func (w *world) rest() {
 			w.failf("stalled at %v: %v", w.now, &o)
 		}
 	}
+}
+
+// turn lets each daemon pass once, and reports whether one of them did anything.
+func (w *world) turn() (busy bool) {
+	for d := range purging {
+		busy = w.pass(0, d) > 0 || busy
+	}
+	return busy
 }
 
 // An outlook is the work that is left to do.
