@@ -284,7 +284,7 @@ func versionCmd() *cobra.Command {
 	f.StringVar(&v.DockerWrapper, "docker-wrapper", "", "with --image: BOINC's docker_wrapper for the platform; publish the image for BOINC's clients, which run it in Docker or Podman")
 	f.StringArrayVar(&v.Job.Checkpoints, "checkpoint", nil, "with --plain or --image: a file that the program writes when it has made a checkpoint; may be repeated")
 	f.StringVar(&v.Job.Progress, "progress", "", "with --plain or --image: a file whose last number is the fraction done, 0 to 1")
-	f.StringVar(&v.Job.Pattern, "progress-pattern", "", "with --plain or --image: a regular expression for what the program prints, whose group is the fraction done, or percent if a % is part of the match")
+	f.StringVar(&v.Job.Pattern, "progress-pattern", "", "with --plain or --image: a regular expression for what the program prints, such as 'step ([0-9]+) of ([0-9]+)', or with one group for the fraction done, or the percentage if a % is part of the match")
 	f.StringArrayVar(&v.Job.Env, "env", nil, "with --plain or --image: a variable of the program's environment, NAME=VALUE; may be repeated")
 	f.StringVar(&v.Job.File, "job", "", "with --plain or --image: a job.xml of BOINC's wrapper, for several programs and archives")
 	require(add, "platform", "version")

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -125,6 +126,7 @@ func TestProgress(t *testing.T) {
 		{"a file", "<fraction_done_filename>done</fraction_done_filename>", "echo 0.1 > done; echo 0.5 >> done", 0.625},
 		{"a pattern of percents", `<fraction_done_pattern>([0-9.]+) ?%</fraction_done_pattern>`, "echo 'at 10 %'; echo 'at 50 %, 7 left'", 0.625},
 		{"a pattern of fractions", `<fraction_done_pattern>done: ([0-9.]+)</fraction_done_pattern>`, "echo done: 0.5", 0.625},
+		{"a pattern of steps and their number", `<fraction_done_pattern>step ([0-9]+) of ([0-9]+)</fraction_done_pattern>`, "echo step 4 of 8 '(50 %)'", 0.625},
 		{"a pattern of what goes to the task's stderr", `<fraction_done_pattern>([0-9.]+)%</fraction_done_pattern>`, `printf '10%%\r50%%\r' >&2`, 0.625},
 		{"too much", "<fraction_done_filename>done</fraction_done_filename>", "echo 7 > done", 1},
 		{"a named pipe", "<fraction_done_filename>done</fraction_done_filename>", "mkfifo done", 0.25},
@@ -142,6 +144,25 @@ func TestProgress(t *testing.T) {
 				return ok && appipc.ParseStatus(text).FractionDone == tt.want
 			})
 		})
+	}
+}
+
+func TestMatched(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, output string
+		want            float64
+		ok              bool
+	}{
+		{`([0-9]+)/([0-9]+)`, "3/4", 0.75, true},
+		{`([0-9]+)/([0-9]+).*%`, "3/4 (80 %)", 0.75, true},
+		{`([0-9]+)/([0-9]+)`, "5/4", 1, true},
+		{`([0-9]+)/([0-9]+)`, "0/0", 0, false},
+		{`step ([0-9]+)(?: of ([0-9]+))?`, "step 3", 0, false},
+		{`([0-9a-f]+)%`, "ff%", 0, false},
+	} {
+		if got, ok := matched(regexp.MustCompile(tt.pattern).FindSubmatch([]byte(tt.output))); ok != tt.ok || ok && got != tt.want {
+			t.Errorf("%s in %q: %v, %v, want %v, %v", tt.pattern, tt.output, got, ok, tt.want, tt.ok)
+		}
 	}
 }
 

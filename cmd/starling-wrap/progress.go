@@ -21,8 +21,8 @@ const tailBytes = 4 << 10
 func (st step) tells() bool { return st.progress != "" || st.pattern != nil }
 
 // fraction returns the progress that the program reports, from 0 to 1: the last number in its
-// progress file, or the first group of the last match of the pattern in its output or its errors,
-// which is a percentage if the match has a "%". It returns 0 before the first report.
+// progress file, or what the last match of the pattern in its output or its errors tells. It returns
+// 0 before the first report.
 func (st step) fraction(resolve func(string) (string, error)) (f float64) {
 	if st.progress != "" {
 		for _, word := range slices.Backward(strings.Fields(string(tail(st.progress)))) {
@@ -44,23 +44,43 @@ func (st step) fraction(resolve func(string) (string, error)) (f float64) {
 		if len(matches) == 0 {
 			continue
 		}
-		m := matches[len(matches)-1]
-		if n, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
-			if bytes.Contains(m[0], []byte("%")) {
-				n /= 100
-			}
-			if !math.IsNaN(n) {
-				return min(max(n, 0), 1)
-			}
+		if f, ok := matched(matches[len(matches)-1]); ok {
+			return f
 		}
 	}
 	return 0
 }
 
+// matched returns the fraction that a match of the pattern tells: its first group, which is a
+// percentage if the match has a "%", or the first group of the total that is the second group.
+func matched(m [][]byte) (float64, bool) {
+	n, err := strconv.ParseFloat(string(m[1]), 64)
+	if err != nil {
+		return 0, false
+	}
+	switch {
+	case len(m) > 2:
+		total, err := strconv.ParseFloat(string(m[2]), 64)
+		if err != nil {
+			return 0, false
+		}
+		n /= total
+	case bytes.Contains(m[0], []byte("%")):
+		n /= 100
+	}
+	return within(n)
+}
+
 func number(text string) (float64, bool) {
 	n, err := strconv.ParseFloat(text, 64)
-	return min(max(n, 0), 1), err == nil && !math.IsNaN(n)
+	if err != nil {
+		return 0, false
+	}
+	return within(n)
 }
+
+// within returns the fraction from 0 to 1 that is closest to n, unless n is NaN.
+func within(n float64) (float64, bool) { return min(max(n, 0), 1), !math.IsNaN(n) }
 
 // tail returns the end of a file. The program may have put anything in its place.
 func tail(path string) []byte {

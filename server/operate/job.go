@@ -59,7 +59,7 @@ func (j PlainJob) check(plain bool) error {
 	if j.Pattern != "" {
 		p, err := regexp.Compile(j.Pattern)
 		if err == nil && p.NumSubexp() < 1 {
-			err = fmt.Errorf("%q has no group for the number, such as in 'step ([0-9]+) %%'", j.Pattern)
+			err = fmt.Errorf("%q has no group for the number, such as in 'step ([0-9]+) of ([0-9]+)' or '([0-9]+) %%'", j.Pattern)
 		}
 		errs = append(errs, err)
 	}
