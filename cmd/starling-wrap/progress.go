@@ -21,8 +21,8 @@ const tailBytes = 4 << 10
 func (st step) tells() bool { return st.progress != "" || st.pattern != nil }
 
 // fraction returns the progress that the program reports, from 0 to 1: the last number in its
-// progress file, or what the last match of the pattern in its output or its errors tells. It returns
-// 0 before the first report.
+// progress file, or the last match of the pattern in its output or its errors. It returns 0 before
+// the first report.
 func (st step) fraction(resolve func(string) (string, error)) (f float64) {
 	if st.progress != "" {
 		for _, word := range slices.Backward(strings.Fields(string(tail(st.progress)))) {
@@ -51,7 +51,7 @@ func (st step) fraction(resolve func(string) (string, error)) (f float64) {
 	return 0
 }
 
-// matched returns the fraction that a match of the pattern tells: its first group, which is a
+// matched returns the fraction in a match of the pattern: its first group, which is a
 // percentage if the match has a "%", or the first group of the total that is the second group.
 func matched(m [][]byte) (float64, bool) {
 	n, err := strconv.ParseFloat(string(m[1]), 64)
