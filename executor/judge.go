@@ -158,7 +158,7 @@ func judgeOutputs(j judgement, outputs []Output) judgement {
 		}
 		j.Verdict, j.Message, j.Reason = ComputeError, o.Err.Error(), reason.Reason{Code: reason.OutputWrong}
 		if e, ok := errors.AsType[*OutputError](o.Err); ok {
-			j.Reason.About = e.File + ": " + e.Text
+			j.Reason.About = o.Logical + ": " + e.Text
 		}
 	}
 	return j

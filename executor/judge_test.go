@@ -94,9 +94,9 @@ func TestJudge(t *testing.T) {
 
 func TestJudgeOutputs(t *testing.T) {
 	t.Parallel()
-	bad := []Output{{Physical: "a"}, {Physical: "b", Err: &OutputError{File: "b", Code: -131, Text: "file size too big"}}, {Physical: "c", Err: errors.New("disk")}}
+	bad := []Output{{Physical: "a"}, {Physical: "b", Logical: "out", Err: &OutputError{File: "b", Code: -131, Text: "file size too big"}}, {Physical: "c", Err: errors.New("disk")}}
 	got := judgeOutputs(judgement{Verdict: Success}, bad)
-	if got.Verdict != ComputeError || got.ExitStatus != 0 || !strings.Contains(got.Message, "-131 (file size too big)") || !strings.Contains(got.Message, "disk") || got.Reason.Code != reason.OutputWrong || got.Reason.About != "b: file size too big" {
+	if got.Verdict != ComputeError || got.ExitStatus != 0 || !strings.Contains(got.Message, "-131 (file size too big)") || !strings.Contains(got.Message, "disk") || got.Reason.Code != reason.OutputWrong || got.Reason.About != "out: file size too big" {
 		t.Errorf("got %+v", got)
 	}
 	if got := judgeOutputs(judgement{Verdict: Aborted, ExitStatus: 203}, bad); got.Verdict != Aborted {
