@@ -173,7 +173,7 @@ func (s *Server) api() *api.API {
 	c := s.Config
 	return &api.API{
 		Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Settings: c.Submission,
-		Classes: c.PlanClasses, Key: s.UploadKey().Text(),
+		Rules: &c.Rules, Key: s.UploadKey().Text(),
 		Memory: s.memory, Spool: api.Spool{Dir: filepath.Join(s.Dir, project.IncomingDir), Room: s.disk},
 		Outcome: func(wu store.Workunit) string {
 			return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)

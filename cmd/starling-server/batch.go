@@ -29,7 +29,7 @@ func batchCmd() *cobra.Command {
 			}
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				s, err := store.Read(ctx, p.Store, func(tx *store.View) (view.Batch, error) {
-					return view.BatchBy(tx, id, p.Config.PlanClasses, time.Now())
+					return view.BatchBy(tx, id, &p.Config.Rules, time.Now())
 				})
 				if err != nil || asJSON {
 					return printJSON(s, err)

@@ -53,7 +53,7 @@ type API struct {
 	Log      *slog.Logger
 	Dir      string        // of the project, in which the templates are
 	Download workgen.Files // input files
-	Classes  map[string]match.PlanClass
+	Rules    *match.Rules
 	Key      string        // a secret of the project's, see Authenticator
 	Memory   *limit.Bodies // for requests (nil: unlimited)
 	Spool    Spool

@@ -257,7 +257,7 @@ func (c *boincCall) describe(b store.APIBatch, estimate bool) error {
 		}
 		if estimate && state == batchInProgress {
 			now := time.Now()
-			if f, err := forecast.Batch(tx, b.Number(), c.Classes, now); err == nil && f.Known() {
+			if f, err := forecast.Batch(tx, b.Number(), c.Rules, now); err == nil && f.Known() {
 				end = now.Add(f.Left).Unix()
 			}
 		}

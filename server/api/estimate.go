@@ -56,6 +56,7 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 			plan.Turn.OwnPriority = own
 		}
 		plan.Flops += float64(p.TargetNResults) * p.RscFpopsEst
+		plan.Quorum = max(plan.Quorum, p.MinQuorum)
 		plan.Task, plan.Memory, plan.Disk = max(plan.Task, p.RscFpopsEst), max(plan.Memory, p.RscMemoryBound), max(plan.Disk, p.RscDiskBound)
 		for _, in := range wu.Inputs {
 			e.InputBytes += sizeOf(in)
@@ -63,7 +64,7 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 	}
 	e.Flops = plan.Flops
 	err = a.Store.View(ctx, func(tx *store.View) error {
-		q, err := forecast.Look(tx, plan, a.Classes, now)
+		q, err := forecast.Look(tx, plan, a.Rules, now)
 		if err == nil {
 			tell(&e, forecast.Estimate(q), now)
 		}
@@ -92,7 +93,7 @@ func (a *API) estimate(c *call, b store.APIBatch) (any, error) {
 		if err != nil {
 			return err
 		}
-		f, err := forecast.Batch(tx, b.Number(), a.Classes, now)
+		f, err := forecast.Batch(tx, b.Number(), a.Rules, now)
 		if errors.Is(err, store.ErrNotFound) { // all were purged, or none was made yet
 			if !b.Made {
 				return faultf(http.StatusConflict, "send it again: it is completed then", "the workunits of the batch %q were not made yet", b.Name)

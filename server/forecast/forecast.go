@@ -19,6 +19,7 @@ const enough = 10
 
 // A Computer is one that may compute for the application.
 type Computer struct {
+	User       int64         // its volunteer
 	Flops      float64       // operations a second of all tasks that it runs at a time, the time when it is off included
 	Task       float64       // operations a second of one of them
 	Turnaround time.Duration // average time from sending a task to its report (0: unknown)
@@ -42,6 +43,7 @@ type Question struct {
 	Others    []Work
 	Computers []Computer
 	Stopped   bool // no work of the application is sent
+	Few       bool // a workunit needs results of more different computers, or volunteers, than were active
 
 	// Of a batch that is being computed.
 	Started   time.Time
@@ -57,6 +59,7 @@ const (
 	Computers Basis = "computers" // as if those that were active computed nothing else
 	Pace      Basis = "pace"      // the batch continues as it did so far
 	None      Basis = "none"      // not estimated: no computer that may compute it was active
+	Few       Basis = "few"       // not estimated: too few were
 	Stopped   Basis = "stopped"   // not estimated: no work of the application is sent
 )
 
@@ -96,6 +99,8 @@ func Estimate(q Question) Forecast {
 		f.Basis, f.Wait, f.Left = Pace, 0, 0
 	case q.Stopped:
 		f.Basis, f.Wait, f.Left = Stopped, 0, 0
+	case q.Few && len(q.Computers) > 0:
+		f.Basis, f.Wait, f.Left = Few, 0, 0
 	}
 	f.Wait, f.Left = min(f.Wait, maxLeft), min(f.Left, maxLeft)
 	return f

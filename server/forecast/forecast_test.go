@@ -91,6 +91,16 @@ func TestEstimate(t *testing.T) {
 			forecast.Stopped, 0, 0,
 		},
 		{
+			"a quorum that needs more computers",
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Computers: ten, Few: true, Started: now.Add(-10 * time.Hour), Workunits: 60, Left: 40},
+			forecast.Few, 0, 0,
+		},
+		{
+			"a quorum that needs computers",
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Few: true},
+			forecast.None, 0, 0,
+		},
+		{
 			"more than anyone can wait for",
 			forecast.Question{Flops: 1e30, Task: 1e30, Weight: 1, Computers: ten},
 			forecast.Computers, 0, 100 * 365 * 24 * time.Hour,

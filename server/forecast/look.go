@@ -23,16 +23,29 @@ type Plan struct {
 	Flops        float64    // operations of all results
 	Task         float64    // operations of one
 	Memory, Disk float64    // bytes that one needs, at most
+	Quorum       int        // results of a workunit that have to agree, at most
 }
 
-// Look asks all that an estimate for a plan depends on. classes are the project's plan classes.
-// It reads the records of all hosts and all results that are not over.
-func Look(tx *store.View, p Plan, classes map[string]match.PlanClass, now time.Time) (Question, error) {
+// Look asks all that an estimate for a plan depends on. It reads the records of all hosts and all results
+// that are not over.
+func Look(tx *store.View, p Plan, rules *match.Rules, now time.Time) (Question, error) {
 	p.Turn.ID = math.MaxInt64
-	return look(tx, p, 0, classes, now)
+	q, err := look(tx, p, 0, rules, now)
+	if rules.OneResult() {
+		able := make(map[int64]bool)
+		for i, c := range q.Computers {
+			if rules.OneResultPerUserPerWU {
+				able[c.User] = true
+			} else {
+				able[int64(i)] = true
+			}
+		}
+		q.Few = len(able) < p.Quorum
+	}
+	return q, err
 }
 
-func look(tx *store.View, p Plan, batch int64, classes map[string]match.PlanClass, now time.Time) (Question, error) {
+func look(tx *store.View, p Plan, batch int64, rules *match.Rules, now time.Time) (Question, error) {
 	q := Question{Now: now, Flops: p.Flops, Task: p.Task, Stopped: true, Weight: 1, Share: 1}
 	apps, err := tx.Apps()
 	if err != nil {
@@ -73,12 +86,12 @@ func look(tx *store.View, p Plan, batch int64, classes map[string]match.PlanClas
 			q.Others = append(q.Others, Work{Flops: l.Flops, Weight: w})
 		}
 	}
-	q.Computers, err = computers(tx, p, classes, now)
+	q.Computers, err = computers(tx, p, rules.PlanClasses, now)
 	return q, err
 }
 
 // Batch estimates when a batch will be done, all of whose workunits were made.
-func Batch(tx *store.View, batch int64, classes map[string]match.PlanClass, now time.Time) (Forecast, error) {
+func Batch(tx *store.View, batch int64, rules *match.Rules, now time.Time) (Forecast, error) {
 	s, err := tx.BatchStatus(batch)
 	if err != nil {
 		return Forecast{}, err
@@ -91,7 +104,10 @@ func Batch(tx *store.View, batch int64, classes map[string]match.PlanClass, now 
 		return Estimate(Question{Now: now, Weight: 1, Workunits: s.Total}), nil
 	}
 	plan := Plan{Turn: left.Turn, Flops: left.Flops, Task: left.Task, Memory: left.Memory, Disk: left.Disk}
-	q, err := look(tx, plan, batch, classes, now)
+	q, err := look(tx, plan, batch, rules, now)
+	if err == nil && rules.OneResult() {
+		err = tx.Ask(store.TooFewHosts(batch, now.Add(-Window), rules.OneResultPerUserPerWU, func(int64) { q.Few = true }))
+	}
 	q.Started, q.Workunits, q.Left = s.CreateTime, s.Total, left.Workunits
 	return Estimate(q), err
 }
@@ -147,6 +163,7 @@ func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classe
 		return c, false
 	}
 	h := rows[0]
+	c.User = h.UserID
 	if h.UsableMemory < p.Memory || h.UsableDisk < p.Disk {
 		return c, false
 	}
@@ -212,6 +229,8 @@ func (f Forecast) Text() string {
 		return "end unknown: the application is stopped; app start sends its work again"
 	case f.Basis == None:
 		return "end unknown: no computer that can compute it was active in the last 7 days"
+	case f.Basis == Few:
+		return "end unknown: a workunit needs results of more different computers, or volunteers, than were active in the last 7 days"
 	case f.Left <= 0:
 		return "done"
 	case f.Basis == Pace:

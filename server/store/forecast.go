@@ -9,7 +9,7 @@ import (
 // A HostSpeed is the recorded speed of an active host with one version of an application. A host
 // has one for each version with results, or a single one without a version.
 type HostSpeed struct {
-	HostID             int64
+	HostID, UserID     int64
 	NCPUs              int
 	Fpops              float64
 	OnFrac, ActiveFrac float64
@@ -25,7 +25,7 @@ type HostSpeed struct {
 }
 
 const hostSpeeds = `
-SELECT h.id, h.p_ncpus, h.p_fpops, h.on_frac, h.active_frac, h.m_usable, h.d_usable, h.platforms, h.unsuited,
+SELECT h.id, h.userid, h.p_ncpus, h.p_fpops, h.on_frac, h.active_frac, h.m_usable, h.d_usable, h.platforms, h.unsuited,
        COALESCE(x.app_version_id, 0), COALESCE(x.et_n, 0), COALESCE(x.et_avg, 0), COALESCE(x.turnaround_avg, 0)
 FROM   host h LEFT JOIN host_app_version x
        ON x.host_id = h.id AND x.et_n > 0 AND x.app_version_id IN (SELECT v.id FROM app_version v WHERE v.appid = $2)
@@ -37,7 +37,7 @@ ORDER  BY h.id`
 // all hosts.
 func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) error {
 	return t.Ask(db.NewQuestion(func(r row) (h HostSpeed, err error) {
-		err = r.Scan(&h.HostID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.Platforms, &h.Unsuited,
+		err = r.Scan(&h.HostID, &h.UserID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.Platforms, &h.Unsuited,
 			&h.AppVersionID, &h.Samples, &h.Elapsed, &h.Turnaround)
 		return h, err
 	}, each, hostSpeeds, unix(since), appID))

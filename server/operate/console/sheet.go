@@ -27,7 +27,7 @@ func (c *Console) sheet(w http.ResponseWriter, r *http.Request, kind view.Kind) 
 			v, err = view.UserBy(tx, id, time.Now())
 		case view.OfBatch:
 			n, _ := strconv.ParseInt(id, 10, 64)
-			v, err = view.BatchBy(tx, n, c.project.Config.PlanClasses, time.Now())
+			v, err = view.BatchBy(tx, n, &c.project.Config.Rules, time.Now())
 		}
 		return err
 	})

@@ -71,19 +71,19 @@ type Batch struct {
 type Estimate struct {
 	Text      string    `json:"text"`
 	End       time.Time `json:"end_time,omitzero"` // zero: not known
-	Basis     string    `json:"basis"`             // computers, pace, none or stopped
+	Basis     string    `json:"basis"`             // computers, pace, none, few or stopped
 	Computers int       `json:"computers"`         // that can compute it and were active in the last 7 days
 	Rate      float64   `json:"flops_per_second"`  // of all of these
 }
 
-// BatchBy returns a batch with an estimate of its end. classes are the project's plan classes.
-func BatchBy(tx *store.View, id int64, classes map[string]match.PlanClass, now time.Time) (b Batch, err error) {
+// BatchBy returns a batch with an estimate of its end.
+func BatchBy(tx *store.View, id int64, rules *match.Rules, now time.Time) (b Batch, err error) {
 	if b.BatchStatus, err = tx.BatchStatus(id); err != nil {
 		return b, err
 	}
 	b.CreateTime = UTC(b.CreateTime)
 	b.Fraction = float64(b.Total-b.Unfinished) / float64(b.Total)
-	f, err := forecast.Batch(tx, id, classes, now)
+	f, err := forecast.Batch(tx, id, rules, now)
 	b.Estimate = Estimate{Text: f.Text(), Basis: string(f.Basis), Computers: f.Computers, Rate: f.Rate}
 	if f.Known() {
 		b.Estimate.End = now.Add(f.Left).UTC().Truncate(time.Second)

@@ -18,7 +18,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	now := T0.Add(time.Hour)
 	const mt = "mt"
-	classes := map[string]match.PlanClass{mt: {MaxThreads: 4}}
+	rules := match.Rules{PlanClasses: map[string]match.PlanClass{mt: {MaxThreads: 4}}}
 	other := store.App{CreateTime: T0, Name: "other", Validator: "trivial", Assimilator: "copy", Weight: 3}
 	var plain int64
 	Update(t, s, func(tx *store.Tx) (err error) {
@@ -52,7 +52,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	ask := func(p forecast.Plan) (q forecast.Question) {
 		p.Turn.AppID = w.App.ID
 		view(t, s, func(tx *store.View) (err error) {
-			q, err = forecast.Look(tx, p, classes, now)
+			q, err = forecast.Look(tx, p, &rules, now)
 			return err
 		})
 		return q
@@ -76,6 +76,23 @@ func forecasts(t *testing.T, s *store.Store) {
 	if a, b := q.Computers[0], q.Computers[1]; !near(a.Flops, 2e9) || !near(a.Task, 1e9) || a.Turnaround != 0 || !near(b.Flops, 24e9) || !near(b.Task, 3e9) || b.Turnaround != time.Hour {
 		t.Errorf("got %+v", q.Computers)
 	}
+	for _, tt := range []struct {
+		once   match.Once
+		quorum int
+		few    bool
+	}{
+		{match.Once{}, 3, false},
+		{match.Once{OneResultPerHostPerWU: true}, 2, false},
+		{match.Once{OneResultPerHostPerWU: true}, 3, true},
+		{match.Once{OneResultPerUserPerWU: true}, 1, false},
+		{match.Once{OneResultPerUserPerWU: true}, 2, true},
+	} {
+		rules.Once = tt.once
+		if q := ask(forecast.Plan{Quorum: tt.quorum}); q.Few != tt.few {
+			t.Errorf("%+v, a quorum of %d: %t, want %t", tt.once, tt.quorum, q.Few, tt.few)
+		}
+	}
+	rules.Once = match.Once{}
 	if q := ask(forecast.Plan{Memory: 2e9}); len(q.Computers) != 1 {
 		t.Errorf("with too little memory: %+v", q.Computers)
 	}
@@ -126,7 +143,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	})
 	batch := func() (f forecast.Forecast) {
 		view(t, s, func(tx *store.View) (err error) {
-			f, err = forecast.Batch(tx, 7, classes, now)
+			f, err = forecast.Batch(tx, 7, &rules, now)
 			return err
 		})
 		return f

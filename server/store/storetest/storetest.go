@@ -77,6 +77,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"work that no host can have is found", untakenWork},
 		{"what a host has had, it does not get again", hadResults},
 		{"what is to come rests on what is there", forecasts},
+		{"a quorum may need more computers than there are", tooFewHosts},
 		{"a closed store says so", closed},
 	})
 }
