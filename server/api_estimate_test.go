@@ -26,8 +26,13 @@ func TestAPIEstimate(t *testing.T) {
 	}
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
 	c.rpc(1)
-	if code, text := p.ask("POST", "estimate", body, &e); code != 200 || e.Basis != "computers" || e.Computers != 1 || e.Seconds == nil || *e.Seconds <= 0 || e.End.IsZero() {
-		t.Errorf("with a computer: HTTP %d, %s", code, text)
+	if code, text := p.ask("POST", "estimate", body, &e); code != 200 || e.Basis != "few" || e.Computers != 1 || e.Seconds != nil {
+		t.Errorf("with a computer for a quorum of 2: HTTP %d, %s", code, text)
+	}
+	other := &client{w: w, key: w.user("b@example.org"), name: "b"}
+	other.rpc(1)
+	if code, text := p.ask("POST", "estimate", body, &e); code != 200 || e.Basis != "computers" || e.Computers != 2 || e.Seconds == nil || *e.Seconds <= 0 || e.End.IsZero() {
+		t.Errorf("with two computers: HTTP %d, %s", code, text)
 	}
 	for _, tt := range []struct {
 		body string
