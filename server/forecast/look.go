@@ -24,6 +24,7 @@ type Plan struct {
 	Task         float64    // operations of one
 	Memory, Disk float64    // bytes that one needs, at most
 	Quorum       int        // results of a workunit that have to agree, at most
+	Target       store.Target
 }
 
 // Look asks all that an estimate for a plan depends on. It reads the records of all hosts and all results
@@ -103,7 +104,7 @@ func Batch(tx *store.View, batch int64, rules *match.Rules, now time.Time) (Fore
 	if left.Workunits == 0 {
 		return Estimate(Question{Now: now, Weight: 1, Workunits: s.Total}), nil
 	}
-	plan := Plan{Turn: left.Turn, Flops: left.Flops, Task: left.Task, Memory: left.Memory, Disk: left.Disk}
+	plan := Plan{Turn: left.Turn, Flops: left.Flops, Task: left.Task, Memory: left.Memory, Disk: left.Disk, Target: left.Target}
 	q, err := look(tx, plan, batch, rules, now)
 	if err == nil && rules.OneResult() {
 		err = tx.Ask(store.TooFewHosts(batch, now.Add(-Window), rules.OneResultPerUserPerWU, func(int64) { q.Few = true }))
@@ -156,6 +157,19 @@ func computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now t
 	return list, err
 }
 
+// isFor reports whether the target of the work admits a host.
+func (p Plan) isFor(h store.HostSpeed) bool {
+	switch p.Target.Type {
+	case store.TargetHost:
+		return h.HostID == p.Target.ID
+	case store.TargetUser:
+		return h.UserID == p.Target.ID
+	case store.TargetTeam:
+		return h.TeamID == p.Target.ID
+	}
+	return true
+}
+
 // computer returns the speed of a host, from its record with each version, or else from its
 // benchmark. ok reports whether it can compute for the application at all.
 func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classes map[string]match.PlanClass) (c Computer, ok bool) {
@@ -164,7 +178,7 @@ func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classe
 	}
 	h := rows[0]
 	c.User = h.UserID
-	if h.UsableMemory < p.Memory || h.UsableDisk < p.Disk {
+	if h.UsableMemory < p.Memory || h.UsableDisk < p.Disk || !p.isFor(h) {
 		return c, false
 	}
 	measured := make(map[int64]float64)

@@ -9,7 +9,8 @@ import (
 // A HostSpeed is the recorded speed of an active host with one version of an application. A host
 // has one for each version with results, or a single one without a version.
 type HostSpeed struct {
-	HostID, UserID     int64
+	HostID             int64
+	UserID, TeamID     int64 // its volunteer, and the volunteer's team (0: none)
 	NCPUs              int
 	Fpops              float64
 	OnFrac, ActiveFrac float64
@@ -25,7 +26,7 @@ type HostSpeed struct {
 }
 
 const hostSpeeds = `
-SELECT h.id, h.userid, h.p_ncpus, h.p_fpops, h.on_frac, h.active_frac, h.m_usable, h.d_usable, h.platforms, h.unsuited,
+SELECT h.id, h.userid, COALESCE((SELECT u.teamid FROM "user" u WHERE u.id = h.userid), 0), h.p_ncpus, h.p_fpops, h.on_frac, h.active_frac, h.m_usable, h.d_usable, h.platforms, h.unsuited,
        COALESCE(x.app_version_id, 0), COALESCE(x.et_n, 0), COALESCE(x.et_avg, 0), COALESCE(x.turnaround_avg, 0)
 FROM   host h LEFT JOIN host_app_version x
        ON x.host_id = h.id AND x.et_n > 0 AND x.app_version_id IN (SELECT v.id FROM app_version v WHERE v.appid = $2)
@@ -37,7 +38,7 @@ ORDER  BY h.id`
 // all hosts.
 func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) error {
 	return t.Ask(db.NewQuestion(func(r row) (h HostSpeed, err error) {
-		err = r.Scan(&h.HostID, &h.UserID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.Platforms, &h.Unsuited,
+		err = r.Scan(&h.HostID, &h.UserID, &h.TeamID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.Platforms, &h.Unsuited,
 			&h.AppVersionID, &h.Samples, &h.Elapsed, &h.Turnaround)
 		return h, err
 	}, each, hostSpeeds, unix(since), appID))
@@ -80,7 +81,8 @@ func (t *View) Load(p Turn, batch int64) ([]Load, error) {
 
 // A BatchLeft describes the unfinished workunits of a batch.
 type BatchLeft struct {
-	Turn      Turn // of the last of them, with the lowest priorities
+	Turn      Turn   // of the last of them, with the lowest priorities
+	Target    Target // of all of them (none: they differ)
 	Workunits int64
 	Flops     float64 // operations of all results that are made at first
 	Task      float64 // operations of a result, at most
@@ -90,13 +92,19 @@ type BatchLeft struct {
 
 const batchLeft = `
 SELECT COALESCE(min(appid), 0), COALESCE(min(priority), 0), COALESCE(min(tokenid), 0), COALESCE(min(own_priority), 0), COALESCE(max(id), 0),
-       count(*), COALESCE(sum(rsc_fpops_est * target_nresults), 0), COALESCE(max(rsc_fpops_est), 0), COALESCE(max(rsc_memory_bound), 0), COALESCE(max(rsc_disk_bound), 0)
+       count(*), COALESCE(sum(rsc_fpops_est * target_nresults), 0), COALESCE(max(rsc_fpops_est), 0), COALESCE(max(rsc_memory_bound), 0), COALESCE(max(rsc_disk_bound), 0),
+       COALESCE(min(target_type), 0), COALESCE(max(target_type), 0), COALESCE(min(target_id), 0), COALESCE(max(target_id), 0)
 FROM   workunit WHERE batch = +$1 AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
 
 // BatchLeft describes the unfinished workunits of a batch.
 func (t *View) BatchLeft(batch int64) (BatchLeft, error) {
 	return one(t, func(r row) (b BatchLeft, err error) {
-		p := &b.Turn
-		return b, r.Scan(&p.AppID, &p.Priority, &p.TokenID, &p.OwnPriority, &p.ID, &b.Workunits, &b.Flops, &b.Task, &b.Memory, &b.Disk)
+		p, other := &b.Turn, Target{}
+		err = r.Scan(&p.AppID, &p.Priority, &p.TokenID, &p.OwnPriority, &p.ID, &b.Workunits, &b.Flops, &b.Task, &b.Memory, &b.Disk,
+			&b.Target.Type, &other.Type, &b.Target.ID, &other.ID)
+		if other != b.Target {
+			b.Target = Target{}
+		}
+		return b, err
 	}, batchLeft, batch)
 }

@@ -1,8 +1,8 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/server/store"
 )
@@ -26,6 +26,17 @@ func tooFewHosts(t *testing.T, s *store.Store) {
 		}
 		return nil
 	})
+	ask := func(wu store.Workunit, perUser, want bool) {
+		t.Helper()
+		view(t, s, func(tx *store.View) error {
+			found := false
+			err := tx.Ask(store.TooFewHosts(wu.Batch, T0, perUser, func(int64) { found = true }))
+			if found != want {
+				t.Errorf("%s, by user %t: %t, want %t", wu.Name, perUser, found, want)
+			}
+			return err
+		})
+	}
 	over := func(outcome store.Outcome, validate store.ValidateState) func(*store.Result) {
 		return func(r *store.Result) {
 			r.ServerState, r.Outcome, r.ValidateState, r.ReceivedTime = store.Over, outcome, validate, T0
@@ -63,18 +74,19 @@ func tooFewHosts(t *testing.T, s *store.Store) {
 				return tx.SaveResult(r, now)
 			})
 		}
-		ask := func(since time.Time, perUser, want bool) {
-			t.Helper()
-			view(t, s, func(tx *store.View) error {
-				found := false
-				err := tx.Ask(store.TooFewHosts(wu.Batch, since, perUser, func(int64) { found = true }))
-				if found != want {
-					t.Errorf("%s, since %v, by user %t: %t, want %t", tt.name, since, perUser, found, want)
-				}
-				return err
-			})
-		}
-		ask(T0, false, tt.perHost)
-		ask(T0, true, tt.perUser)
+		ask(wu, false, tt.perHost)
+		ask(wu, true, tt.perUser)
+	}
+	for i, tt := range []struct {
+		target store.Target
+		want   bool
+	}{
+		{store.Target{Type: store.TargetUser, ID: w.User.ID}, false},
+		{store.Target{Type: store.TargetTeam, ID: 9}, true},
+	} {
+		wu := w.Workunit(fmt.Sprint("for ", tt.target))
+		wu.Batch, wu.Target = int64(100+i), tt.target
+		wu, _ = Add(t, s, wu, 1)
+		ask(wu, false, tt.want)
 	}
 }

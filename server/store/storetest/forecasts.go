@@ -35,9 +35,10 @@ func forecasts(t *testing.T, s *store.Store) {
 		other.ID, err = tx.InsertApp(other)
 		return err
 	})
+	owner := w.User.ID
 	host := func(change func(*store.Host)) (id int64) {
 		Update(t, s, func(tx *store.Tx) (err error) {
-			h := store.Host{CreateTime: T0, UserID: w.User.ID}
+			h := store.Host{CreateTime: T0, UserID: owner}
 			if id, err = tx.InsertHost(h); err != nil {
 				return err
 			}
@@ -168,4 +169,41 @@ func forecasts(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
+
+	// A batch for a computer, an account or a team is computed by theirs.
+	Update(t, s, func(tx *store.Tx) (err error) {
+		u := store.User{CreateTime: T0, EmailAddr: "m@example.org", Authenticator: "00000000000000000000000000000002", CrossProjectID: "d"}
+		if u.ID, err = tx.InsertUser(u); err != nil {
+			return err
+		}
+		owner = u.ID
+		u.TeamID, err = tx.InsertTeam(store.Team{CreateTime: T0, Name: "team", UserID: u.ID})
+		if err != nil {
+			return err
+		}
+		return store.Change(tx.User, u.ID, tx.SaveUser, func(x *store.User) { x.TeamID = u.TeamID })
+	})
+	host(func(*store.Host) {})
+	for i, tt := range []struct {
+		target store.Target
+		want   int
+	}{
+		{store.Target{}, 3},
+		{store.Target{Type: store.TargetHost, ID: tried}, 1},
+		{store.Target{Type: store.TargetUser, ID: owner}, 1},
+		{store.Target{Type: store.TargetUser, ID: w.User.ID}, 2},
+		{store.Target{Type: store.TargetTeam, ID: 1}, 1},
+		{store.Target{Type: store.TargetTeam, ID: 2}, 0},
+	} {
+		wu := w.Workunit(fmt.Sprint("for ", i))
+		wu.Batch, wu.Target = int64(100+i), tt.target
+		Add(t, s, wu, 1)
+		view(t, s, func(tx *store.View) error {
+			f, err := forecast.Batch(tx, wu.Batch, &rules, now)
+			if f.Computers != tt.want {
+				t.Errorf("a batch for %v: %d computers, want %d", tt.target, f.Computers, tt.want)
+			}
+			return err
+		})
+	}
 }
