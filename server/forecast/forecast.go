@@ -43,7 +43,9 @@ type Question struct {
 	Others    []Work
 	Computers []Computer
 	Stopped   bool // no work of the application is sent
-	Few       bool // a workunit needs results of more different computers, or volunteers, than were active
+	// Unmeasured is set if computers that may have a GPU for it were active, and the speed of one is unknown.
+	Unmeasured bool
+	Few        bool // a workunit needs results of more different computers, or volunteers, than were active
 
 	// Of a batch that is being computed.
 	Started   time.Time
@@ -56,11 +58,12 @@ type Basis string
 
 // The bases.
 const (
-	Computers Basis = "computers" // as if those that were active computed nothing else
-	Pace      Basis = "pace"      // the batch continues as it did so far
-	None      Basis = "none"      // not estimated: no computer that may compute it was active
-	Few       Basis = "few"       // not estimated: too few were
-	Stopped   Basis = "stopped"   // not estimated: no work of the application is sent
+	Computers  Basis = "computers"  // as if those that were active computed nothing else
+	Pace       Basis = "pace"       // the batch continues as it did so far
+	None       Basis = "none"       // not estimated: no computer that may compute it was active
+	Few        Basis = "few"        // not estimated: too few were
+	Unmeasured Basis = "unmeasured" // not estimated: computers with GPUs were active, but none has finished a task of it
+	Stopped    Basis = "stopped"    // not estimated: no work of the application is sent
 )
 
 // A Forecast has the time when a batch will be done.
@@ -89,6 +92,9 @@ func Estimate(q Question) Forecast {
 		f.Left = max(q.after(q.Ahead+q.Flops+q.turns(), f.Rate), f.Wait+one)
 	} else {
 		f.Basis = None
+		if q.Unmeasured {
+			f.Basis = Unmeasured
+		}
 	}
 	if done := q.Workunits - q.Left; done >= enough && q.Now.After(q.Started) {
 		f.Basis = Pace

@@ -91,6 +91,11 @@ func TestEstimate(t *testing.T) {
 			forecast.Stopped, 0, 0,
 		},
 		{
+			"only on GPUs whose speed is unknown",
+			forecast.Question{Flops: 80 * task, Task: task, Weight: 1, Unmeasured: true},
+			forecast.Unmeasured, 0, 0,
+		},
+		{
 			"a quorum that needs more computers",
 			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Computers: ten, Few: true, Started: now.Add(-10 * time.Hour), Workunits: 60, Left: 40},
 			forecast.Few, 0, 0,

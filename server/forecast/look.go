@@ -87,8 +87,7 @@ func look(tx *store.View, p Plan, batch int64, rules *match.Rules, now time.Time
 			q.Others = append(q.Others, Work{Flops: l.Flops, Weight: w})
 		}
 	}
-	q.Computers, err = computers(tx, p, rules.PlanClasses, now)
-	return q, err
+	return q, q.computers(tx, p, rules.PlanClasses, now)
 }
 
 // Batch estimates when a batch will be done, all of whose workunits were made.
@@ -119,14 +118,14 @@ type version struct {
 	stretch         float64 // its time relative to the time by the benchmark
 }
 
-func computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now time.Time) (list []Computer, err error) {
+func (q *Question) computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now time.Time) error {
 	rows, err := tx.AppVersions()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	votes, err := tx.VersionVotes()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	speeds := hostversion.NewSpeeds(votes, nil)
 	versions := make(map[int64]version)
@@ -142,9 +141,11 @@ func computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now t
 	}
 	var host []store.HostSpeed
 	end := func() {
-		if c, ok := computer(host, p, versions, classes); ok {
-			list = append(list, c)
+		c, unmeasured := computer(host, p, versions, classes)
+		if c.Flops > 0 {
+			q.Computers = append(q.Computers, c)
 		}
+		q.Unmeasured = q.Unmeasured || unmeasured
 		host = host[:0]
 	}
 	err = tx.HostSpeeds(p.Turn.AppID, now.Add(-Window), func(h store.HostSpeed) {
@@ -154,7 +155,7 @@ func computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now t
 		host = append(host, h)
 	})
 	end()
-	return list, err
+	return err
 }
 
 // isFor reports whether the target of the work admits a host.
@@ -171,8 +172,9 @@ func (p Plan) isFor(h store.HostSpeed) bool {
 }
 
 // computer returns the speed of a host, from its record with each version, or else from its
-// benchmark. ok reports whether it can compute for the application at all.
-func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classes map[string]match.PlanClass) (c Computer, ok bool) {
+// benchmark. The speed is 0 if it cannot compute for the application, or only on a GPU whose speed with it,
+// and even existence, is unknown.
+func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classes map[string]match.PlanClass) (c Computer, unmeasured bool) {
 	if len(rows) == 0 {
 		return c, false
 	}
@@ -199,9 +201,10 @@ func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classe
 		class := classes[v.class]
 		one, known := measured[id]
 		if kind := class.Kind(); kind != "" {
-			if known { // otherwise its speed and even its existence are uncertain
+			if known {
 				gpus[kind] = max(gpus[kind], one)
 			}
+			unmeasured = unmeasured || !known
 			continue
 		}
 		width := max(1, min(float64(class.MaxThreads), ncpus))
@@ -223,7 +226,7 @@ func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classe
 	if on := h.OnFrac * h.ActiveFrac; h.OnFrac > 0 && h.ActiveFrac > 0 {
 		c.Flops *= min(max(0.01, on), 1)
 	}
-	return c, c.Flops > 0
+	return c, unmeasured
 }
 
 func flops(benchmark float64) float64 {
@@ -243,6 +246,8 @@ func (f Forecast) Text() string {
 		return "end unknown: the application is stopped; app start sends its work again"
 	case f.Basis == None:
 		return "end unknown: no computer that can compute it was active in the last 7 days"
+	case f.Basis == Unmeasured:
+		return "end unknown: it needs a GPU, and no computer active in the last 7 days has finished a task of it"
 	case f.Basis == Few:
 		return "end unknown: a workunit needs results of more different computers, or volunteers, than were active in the last 7 days"
 	case f.Left <= 0:

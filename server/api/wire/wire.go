@@ -122,7 +122,7 @@ type Estimate struct {
 
 	Computers int       `json:"computers"`         // that can compute it and were active in the last week
 	Rate      float64   `json:"flops_per_second"`  // of all of these
-	Basis     string    `json:"basis"`             // computers, pace, none, few or stopped
+	Basis     string    `json:"basis"`             // see docs/api.md
 	Wait      float64   `json:"wait,omitempty"`    // seconds until the work ahead is sent
 	Seconds   *float64  `json:"seconds,omitempty"` // until it is done (absent: unknown)
 	End       time.Time `json:"end_time,omitzero"` // likewise

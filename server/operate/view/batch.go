@@ -71,7 +71,7 @@ type Batch struct {
 type Estimate struct {
 	Text      string    `json:"text"`
 	End       time.Time `json:"end_time,omitzero"` // zero: not known
-	Basis     string    `json:"basis"`             // computers, pace, none, few or stopped
+	Basis     string    `json:"basis"`             // see docs/api.md
 	Computers int       `json:"computers"`         // that can compute it and were active in the last 7 days
 	Rate      float64   `json:"flops_per_second"`  // of all of these
 }

@@ -18,7 +18,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	now := T0.Add(time.Hour)
 	const mt = "mt"
-	rules := match.Rules{PlanClasses: map[string]match.PlanClass{mt: {MaxThreads: 4}}}
+	rules := match.Rules{PlanClasses: map[string]match.PlanClass{mt: {MaxThreads: 4}, "gpu": {GPU: match.GPU{GPUType: "nvidia"}}}}
 	other := store.App{CreateTime: T0, Name: "other", Validator: "trivial", Assimilator: "copy", Weight: 3}
 	var plain int64
 	Update(t, s, func(tx *store.Tx) (err error) {
@@ -32,7 +32,10 @@ func forecasts(t *testing.T, s *store.Store) {
 		if _, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, PlanClass: mt, XMLDoc: "-"}); err != nil {
 			return err
 		}
-		other.ID, err = tx.InsertApp(other)
+		if other.ID, err = tx.InsertApp(other); err != nil {
+			return err
+		}
+		_, err = tx.InsertAppVersion(store.AppVersion{AppID: other.ID, VersionNum: 100, Platform: p, PlanClass: "gpu", XMLDoc: "-"})
 		return err
 	})
 	owner := w.User.ID
@@ -64,12 +67,27 @@ func forecasts(t *testing.T, s *store.Store) {
 	if q := ask(forecast.Plan{}); len(q.Computers) != 0 || q.Stopped || q.Weight != 1 {
 		t.Errorf("nobody can compute it: %+v", q)
 	}
+	onGPUs := func() bool {
+		q, err := store.Read(t.Context(), s, func(tx *store.View) (forecast.Question, error) {
+			return forecast.Look(tx, forecast.Plan{Turn: store.Turn{AppID: other.ID}}, &rules, now)
+		})
+		if err != nil || len(q.Computers) > 0 {
+			t.Errorf("on GPUs: %+v, %v", q, err)
+		}
+		return q.Unmeasured
+	}
+	if onGPUs() {
+		t.Error("no computer may have a GPU")
+	}
 	host(func(h *store.Host) { h.UsableMemory, h.OnFrac, h.ActiveFrac = 1e9, 0.5, 0.5 })
 	tried := host(func(h *store.Host) { h.Unsuited = "" })
 	Update(t, s, func(tx *store.Tx) error {
 		return tx.SaveHostAppVersion(store.HostAppVersion{HostID: tried, AppVersionID: plain, Turnaround: 3600, Elapsed: speed.Average{N: 5, Mean: 1.0 / 3e9}})
 	})
 	q := ask(forecast.Plan{Memory: 1e9})
+	if !onGPUs() {
+		t.Error("computers may have GPUs")
+	}
 	if len(q.Computers) != 2 {
 		t.Fatalf("got %+v, want two computers", q.Computers)
 	}
