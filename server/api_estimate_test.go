@@ -34,6 +34,11 @@ func TestAPIEstimate(t *testing.T) {
 	if code, text := p.ask("POST", "estimate", body, &e); code != 200 || e.Basis != "computers" || e.Computers != 2 || e.Seconds == nil || *e.Seconds <= 0 || e.End.IsZero() {
 		t.Errorf("with two computers: HTTP %d, %s", code, text)
 	}
+	chain := `{"name": "run-1", "app": "upper", "fpops_est": 1e12, "workunits": [
+		{"name": "a", "inputs": [{"name": "in", "text": "hello"}]}, {"name": "b", "inputs": [{"name": "in", "output_of": "a"}]}, {"after": ["b"], "inputs": [{"name": "in", "text": "hello"}]}]}`
+	if code, text := p.ask("POST", "estimate", chain, &e); code != 200 || e.Seconds == nil || *e.Seconds != 3000 {
+		t.Errorf("three steps of 1,000 s: HTTP %d, %s", code, text)
+	}
 	for _, tt := range []struct {
 		body string
 		code int
@@ -59,6 +64,12 @@ func TestAPIEstimate(t *testing.T) {
 	e = wire.Estimate{}
 	if code, text := p.ask("GET", path, "", &e); code != 200 || e.Workunits != 0 || e.Text != "done" || *e.Seconds != 0 {
 		t.Errorf("of one that is done: HTTP %d, %s", code, text)
+	}
+	if code, text := p.ask("POST", "batches", chain, &b); code != 201 {
+		t.Fatalf("HTTP %d, %s", code, text)
+	}
+	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/estimate", b.ID), "", &e); code != 200 || e.Seconds == nil || *e.Seconds != 3000 {
+		t.Errorf("of a chain: HTTP %d, %s", code, text)
 	}
 	if code, _ := w.token("other", nil, 0).ask("GET", path, "", nil); code != 404 {
 		t.Errorf("another token: HTTP %d", code)

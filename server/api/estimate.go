@@ -41,8 +41,12 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 		return e, err
 	}
 	plan := forecast.Plan{Turn: store.Turn{AppID: app.ID, TokenID: token.ID}}
+	var steps forecast.Steps[string]
 	for i := range s.Workunits {
 		wu := &s.Workunits[i]
+		for _, before := range wu.After {
+			steps.Add(before, wu.Name)
+		}
 		p, err := g.Params(paramsOf(s, wu))
 		if err != nil {
 			f := faultf(http.StatusUnprocessableEntity, "correct it", "workunit %q: %v", wu.Name, err)
@@ -60,9 +64,12 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 		plan.Task, plan.Memory, plan.Disk = max(plan.Task, p.RscFpopsEst), max(plan.Memory, p.RscMemoryBound), max(plan.Disk, p.RscDiskBound)
 		for _, in := range wu.Inputs {
 			e.InputBytes += sizeOf(in)
+			if in.OutputOf != "" {
+				steps.Add(in.OutputOf, wu.Name)
+			}
 		}
 	}
-	e.Flops = plan.Flops
+	e.Flops, plan.Steps = plan.Flops, steps.Longest()
 	err = a.Store.View(ctx, func(tx *store.View) error {
 		q, err := forecast.Look(tx, plan, a.Rules, now)
 		if err == nil {

@@ -36,6 +36,7 @@ type Question struct {
 	Now       time.Time
 	Flops     float64 // operations of the rest of the batch, for all its results
 	Task      float64 // of one of its tasks
+	Steps     int     // tasks that follow each other, at most (0: 1)
 	Weight    float64 // of its application, above 0
 	Share     float64 // weight of its token (0: 1)
 	Ahead     float64 // of the application's results that are sent before
@@ -79,7 +80,7 @@ type Forecast struct {
 const maxLeft = 100 * 365 * 24 * time.Hour
 
 // Estimate answers a question. All work is divided as a liquid: applications that have some get
-// their weights' parts of all computers' speed, and so do the tokens of an application. The last task takes a computer's turnaround, by
+// their weights' parts of all computers' speed, and so do the tokens of an application. The last task, and each step of a chain, takes a computer's turnaround, by
 // the median. From ten workunits on that are done, those left take as long as these did.
 func Estimate(q Question) Forecast {
 	f := Forecast{Basis: Computers, Computers: len(q.Computers)}
@@ -89,7 +90,7 @@ func Estimate(q Question) Forecast {
 	one := q.one()
 	if f.Rate > 0 {
 		f.Wait = q.after(q.Ahead, f.Rate)
-		f.Left = max(q.after(q.Ahead+q.Flops+q.turns(), f.Rate), f.Wait+one)
+		f.Left = max(q.after(q.Ahead+q.Flops+q.turns(), f.Rate), f.Wait+bounded(float64(max(q.Steps, 1))*one.Seconds()))
 	} else {
 		f.Basis = None
 		if q.Unmeasured {

@@ -36,6 +36,11 @@ func TestEstimate(t *testing.T) {
 			forecast.Computers, 0, time.Hour,
 		},
 		{
+			"the steps of a chain follow each other",
+			forecast.Question{Flops: 40 * task, Task: task, Steps: 5, Weight: 1, Ahead: 80 * task, Computers: ten},
+			forecast.Computers, 2 * time.Hour, 7 * time.Hour,
+		},
+		{
 			"one slow computer is not the rule",
 			forecast.Question{Flops: task, Task: task, Weight: 1, Computers: slow},
 			forecast.Computers, 0, time.Hour,
@@ -118,6 +123,21 @@ func TestEstimate(t *testing.T) {
 				t.Errorf("got %+v, want %v, %v, %v", got, tt.basis, tt.wait, tt.left)
 			}
 		})
+	}
+}
+
+func TestSteps(t *testing.T) {
+	var s forecast.Steps[string]
+	for _, tt := range []struct {
+		before, after string
+		want          int
+	}{{"", "", 1}, {"a", "b", 2}, {"a", "c", 2}, {"b", "d", 3}, {"a", "d", 3}, {"e", "f", 3}, {"d", "g", 4}} {
+		if tt.after != "" {
+			s.Add(tt.before, tt.after)
+		}
+		if got := s.Longest(); got != tt.want {
+			t.Errorf("%s before %s: %d steps, want %d", tt.before, tt.after, got, tt.want)
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ type Plan struct {
 	Memory, Disk float64    // bytes that one needs, at most
 	Quorum       int        // results of a workunit that have to agree, at most
 	Target       store.Target
+	Steps        int // tasks that follow each other, at most
 }
 
 // Look asks all that an estimate for a plan depends on. It reads the records of all hosts and all results
@@ -47,7 +48,7 @@ func Look(tx *store.View, p Plan, rules *match.Rules, now time.Time) (Question, 
 }
 
 func look(tx *store.View, p Plan, batch int64, rules *match.Rules, now time.Time) (Question, error) {
-	q := Question{Now: now, Flops: p.Flops, Task: p.Task, Stopped: true, Weight: 1, Share: 1}
+	q := Question{Now: now, Flops: p.Flops, Task: p.Task, Steps: p.Steps, Stopped: true, Weight: 1, Share: 1}
 	apps, err := tx.Apps()
 	if err != nil {
 		return q, err
@@ -104,6 +105,11 @@ func Batch(tx *store.View, batch int64, rules *match.Rules, now time.Time) (Fore
 		return Estimate(Question{Now: now, Weight: 1, Workunits: s.Total}), nil
 	}
 	plan := Plan{Turn: left.Turn, Flops: left.Flops, Task: left.Task, Memory: left.Memory, Disk: left.Disk, Target: left.Target}
+	var steps Steps[int64]
+	if err := tx.Ask(store.Precedences(batch, func(p store.Precedence) { steps.Add(p.Before, p.After) })); err != nil {
+		return Forecast{}, err
+	}
+	plan.Steps = steps.Longest()
 	q, err := look(tx, plan, batch, rules, now)
 	if err == nil && rules.OneResult() {
 		err = tx.Ask(store.TooFewHosts(batch, now.Add(-Window), rules.OneResultPerUserPerWU, func(int64) { q.Few = true }))

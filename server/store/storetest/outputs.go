@@ -18,6 +18,9 @@ func outputs(t *testing.T, s *store.Store) {
 		for _, name := range []string{"first", "second"} {
 			wu := w.Workunit(name)
 			wu.Awaiting = true
+			if name == "second" {
+				wu.Batch = 3
+			}
 			id, err := InsertWorkunit(tx, wu)
 			if err != nil {
 				return err
@@ -37,6 +40,7 @@ func outputs(t *testing.T, s *store.Store) {
 		}
 		return nil
 	})
+	precedences(t, s, w, before, waiting[1])
 	want := func(when string, want ...store.AwaitedOutput) {
 		t.Helper()
 		view(t, s, func(tx *store.View) error {
@@ -108,5 +112,22 @@ func outputs(t *testing.T, s *store.Store) {
 			t.Errorf("it waits for %+v, %v", left, err)
 		}
 		return nil
+	})
+}
+
+// precedences checks for which workunits others of a batch wait.
+func precedences(t *testing.T, s *store.Store, w World, before, second store.Workunit) {
+	t.Helper()
+	third := w.Workunit("third")
+	third.Batch, third.Awaiting, third.Predecessor, third.PredecessorPending = second.Batch, true, second.ID, true
+	third, _ = Add(t, s, third, 0)
+	want := []store.Precedence{{Before: before.ID, After: second.ID}, {Before: before.ID, After: second.ID}, {Before: second.ID, After: third.ID}}
+	view(t, s, func(tx *store.View) error {
+		var got []store.Precedence
+		err := tx.Ask(store.Precedences(second.Batch, func(p store.Precedence) { got = append(got, p) }))
+		if !slices.Equal(got, want) {
+			t.Errorf("in the batch %v wait, want %v", got, want)
+		}
+		return err
 	})
 }
