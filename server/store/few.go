@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	fewHosts = 20     // with more active hosts, a workunit seldom needs results of all
-	mostLeft = 10_000 // unfinished workunits of a batch that are looked at
+	fewHosts = 20   // with more active hosts, a workunit seldom needs results of all
+	mostLeft = 1000 // unfinished workunits of a batch that are looked at
 )
 
 const tooFewHosts = `
