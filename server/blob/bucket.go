@@ -101,8 +101,11 @@ func reach(ctx context.Context, where string) (*Bucket, error) {
 		return nil, fmt.Errorf("file storage %q: %w", where, err)
 	}
 	there, err := client.BucketExists(ctx, u.Host)
-	if err == nil && !there {
+	switch {
+	case err == nil && !there:
 		err = errors.New("the bucket does not exist; create it first")
+	case minio.ToErrorResponse(err).StatusCode == http.StatusForbidden:
+		err = errors.New("access denied; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to keys that may read and write the bucket (the service has them from /etc/starling-server/NAME.env)")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s at %s: %w", u.Host, endpoint, err)
