@@ -91,7 +91,7 @@ func TestAwayAtTheStart(t *testing.T) {
 		_, opened := Open(t.Context(), url, testSchema)
 		_, inspected := Inspect(t.Context(), url, testSchema)
 		for _, err := range []error{opened, inspected} {
-			if text := fmt.Sprint(err); !errors.Is(err, ErrUnreachable) || strings.Count(text, ":1:") != 1 || !strings.Contains(text, "start PostgreSQL, or correct database in server.toml") || strings.Contains(text, "secret") {
+			if text := fmt.Sprint(err); !errors.Is(err, ErrUnreachable) || strings.Count(text, ":1:") != 1 || !strings.Contains(text, "start PostgreSQL, or correct its address in --db or server.toml") || strings.Contains(text, "secret") {
 				t.Errorf("%s: %v", address, err)
 			}
 			if !Unreachable(err) {

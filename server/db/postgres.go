@@ -265,7 +265,7 @@ func away(err error) error {
 	if _, connecting := errors.AsType[*pgconn.ConnectError](err); !ok || !connecting {
 		return err
 	}
-	return fmt.Errorf("%w: start PostgreSQL, or correct database in server.toml (%w)", ErrUnreachable, at)
+	return fmt.Errorf("%w: start PostgreSQL, or correct its address in --db or server.toml (%w)", ErrUnreachable, at)
 }
 
 // causeOf adds the cause to an error of PostgreSQL: the disk of its server, or a name that is taken.
