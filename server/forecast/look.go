@@ -19,13 +19,13 @@ import (
 
 // A Plan is work of one application that a sender considers submitting.
 type Plan struct {
-	Turn         store.Turn // of the last workunit
-	Flops        float64    // operations of all results
-	Task         float64    // operations of one
-	Memory, Disk float64    // bytes that one needs, at most
-	Quorum       int        // results of a workunit that have to agree, at most
-	Target       store.Target
-	Steps        int // tasks that follow each other, at most
+	Turn         store.Turn   // of the last workunit
+	Flops        float64      // operations of all results
+	Task         float64      // operations of one
+	Memory, Disk float64      // bytes that one needs, at most
+	Quorum       int          // results of a workunit that have to agree, at most
+	Target       store.Target // whose computers may have it
+	Steps        int          // tasks that follow each other, at most
 }
 
 // Look asks all that an estimate for a plan depends on. It reads the records of all hosts and all results
@@ -34,15 +34,15 @@ func Look(tx *store.View, p Plan, rules *match.Rules, now time.Time) (Question, 
 	p.Turn.ID = math.MaxInt64
 	q, err := look(tx, p, 0, rules, now)
 	if rules.OneResult() {
-		able := make(map[int64]bool)
-		for i, c := range q.Computers {
-			if rules.OneResultPerUserPerWU {
-				able[c.User] = true
-			} else {
-				able[int64(i)] = true
+		able := len(q.Computers)
+		if rules.OneResultPerUserPerWU {
+			users := make(map[int64]bool)
+			for _, c := range q.Computers {
+				users[c.User] = true
 			}
+			able = len(users)
 		}
-		q.Few = len(able) < p.Quorum
+		q.Few = able < p.Quorum
 	}
 	return q, err
 }
@@ -88,7 +88,8 @@ func look(tx *store.View, p Plan, batch int64, rules *match.Rules, now time.Time
 			q.Others = append(q.Others, Work{Flops: l.Flops, Weight: w})
 		}
 	}
-	return q, q.computers(tx, p, rules.PlanClasses, now)
+	err = q.computers(tx, p, rules.PlanClasses, now)
+	return q, err
 }
 
 // Batch estimates when a batch will be done, all of whose workunits were made.
