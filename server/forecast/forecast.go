@@ -79,9 +79,10 @@ type Forecast struct {
 // maxLeft limits the estimate: more than a hundred years has no meaning.
 const maxLeft = 100 * 365 * 24 * time.Hour
 
-// Estimate answers a question. All work is divided as a liquid: applications that have some get
-// their weights' parts of all computers' speed, and so do the tokens of an application. The last task, and each step of a chain, takes a computer's turnaround, by
-// the median. From ten workunits on that are done, those left take as long as these did.
+// Estimate answers a question. All work is divided as a liquid: applications that have some get their weights'
+// parts of all computers' speed, and so do the tokens of an application. The last task, and each step of a chain,
+// takes a computer's turnaround, by the median. From ten workunits on that are done, those left take as long as
+// these did.
 func Estimate(q Question) Forecast {
 	f := Forecast{Basis: Computers, Computers: len(q.Computers)}
 	for _, c := range q.Computers {
