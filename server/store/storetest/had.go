@@ -44,19 +44,7 @@ func hadResults(t *testing.T, s *store.Store) {
 		if end == nil {
 			continue
 		}
-		Update(t, s, func(tx *store.Tx) error {
-			r := w.sent(results[:1])[0]
-			r.AppVersionID = version
-			if err := tx.Send(r); err != nil {
-				return err
-			}
-			now := r
-			if end(&now); now.ServerState == store.InProgress {
-				return nil
-			}
-			now.ReceivedTime = T0
-			return tx.SaveResult(r, now)
-		})
+		w.sendAndEnd(t, s, results[0], version, end)
 	}
 	ids := make([]int64, 0, len(wu))
 	for _, id := range wu {

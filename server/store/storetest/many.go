@@ -47,6 +47,24 @@ func (w World) sent(list []store.Result) []store.Result {
 	return out
 }
 
+// sendAndEnd sends a result to the world's host with a version. end changes it, or leaves it in progress.
+func (w World) sendAndEnd(t *testing.T, s *store.Store, r store.Result, version int64, end func(*store.Result)) {
+	t.Helper()
+	r = w.sent([]store.Result{r})[0]
+	r.AppVersionID = version
+	Update(t, s, func(tx *store.Tx) error {
+		if err := tx.Send(r); err != nil {
+			return err
+		}
+		now := r
+		if end(&now); now.ServerState == store.InProgress {
+			return nil
+		}
+		now.ReceivedTime = T0
+		return tx.SaveResult(r, now)
+	})
+}
+
 // reported returns the changes that report sent results as successes.
 func reported(list []store.Result) (out []store.ResultChange) {
 	for i, old := range list {

@@ -10,7 +10,7 @@ import (
 // tooFewHosts checks which workunits need results of more computers, or accounts, than are active.
 func tooFewHosts(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
-	var version int64
+	var version, team int64
 	Update(t, s, func(tx *store.Tx) (err error) {
 		if version, err = AddVersion(tx, "linux", store.AppVersion{AppID: w.App.ID, VersionNum: 100, XMLDoc: "-"}); err != nil {
 			return err
@@ -24,7 +24,11 @@ func tooFewHosts(t *testing.T, s *store.Store) {
 				return err
 			}
 		}
-		return nil
+		team, err = tx.InsertTeam(store.Team{CreateTime: T0, Name: "team", UserID: w.User.ID})
+		if err != nil {
+			return err
+		}
+		return store.Change(tx.User, w.User.ID, tx.SaveUser, func(u *store.User) { u.TeamID = team })
 	})
 	ask := func(wu store.Workunit, perUser, want bool) {
 		t.Helper()
@@ -39,7 +43,7 @@ func tooFewHosts(t *testing.T, s *store.Store) {
 	}
 	over := func(outcome store.Outcome, validate store.ValidateState) func(*store.Result) {
 		return func(r *store.Result) {
-			r.ServerState, r.Outcome, r.ValidateState, r.ReceivedTime = store.Over, outcome, validate, T0
+			r.ServerState, r.Outcome, r.ValidateState = store.Over, outcome, validate
 		}
 	}
 	for i, tt := range []struct {
@@ -61,18 +65,7 @@ func tooFewHosts(t *testing.T, s *store.Store) {
 		wu.Batch, wu.MinQuorum, wu.TargetNResults = int64(i+1), tt.quorum, tt.quorum
 		_, results := Add(t, s, wu, 2)
 		if tt.sent != nil {
-			Update(t, s, func(tx *store.Tx) error {
-				r := w.sent(results[:1])[0]
-				r.AppVersionID = version
-				if err := tx.Send(r); err != nil {
-					return err
-				}
-				now := r
-				if tt.sent(&now); now.ServerState == store.InProgress {
-					return nil
-				}
-				return tx.SaveResult(r, now)
-			})
+			w.sendAndEnd(t, s, results[0], version, tt.sent)
 		}
 		ask(wu, false, tt.perHost)
 		ask(wu, true, tt.perUser)
@@ -82,7 +75,8 @@ func tooFewHosts(t *testing.T, s *store.Store) {
 		want   bool
 	}{
 		{store.Target{Type: store.TargetUser, ID: w.User.ID}, false},
-		{store.Target{Type: store.TargetTeam, ID: 9}, true},
+		{store.Target{Type: store.TargetTeam, ID: team}, false},
+		{store.Target{Type: store.TargetTeam, ID: team + 1}, true},
 	} {
 		wu := w.Workunit(fmt.Sprint("for ", tt.target))
 		wu.Batch, wu.Target = int64(100+i), tt.target
