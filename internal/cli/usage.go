@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,6 +72,35 @@ func exclusive(cmd *cobra.Command) (err error) {
 	return err
 }
 
+// missing returns an error that names the flags that the command line lacks. Without it, cobra names them in its
+// own words.
+func missing(cmd *cobra.Command) error {
+	var required []string
+	var err error
+	flags := cmd.Flags()
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[cobra.BashCompOneRequiredFlag] != nil && !f.Changed {
+			required = append(required, "--"+f.Name)
+		}
+		for _, group := range f.Annotations["cobra_annotation_one_required"] {
+			names := strings.Fields(group)
+			if !slices.ContainsFunc(names, flags.Changed) {
+				err = fmt.Errorf("one of --%s is required", strings.Join(names, " and --"))
+			}
+		}
+	})
+	switch {
+	case len(required) == 1:
+		err = fmt.Errorf("%s is required", required[0])
+	case required != nil:
+		err = fmt.Errorf("%s are required", strings.Join(required, " and "))
+	}
+	if err != nil {
+		err = usageError{seeHelp(cmd, err)}
+	}
+	return err
+}
+
 // unknown is the error about a subcommand that does not exist, with the most similar one.
 func unknown(cmd *cobra.Command, word string) error {
 	var names []string
@@ -104,7 +135,7 @@ func Strict(cmd *cobra.Command) {
 		case cmd.HasSubCommands() && len(list) > 0:
 			return usageError{unknown(cmd, list[0])}
 		}
-		return exclusive(cmd)
+		return cmp.Or(exclusive(cmd), missing(cmd))
 	}
 	if cmd.HasSubCommands() && !cmd.Runnable() {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -43,6 +43,37 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// TestMissingFlags expects an error that names all flags that a command line lacks.
+func TestMissingFlags(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                          `--name and --url are required; see: program --help`,
+		"--name x --main f":         `--url is required; see: program --help`,
+		"--name x --url y":          `one of --main and --image is required; see: program --help`,
+		"--name x --url y --main f": "",
+		"--help":                    "",
+	} {
+		cmd := &cobra.Command{Use: "program", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
+		for _, name := range []string{"name", "url", "main", "image"} {
+			cmd.Flags().String(name, "", "")
+		}
+		for _, name := range []string{"name", "url"} {
+			if err := cmd.MarkFlagRequired(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd.MarkFlagsOneRequired("main", "image")
+		cli.Strict(cmd)
+		cmd.SetOut(io.Discard)
+		cmd.SetArgs(strings.Fields(line))
+		switch err := cmd.Execute(); {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", line, err)
+		case want != "" && (err == nil || err.Error() != want || cli.Status(err) != 2):
+			t.Errorf("%s: got %v (exit status %d), want %s", line, err, cli.Status(err), want)
+		}
+	}
+}
+
 // TestFlagValues expects errors that describe a flag's values without a parser's words.
 func TestFlagValues(t *testing.T) {
 	for line, want := range map[string]string{
