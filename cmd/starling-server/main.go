@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"os/user"
@@ -37,7 +38,8 @@ func main() {
 // not use often belongs to the person who typed the command after sudo.
 func explain(err error, u *user.User) string {
 	text := sysfault.Plain(err)
-	if errors.Is(err, fs.ErrPermission) && u != nil && u.Uid != "0" {
+	_, address := errors.AsType[*net.OpError](err)
+	if errors.Is(err, fs.ErrPermission) && !address && u != nil && u.Uid != "0" {
 		text += "\nYou can: give the user " + u.Username + ", as whom this runs, access to it, or put it where that user has access."
 	}
 	return text

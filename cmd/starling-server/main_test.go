@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io/fs"
+	"net"
 	"os/user"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ func TestExplainNamesWhoMayNot(t *testing.T) {
 		{"the server's user", denied, &user.User{Uid: "998", Username: "starling-server"}, true},
 		{"root may all, so that something else forbids it", denied, &user.User{Uid: "0", Username: "root"}, false},
 		{"nobody knows", denied, nil, false},
+		{"an address is no file", &net.OpError{Op: "listen", Net: "tcp", Err: fs.ErrPermission}, &user.User{Uid: "998", Username: "starling-server"}, false},
 		{"another error", fs.ErrNotExist, &user.User{Uid: "998", Username: "starling-server"}, false},
 	} {
 		text := explain(tt.err, tt.user)

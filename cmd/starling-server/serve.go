@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -17,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/internal/sdnotify"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate/console"
 	"github.com/starling-grid/starling/server/project"
@@ -73,19 +76,19 @@ func serve(ctx context.Context, p *project.Project, part server.Part, listen, ad
 	if part.Answers() {
 		at = cmp.Or(listen, p.Config.ListenAddr())
 	}
-	l, err := listenAt(ctx, at)
+	l, err := listenAt(ctx, at, "listen")
 	if err != nil {
 		return err
 	}
 	s := server.New(p, part)
 	s.Console = console.New(p).Handler()
-	if s.Admin, err = listenAt(ctx, cmp.Or(adminListen, p.Config.AdminListen)); err != nil {
+	if s.Admin, err = listenAt(ctx, cmp.Or(adminListen, p.Config.AdminListen), "admin_listen"); err != nil {
 		if l != nil {
 			_ = l.Close()
 		}
 		return err
 	}
-	if s.Redirect, err = listenAt(ctx, p.Config.RedirectListen); err != nil {
+	if s.Redirect, err = listenAt(ctx, p.Config.RedirectListen, "redirect_listen"); err != nil {
 		for _, l := range []net.Listener{l, s.Admin} {
 			if l != nil {
 				_ = l.Close()
@@ -185,10 +188,19 @@ func awaited(ctx context.Context, dir string, log *slog.Logger) (*project.Projec
 	}
 }
 
-// listenAt listens at an address. Without an address it returns nil.
-func listenAt(ctx context.Context, at string) (net.Listener, error) {
+// listenAt listens at an address, which a setting may change. Without an address it returns nil.
+func listenAt(ctx context.Context, at, setting string) (net.Listener, error) {
 	if at == "" {
 		return nil, nil
 	}
-	return new(net.ListenConfig).Listen(ctx, "tcp", at)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
+	switch {
+	case sysfault.Taken(err):
+		err = fmt.Errorf("%w\nYou can: end that program, unless it serves this project already, or choose another address (%s in server.toml).", err, setting)
+	case errors.Is(err, fs.ErrPermission):
+		err = fmt.Errorf("%w\nYou can: choose a port from 1024 on (%s in server.toml), or run the project as the package's service, which may use any.", err, setting)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", setting, err)
+	}
+	return l, err
 }

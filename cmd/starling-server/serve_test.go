@@ -97,7 +97,7 @@ func TestAnswers(t *testing.T) {
 	if err := answers(t.Context(), secure.Listener, true); err != nil {
 		t.Error(err)
 	}
-	deaf, err := listenAt(t.Context(), "127.0.0.1:0")
+	deaf, err := listenAt(t.Context(), "127.0.0.1:0", "listen")
 	must(t, err)
 	for _, tls := range []bool{false, true} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -110,4 +110,17 @@ func TestAnswers(t *testing.T) {
 	if err := answers(t.Context(), deaf, false); err == nil {
 		t.Error("a listener that is closed answers")
 	}
+}
+
+// TestTakenAddress expects the setting that a second process with an address needs.
+func TestTakenAddress(t *testing.T) {
+	first, err := listenAt(t.Context(), "127.0.0.1:0", "listen")
+	must(t, err)
+	at := first.Addr().String()
+	_, err = listenAt(t.Context(), at, "admin_listen")
+	want := at + " is in use by another program\nYou can: end that program, unless it serves this project already, or choose another address (admin_listen in server.toml)."
+	if text := explain(err, nil); text != want {
+		t.Errorf("got %q, want %q", text, want)
+	}
+	must(t, first.Close())
 }

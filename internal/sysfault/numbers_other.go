@@ -11,5 +11,6 @@ var (
 	unreachable = []syscall.Errno{syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.EHOSTDOWN}
 	lost        = []syscall.Errno{syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE}
 	taken       = []syscall.Errno{syscall.EADDRINUSE}
+	foreign     = []syscall.Errno{syscall.EADDRNOTAVAIL}
 	noProcess   = []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM}
 )

@@ -10,5 +10,6 @@ var (
 	unreachable = []syscall.Errno{10050, 10051, 10065} // WSAENETDOWN, WSAENETUNREACH, WSAEHOSTUNREACH
 	lost        = []syscall.Errno{10053, 10054}        // WSAECONNABORTED, WSAECONNRESET
 	taken       = []syscall.Errno{10013, 10048}        // WSAEACCES (if another user has the address), WSAEADDRINUSE
+	foreign     = []syscall.Errno{10049}               // WSAEADDRNOTAVAIL
 	noProcess   = []syscall.Errno{8, 14, 1455, 1816}   // ERROR_NOT_ENOUGH_MEMORY, ERROR_OUTOFMEMORY, ERROR_COMMITMENT_LIMIT, ERROR_NOT_ENOUGH_QUOTA
 )

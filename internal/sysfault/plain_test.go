@@ -56,6 +56,10 @@ func TestPlain(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
+	_, portless := net.Listen("tcp", "127.0.0.1")
+	_, large := net.Listen("tcp", "127.0.0.1:99999")
+	_, foreign := net.Listen("tcp", "192.0.2.7:8000") // an address for documentation
+	closed := &net.OpError{Op: "listen", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}, Err: os.NewSyscallError("bind", fs.ErrPermission)}
 	resp, refused := http.Get("http://" + address)
 	if refused == nil {
 		_ = resp.Body.Close()
@@ -76,6 +80,10 @@ func TestPlain(t *testing.T) {
 		{atomicfile.Write(filepath.Join(missing, "x"), nil, 0o600), "the folder " + missing + " does not exist"},
 		{&fs.PathError{Op: "mkdir", Path: "slots/0", Err: fs.ErrPermission}, "no permission to use slots/0"},
 		{taken, address + " is in use by another program"},
+		{portless, "the address 127.0.0.1 lacks a port"},
+		{large, "99999 is not a port"},
+		{foreign, "192.0.2.7:8000 is not an address of this computer"},
+		{closed, "no permission to listen at 127.0.0.1:80"},
 		{refused, `Get "http://` + address + `": ` + address + " refuses connections"},
 		{fmt.Errorf("cannot reach x: %w", unknown), "cannot reach x: the name x.example cannot be resolved"},
 	} {
