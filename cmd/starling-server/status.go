@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -61,13 +62,22 @@ has changed, until it is interrupted or, with --wait as well, all work is done.`
 				st.Disk = operate.CheckFolders(p)
 				return show(st)
 			}
-			return followStatus(ctx, func(ctx context.Context) (projectStatus, error) { return takeStatus(ctx, p, list) },
+			noted := false
+			err := followStatus(ctx, func(ctx context.Context) (projectStatus, error) { return takeStatus(ctx, p, list) },
 				func(st projectStatus) (done bool, err error) {
-					if done = wait && st.Done; watch || done {
+					switch done = wait && st.Done; {
+					case watch, done:
 						err = show(st)
+					case st.Workunits.Total == 0 && !noted:
+						noted = true
+						fmt.Fprintln(os.Stderr, "The project has no workunits yet. This waits until there are some, and all are done.")
 					}
 					return done, err
 				})
+			if watch && !wait && ctx.Err() != nil {
+				return nil // that ends it
+			}
+			return err
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

@@ -1,6 +1,7 @@
 package sysfault
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net"
@@ -61,9 +62,15 @@ func each(err error, found func(e error, words string)) {
 	}
 }
 
-// inWords describes an error of the system about a file or an address. It returns "" for other
-// errors, and where it has no better words.
+// inWords describes an error of the system about a file or an address, or the end of a context. It returns ""
+// for other errors, and where it has no better words.
 func inWords(err error) string {
+	switch err { //nolint:errorlint // see each
+	case context.Canceled:
+		return "interrupted"
+	case context.DeadlineExceeded:
+		return "it took too long"
+	}
 	switch e := err.(type) { //nolint:errorlint // see each
 	case *fs.PathError:
 		if e.Op == "write" && errors.Is(err, fs.ErrNotExist) {

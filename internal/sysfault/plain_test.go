@@ -1,6 +1,7 @@
 package sysfault_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -80,6 +81,8 @@ func TestPlain(t *testing.T) {
 		{atomicfile.Write(filepath.Join(missing, "x"), nil, 0o600), "the folder " + missing + " does not exist"},
 		{&fs.PathError{Op: "mkdir", Path: "slots/0", Err: fs.ErrPermission}, "no permission to use slots/0"},
 		{taken, address + " is in use by another program"},
+		{fmt.Errorf("status: %w", context.Canceled), "status: interrupted"},
+		{context.DeadlineExceeded, "it took too long"},
 		{portless, "the address 127.0.0.1 lacks a port"},
 		{large, "99999 is not a port"},
 		{foreign, "192.0.2.7:8000 is not an address of this computer"},
