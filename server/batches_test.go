@@ -36,7 +36,8 @@ func TestSubmittersPages(t *testing.T) {
 	form.Set("lines", "\r\n")
 	v.wants(422, "The batch has no jobs")(v.do("POST", "batches", form))
 	form["lines"] = lines
-	v.wants(200, "<h1>Batch run-1</h1>", "Estimate: ", "Cancel the unfinished jobs")(v.do("POST", "batches", form))
+	v.wants(200, "<h1>Batch run-1</h1>", "Estimate: end unknown: no computer", "Cancel the unfinished jobs")(v.do("POST", "batches", form))
+	v.wants(200, "Schätzung: Ende unbekannt: In den letzten 7 Tagen")(v.do("GET", "batches/1", nil, "Accept-Language", "de"))
 	w.step()
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
 	c.compute(c.fetch())

@@ -116,7 +116,7 @@ func (a *API) estimate(c *call, b store.APIBatch) (any, error) {
 
 // tell adds a forecast to an answer.
 func tell(e *wire.Estimate, f forecast.Forecast, now time.Time) {
-	e.Computers, e.Rate, e.Basis, e.Text, e.Wait = f.Computers, f.Rate, string(f.Basis), f.Text(), f.Wait.Round(time.Second).Seconds()
+	e.Computers, e.Rate, e.Basis, e.Text, e.Wait = f.Computers, f.Rate, string(f.Basis), f.Text().String(), f.Wait.Round(time.Second).Seconds()
 	if f.Known() {
 		left := f.Left.Round(time.Second)
 		seconds := left.Seconds()

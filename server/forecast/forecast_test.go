@@ -176,7 +176,7 @@ func TestAForecastInWords(t *testing.T) {
 		2: "done in about 9 s, without other work for the 2 computers active lately",
 	} {
 		f := forecast.Forecast{Basis: forecast.Computers, Left: 9 * time.Second, Computers: computers}
-		if got := f.Text(); got != want {
+		if got := f.Text().String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

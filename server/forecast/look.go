@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -247,20 +246,21 @@ func flops(benchmark float64) float64 {
 func (f Forecast) Known() bool { return f.Basis == Computers || f.Basis == Pace }
 
 // Text is a forecast in a sentence.
-func (f Forecast) Text() string {
+func (f Forecast) Text() words.Text {
 	switch {
 	case f.Basis == Stopped:
-		return "end unknown: the application is stopped; app start sends its work again"
+		return words.T("end unknown: the application is stopped until the project's operator starts it again (app start)")
 	case f.Basis == None:
-		return "end unknown: no computer that can compute it was active in the last 7 days"
+		return words.T("end unknown: no computer that can compute it was active in the last 7 days")
 	case f.Basis == Unmeasured:
-		return "end unknown: it needs a GPU, and no computer active in the last 7 days has finished a task of it"
+		return words.T("end unknown: it needs a GPU, and no computer active in the last 7 days has finished a task of it")
 	case f.Basis == Few:
-		return "end unknown: a workunit needs results of more different computers, or volunteers, than were active in the last 7 days"
+		return words.T("end unknown: a workunit needs results of more different computers, or volunteers, than were active in the last 7 days")
 	case f.Left <= 0:
-		return "done"
+		return words.T("done")
 	case f.Basis == Pace:
-		return "done in about " + words.Span(f.Left) + " at its pace so far"
+		return words.T("done in about {span} at its pace so far", "span", words.Span(f.Left))
 	}
-	return fmt.Sprintf("done in about %s, without other work for the %s active lately", words.Span(f.Left), words.Count(f.Computers, "computer"))
+	return words.Plural(f.Computers, "done in about {span}, without other work for the {n} computer active lately",
+		"done in about {span}, without other work for the {n} computers active lately", "span", words.Span(f.Left))
 }

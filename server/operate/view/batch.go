@@ -84,7 +84,7 @@ func BatchBy(tx *store.View, id int64, rules *match.Rules, now time.Time) (b Bat
 	b.CreateTime = UTC(b.CreateTime)
 	b.Fraction = float64(b.Total-b.Unfinished) / float64(b.Total)
 	f, err := forecast.Batch(tx, id, rules, now)
-	b.Estimate = Estimate{Text: f.Text(), Basis: string(f.Basis), Computers: f.Computers, Rate: f.Rate}
+	b.Estimate = Estimate{Text: f.Text().String(), Basis: string(f.Basis), Computers: f.Computers, Rate: f.Rate}
 	if f.Known() {
 		b.Estimate.End = now.Add(f.Left).UTC().Truncate(time.Second)
 	}

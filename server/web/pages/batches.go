@@ -9,11 +9,13 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/api/client"
 	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/forecast"
 )
 
 // tokenCookie has the token of a submitter who is logged in, until the browser is closed. The pages
@@ -101,7 +103,11 @@ func (p *Pages) batch(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		data["Title"], data["Batch"], data["Percent"] = words.T("Batch {name}", "name", b.Name), b, fmt.Sprintf("%.0f", 100*b.Fraction)
 		if e, err := c.Estimate(r.Context(), id); err == nil && b.Unfinished > 0 {
-			data["Estimate"] = e.Text
+			f := forecast.Forecast{Basis: forecast.Basis(e.Basis), Computers: e.Computers}
+			if e.Seconds != nil {
+				f.Left = time.Duration(*e.Seconds) * time.Second
+			}
+			data["Estimate"] = f.Text()
 		}
 		if b.Held != "" {
 			if t, err := c.Limits(r.Context()); err == nil {

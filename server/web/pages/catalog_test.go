@@ -17,7 +17,7 @@ import (
 )
 
 // folders have the texts of the site, in Go.
-var folders = []string{".", "../account", "../articles", "../counts", "../../allowance", "../../api", "../../badge", "../../unsendable", "../../workgen"}
+var folders = []string{".", "../account", "../articles", "../counts", "../../allowance", "../../api", "../../badge", "../../forecast", "../../unsendable", "../../workgen"}
 
 var (
 	action  = regexp.MustCompile(`\{\{.*?\}\}`)
