@@ -60,7 +60,7 @@ func newCluster(t *testing.T, database string) *cluster {
 	c.must(err)
 	t.Cleanup(func() { _ = c.p.Close() })
 	program := filepath.Join(t.TempDir(), "program")
-	c.must(os.WriteFile(program, []byte("x"), 0o600))
+	c.must(os.WriteFile(program, []byte("#!/bin/sh\n"), 0o600))
 	c.must(operate.AddApp(ctx, c.p, operate.NewApp{Name: "a", Validator: "bitwise", Assimilator: "exec:tee -a taken"}, now))
 	c.must(operate.AddVersion(ctx, c.p, operate.NewVersion{App: "a", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: program}, now))
 	return c

@@ -155,6 +155,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 		"another architecture":   {"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xf3\x00\x01\x00\x00\x00", "not a program for this kind of computer"},
 		"not a program":          {"hello\n", "not a program for this kind of computer"},
 		"interpreter is missing": {"#!/no/such/interpreter -u\n", "not installed: /no/such/interpreter"},
+		"lines of Windows":       {"#!/bin/sh\r\necho\r\n", "not a program for this kind of computer: its lines end as on Windows"},
 		"empty":                  {"", "not a program for this kind of computer"},
 	} {
 		t.Run(name, func(t *testing.T) {

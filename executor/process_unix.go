@@ -90,7 +90,7 @@ func startError(err error, project *os.Root, program string) error {
 	case errors.Is(err, unix.ENOEXEC):
 		err = fmt.Errorf("%w: %w", err, ErrForeign)
 	case errors.Is(err, unix.ENOENT): // the file itself exists
-		err = fmt.Errorf("%w: %w", err, &MissingError{interpreter(project, program)})
+		err = fmt.Errorf("%w: %w", err, notFound(project, program))
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		err = fmt.Errorf("%w: %w", err, ErrForbidden)
 	case errors.Is(err, unix.EISDIR), errors.Is(err, unix.E2BIG), errors.Is(err, unix.EINVAL):

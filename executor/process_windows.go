@@ -45,7 +45,7 @@ func startError(err error, project *os.Root, program string) error {
 	case errors.Is(err, windows.ERROR_BAD_EXE_FORMAT), errors.Is(err, windows.ERROR_EXE_MACHINE_TYPE_MISMATCH):
 		return fmt.Errorf("%w: %w: %w", ErrUnusable, err, ErrForeign)
 	case errors.Is(err, windows.ERROR_FILE_NOT_FOUND):
-		return fmt.Errorf("%w: %w: %w", ErrUnusable, err, &MissingError{interpreter(project, program)})
+		return fmt.Errorf("%w: %w: %w", ErrUnusable, err, notFound(project, program))
 	}
 	return err
 }

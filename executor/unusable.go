@@ -2,12 +2,14 @@ package executor
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"runtime"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/script"
 )
 
 // Reasons why the system will never start a program. They are reported together with ErrUnusable.
@@ -27,27 +29,23 @@ func (e *MissingError) Error() string {
 	return "the interpreter that it names is not installed: " + e.Interpreter
 }
 
-// interpreter returns the interpreter in the first line of a project's script, if it is not
-// installed. Otherwise it returns "".
-func interpreter(project *os.Root, program string) string {
-	const longest = 256 // maximum length of such a line, as on Linux
+// notFound returns the reason why the system does not find a program whose file exists.
+func notFound(project *os.Root, program string) error {
 	f, err := foreigndir.Open(project, program)
 	if err != nil {
-		return ""
+		return &MissingError{}
 	}
 	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, longest))
+	head, err := io.ReadAll(io.LimitReader(f, script.Longest))
 	if err != nil {
-		return ""
+		return &MissingError{}
 	}
-	line, _, _ := strings.Cut(string(head), "\n")
-	rest, script := strings.CutPrefix(line, "#!")
-	words := strings.Fields(rest)
-	if !script || len(words) == 0 || !filepath.IsAbs(words[0]) {
-		return ""
+	if runtime.GOOS != "windows" && script.ForWindows(head) {
+		return fmt.Errorf("%w: its lines end as on Windows", ErrForeign)
 	}
-	if _, err := os.Stat(words[0]); err == nil {
-		return ""
+	name := script.Interpreter(head)
+	if _, err := os.Stat(name); err == nil || !filepath.IsAbs(name) {
+		return &MissingError{}
 	}
-	return words[0]
+	return &MissingError{name}
 }

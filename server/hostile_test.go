@@ -133,7 +133,7 @@ func TestUnsuitableHostsEndNoWork(t *testing.T) {
 			b := besiege(t, tt.settings...)
 			if tt.platform != "" {
 				b.must(operate.AddVersion(t.Context(), b.p, operate.NewVersion{
-					App: "upper", Platform: tt.platform, Number: "2.00", Main: b.file("upper", "program"), MinCore: "99.0",
+					App: "upper", Platform: tt.platform, Number: "2.00", Main: b.file("upper", "#!/bin/sh\n"), MinCore: "99.0",
 				}, b.now()))
 			}
 			for i := range 3 {

@@ -29,7 +29,7 @@ func (w *world) imageVersion(number, program string, more ...testimage.Entry) op
 	m, err := image.Open(w.t.Context(), path, "x86_64-pc-linux-gnu")
 	w.must(err)
 	w.t.Cleanup(m.Close)
-	return operate.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: number, Image: m, Plain: true, Wrapper: w.file("starling-wrap", "wrapper")}
+	return operate.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: number, Image: m, Plain: true, Wrapper: w.file("starling-wrap", "#!/bin/sh\n")}
 }
 
 // An image's layers are signed files, which later versions share, and only agents that announce its
@@ -86,7 +86,7 @@ func TestImageVersions(t *testing.T) {
 			if ref.CopyFile {
 				t.Error("the description is a copy, so the wrapper does not trust it")
 			}
-		case ref.MainProgram && content != "wrapper":
+		case ref.MainProgram && content != "#!/bin/sh\n":
 			t.Errorf("the main program is %q", content)
 		}
 	}

@@ -89,7 +89,7 @@ func TestVersions(t *testing.T) {
 	elf := "\x7fELF" + strings.Repeat("\x00", 14) + "\x3e\x00"                     // a program for Linux on x86_64
 	pe := "MZ" + strings.Repeat("\x00", 58) + "\x40\x00\x00\x00PE\x00\x00\x64\xaa" // for Windows on ARM
 	macho := "\xcf\xfa\xed\xfe\x0c\x00\x00\x01" + strings.Repeat("\x00", 24)       // for macOS on ARM
-	good := operate.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.01", Main: w.file("x", "y")}
+	good := operate.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.01", Main: w.file("x", "#!/bin/sh\n")}
 	for _, tt := range []struct {
 		name   string
 		change func(v *operate.NewVersion)
@@ -102,6 +102,8 @@ func TestVersions(t *testing.T) {
 		{"a strange platform", func(v *operate.NewVersion) { v.Platform = "../x" }, "want a name such as"},
 		{"no program", func(v *operate.NewVersion) { v.Main = "/nowhere" }, "nowhere"},
 		{"an empty program", func(v *operate.NewVersion) { v.Main = w.file("e", "") }, "is empty"},
+		{"a script of Windows", func(v *operate.NewVersion) { v.Main = w.file("crlf", "#!/bin/sh\r\necho\r\n") }, "crlf is a script whose lines end as on Windows"},
+		{"a script without its first line", func(v *operate.NewVersion) { v.Main = w.file("bare", "import sys\n") }, "start it with a line such as #!/bin/sh"},
 		{"a program for another system", func(v *operate.NewVersion) { v.Platform = "windows_x86_64"; v.Main = w.file("elf", elf) }, "is a program for linux, not for"},
 		{"a program for another processor", func(v *operate.NewVersion) { v.Platform = "aarch64-unknown-linux-gnu"; v.Main = w.file("elf", elf) }, "is a program for x86_64 processors"},
 		{"a program for another Windows", func(v *operate.NewVersion) { v.Platform = "windows_x86_64"; v.Main = w.file("pe", pe) }, "is a program for aarch64 processors"},
@@ -120,7 +122,7 @@ func TestVersions(t *testing.T) {
 		})
 	}
 	plain := good
-	plain.Plain, plain.Wrapper = true, w.file("starling-wrap", "wrapper")
+	plain.Plain, plain.Wrapper = true, w.file("starling-wrap", "#!/bin/sh\n")
 	plain.Files = []workgen.Given{{Path: w.file("data", "d"), Logical: "table"}}
 	w.must(operate.AddVersion(t.Context(), w.p, plain, w.now()))
 	w.create(workgen.Params{Name: "wu"}, "hello")

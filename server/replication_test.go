@@ -20,7 +20,7 @@ func TestAdaptiveReplication(t *testing.T) {
 	w := newWorld(t)
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "numeric:0.1", Assimilator: "copy", TargetNResults: 2}, w.now()))
 	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
-		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "program"),
+		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "#!/bin/sh\n"),
 	}, w.now()))
 	w.create(workgen.Params{Name: "wu"}, "hello 1.5")
 	a := &client{w: w, key: w.user("a@example.org"), name: "a"}
@@ -110,7 +110,7 @@ func TestNobodySuitsThePlanClass(t *testing.T) {
 	w := newWorld(t, "# [plan_class.mt]", "[plan_class.mt]\nmin_ncpus = 2\n# [plan_class.mt]")
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy"}, w.now()))
 	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
-		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", PlanClass: "mt", Main: w.file("upper", "program"),
+		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", PlanClass: "mt", Main: w.file("upper", "#!/bin/sh\n"),
 	}, w.now()))
 	w.create(workgen.Params{Name: "wu"}, "hello")
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}

@@ -56,7 +56,7 @@ func TestTrickles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "handled")
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy", Trickle: fmt.Sprintf("exec:'%s' %s '%s'", exe, handleTrickle, dir)}, w.now()))
 	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
-		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "program"),
+		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "#!/bin/sh\n"),
 	}, w.now()))
 	w.create(workgen.Params{Name: "wu"}, "hello")
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}

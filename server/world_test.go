@@ -203,7 +203,7 @@ func (w *world) setUp() {
 func (w *world) version(number string) {
 	w.t.Helper()
 	w.must(operate.AddVersion(w.t.Context(), w.p, operate.NewVersion{
-		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: number, Main: w.file("upper", "program"),
+		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: number, Main: w.file("upper", "#!/bin/sh\n"),
 	}, w.now()))
 }
 

@@ -196,9 +196,9 @@ func listenAt(ctx context.Context, at, setting string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
 	switch {
 	case sysfault.Taken(err):
-		err = fmt.Errorf("%w\nYou can: end that program, unless it serves this project already, or choose another address (%s in server.toml).", err, setting)
+		err = fmt.Errorf("%w\nYou can: end that program, unless it serves this project already, or choose another address (%s in server.toml)", err, setting)
 	case errors.Is(err, fs.ErrPermission):
-		err = fmt.Errorf("%w\nYou can: choose a port from 1024 on (%s in server.toml), or run the project as the package's service, which may use any.", err, setting)
+		err = fmt.Errorf("%w\nYou can: choose a port from 1024 on (%s in server.toml), or run the project as the package's service, which may use any", err, setting)
 	case err != nil:
 		err = fmt.Errorf("%s: %w", setting, err)
 	}

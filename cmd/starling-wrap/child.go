@@ -1,13 +1,18 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/starling-grid/starling/boincapi"
+	"github.com/starling-grid/starling/internal/script"
 )
 
 // A child is a program that was started.
@@ -15,6 +20,27 @@ type child struct {
 	cmd    *exec.Cmd
 	exited chan struct{} // closed at its end
 	cpu    time.Duration // highest value seen, since a process takes its time with it (guarded by the crew)
+}
+
+// whyNot returns the reason why a program was not started, if its file has one that err does not name.
+func whyNot(program string, err error) error {
+	if errors.Is(err, syscall.ENOEXEC) {
+		return errors.New("it is not a program for this kind of computer, nor a script with an interpreter in its first line, such as #!/bin/sh")
+	}
+	f, opened := os.Open(program)
+	if !errors.Is(err, fs.ErrNotExist) || opened != nil {
+		return err
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, script.Longest)) // empty if it cannot be read
+	switch name := script.Interpreter(head); {
+	case script.ForWindows(head):
+		return errors.New("its lines end as on Windows, so that its interpreter is not found")
+	case name == "":
+		return errors.New("the loader that it names, a part of the C library, is not on this computer")
+	default:
+		return fmt.Errorf("its interpreter %s is not on this computer", name)
+	}
 }
 
 // A crew is the programs that the wrapper has started. They are all paused and ended together. Its
@@ -69,7 +95,7 @@ func (c *crew) start(app *boincapi.App, st step) (*child, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("%s cannot be started: %w", st.application, err)
+		return nil, fmt.Errorf("%s cannot be started: %w", st.application, whyNot(program, err))
 	}
 	k := &child{cmd: cmd, exited: make(chan struct{})}
 	c.children = append(c.children, k)

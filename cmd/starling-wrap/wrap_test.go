@@ -173,6 +173,28 @@ func TestProgramIsMissing(t *testing.T) {
 	}
 }
 
+// TestProgramThatCannotStart expects a project's operator to find the reason in the task's output.
+func TestProgramThatCannotStart(t *testing.T) {
+	elf, err := os.ReadFile("/bin/sh")
+	must(t, err)
+	for content, want := range map[string]string{
+		"#!/bin/sh\r\necho\r\n":       "its lines end as on Windows",
+		"#!/no/such/interpreter -u\n": "its interpreter /no/such/interpreter is not on this computer",
+		"echo\n":                      "nor a script with an interpreter in its first line",
+		strings.Replace(string(elf), "/lib64/ld-", "/lib64/no-", 1): "the loader that it names, a part of the C library, is not on this computer",
+	} {
+		if strings.HasPrefix(content, "\x7fELF") && content == string(elf) {
+			continue // its loader has another name
+		}
+		k := newTask(t, "")
+		k.write("program_1", content)
+		k.start()
+		if got := k.wait(); got != exitChildFailed || !strings.Contains(k.read("stderr.txt"), want) {
+			t.Errorf("status %d, want %q: %s", got, want, k.read("stderr.txt"))
+		}
+	}
+}
+
 func TestCopyOfTheProgram(t *testing.T) {
 	k := newTask(t, "")
 	k.write(programName, "#!/bin/sh\necho copy\n")

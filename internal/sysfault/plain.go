@@ -119,10 +119,8 @@ func ofAddress(e *net.OpError) string {
 	name, unknown := errors.AsType[*net.DNSError](e.Err)
 	misspelt, bad := errors.AsType[*net.AddrError](e.Err)
 	switch {
-	case bad && strings.HasPrefix(misspelt.Err, "missing port"):
-		return "the address " + misspelt.Addr + " lacks a port"
-	case bad && misspelt.Err == "invalid port":
-		return misspelt.Addr + " is not a port"
+	case bad:
+		return misspelt.Addr + ": " + misspelt.Err
 	case e.Op == "listen" && errors.Is(e, fs.ErrPermission):
 		return "no permission to listen at " + where
 	case e.Op == "listen" && is(e, foreign):

@@ -7,6 +7,10 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/starling-grid/starling/internal/script"
 )
 
 // A program is the system and the processor of a program file, as in its header ("": any).
@@ -47,6 +51,14 @@ func fits(path, platform string) error {
 	if err != nil {
 		return err
 	}
+	if unix(platform) {
+		switch {
+		case script.ForWindows(head):
+			return fmt.Errorf("%s is a script whose lines end as on Windows, so that %s does not find its interpreter; convert it, for example with dos2unix", path, platform)
+		case isText(head) && script.Interpreter(head) == "":
+			return fmt.Errorf("%s is a text without an interpreter, so that %s cannot start it; if it is a script, start it with a line such as #!/bin/sh", path, platform)
+		}
+	}
 	p := programOf(head)
 	for _, system := range []string{"linux", "windows", "apple"} {
 		if p.system != "" && p.system != system && strings.Contains(platform, system) {
@@ -60,6 +72,16 @@ func fits(path, platform string) error {
 		}
 	}
 	return nil
+}
+
+// unix reports whether a platform starts scripts by their first line.
+func unix(platform string) bool {
+	return strings.Contains(platform, "linux") || strings.Contains(platform, "apple") || strings.Contains(platform, "BSD")
+}
+
+// isText reports whether a file that starts with head is a text, such as a script.
+func isText(head []byte) bool {
+	return len(head) > 0 && !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && !unicode.IsSpace(r) || r == utf8.RuneError })
 }
 
 // processor returns the processor that is part of a platform's name, or "".

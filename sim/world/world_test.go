@@ -241,7 +241,7 @@ func (w *world) found() bool {
 	program := filepath.Join(w.dir, "program")
 	platform, _ := hostinfo.Platform()
 	err = errors.Join(
-		os.WriteFile(program, []byte("program"), 0o700),
+		os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700),
 		operate.AddApp(w.ctx, w.p, operate.NewApp{Name: appName, Validator: "bitwise", Assimilator: "copy"}, time.Now()),
 		operate.AddVersion(w.ctx, w.p, operate.NewVersion{App: appName, Platform: platform, Number: "1.00", Main: program}, time.Now()),
 	)
