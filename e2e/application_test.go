@@ -40,7 +40,7 @@ func TestBOINCApplications(t *testing.T) {
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	text := filepath.Join(t.TempDir(), "text")
-	must(t, os.WriteFile(text, []byte("this is no program\n"), 0o600))
+	must(t, os.WriteFile(text, []byte("this is no program\x00"), 0o600))
 	// The name of each is also the argument that selects its behavior.
 	addApp(t, ctx, p, "trickle", exe, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "chatter", exe, "--rsc-fpops-bound", "1e15", "--rsc-disk-bound", "5e6")

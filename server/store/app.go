@@ -1,9 +1,12 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/nearest"
 	"github.com/starling-grid/starling/server/db"
 )
 
@@ -78,13 +81,36 @@ func (t *View) Apps() ([]App, error) { return all(t, appColumns.Scan, allApps) }
 
 var appByName = `SELECT ` + appColumns.List() + ` FROM app WHERE name = $1`
 
-// AppByName returns an application, or ErrNotFound.
+// AppByName returns an application, or ErrNotFound with the names that it may have been taken for.
 func (t *View) AppByName(name string) (App, error) {
 	a, err := one(t, appColumns.Scan, appByName, name)
+	if errors.Is(err, ErrNotFound) {
+		err = t.unknownApp(name, err)
+	}
 	if err != nil {
 		return a, fmt.Errorf("app %s: %w", name, err)
 	}
 	return a, nil
+}
+
+// unknownApp adds to err the application that was probably meant, or else the first ones.
+func (t *View) unknownApp(name string, err error) error {
+	const named = 8
+	apps, failed := t.Apps()
+	if failed != nil {
+		return failed
+	}
+	var names []string
+	for _, a := range apps {
+		names = append(names, a.Name)
+	}
+	switch best := nearest.Word(name, names); {
+	case best != "":
+		return fmt.Errorf("%w; did you mean %s?", err, best)
+	case len(names) == 0:
+		return fmt.Errorf("%w; the project has no applications yet", err)
+	}
+	return fmt.Errorf("%w; the project has %s", err, strings.Join(names[:min(len(names), named)], ", "))
 }
 
 var (
