@@ -39,8 +39,8 @@ func programOf(head []byte) program {
 	return program{}
 }
 
-// fits returns an error if the file at path is a program for another system or processor than the
-// platform's.
+// fits returns an error if computers of the platform cannot start the file at path: it is a program for another
+// system or processor, or a script that no interpreter is found for.
 func fits(path, platform string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,13 +51,8 @@ func fits(path, platform string) error {
 	if err != nil {
 		return err
 	}
-	if unix(platform) {
-		switch {
-		case script.ForWindows(head):
-			return fmt.Errorf("%s is a script whose lines end as on Windows, so that %s does not find its interpreter; convert it, for example with dos2unix", path, platform)
-		case isText(head) && script.Interpreter(head) == "":
-			return fmt.Errorf("%s is a text without an interpreter, so that %s cannot start it; if it is a script, start it with a line such as #!/bin/sh", path, platform)
-		}
+	if problem, cure := ofScript(head); problem != "" && unix(platform) {
+		return fmt.Errorf("%s %s, so that %s cannot start it; %s", path, problem, platform, cure)
 	}
 	p := programOf(head)
 	for _, system := range []string{"linux", "windows", "apple"} {
@@ -72,6 +67,20 @@ func fits(path, platform string) error {
 		}
 	}
 	return nil
+}
+
+// ofScript returns the reason why Unix systems do not find the interpreter of a text, and what to do. Both are
+// empty for other files.
+func ofScript(head []byte) (problem, cure string) {
+	switch {
+	case script.ForWindows(head):
+		return "is a script whose lines end as on Windows", "convert it, for example with dos2unix"
+	case bytes.HasPrefix(head, []byte("\ufeff#!")):
+		return "is a script with a byte order mark before its interpreter", "save it without one"
+	case isText(head) && script.Interpreter(head) == "":
+		return "is a text without an interpreter", "if it is a script, its first line names one, such as #!/bin/sh"
+	}
+	return "", ""
 }
 
 // unix reports whether a platform starts scripts by their first line.
