@@ -44,7 +44,7 @@ func playLoad(t *testing.T, upload bool) {
 	defer srv.Close()
 	w.setUp() // for Linux
 	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
-		App: "upper", Platform: "windows_x86_64", Number: "2.00", Main: w.file("upper.exe", "program"),
+		App: "upper", Platform: "windows_x86_64", Number: "2.00", Main: w.file("upper.exe", "MZ\x00"),
 	}, w.now()))
 	g, err := operate.Generator(t.Context(), w.p, "upper", w.now())
 	w.must(err)

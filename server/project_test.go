@@ -103,6 +103,7 @@ func TestVersions(t *testing.T) {
 		{"no program", func(v *operate.NewVersion) { v.Main = "/nowhere" }, "nowhere"},
 		{"an empty program", func(v *operate.NewVersion) { v.Main = w.file("e", "") }, "is empty"},
 		{"a script of Windows", func(v *operate.NewVersion) { v.Main = w.file("crlf", "#!/bin/sh\r\necho\r\n") }, "crlf is a script whose lines end as on Windows"},
+		{"a script for Windows", func(v *operate.NewVersion) { v.Platform = "windows_x86_64"; v.Main = w.file("run.py", "import sys\n") }, "run.py is a text, so that windows_x86_64 cannot start it; publish a program, or a .bat"},
 		{"a script with a byte order mark", func(v *operate.NewVersion) { v.Main = w.file("bom", "\ufeff#!/bin/sh\n") }, "bom is a script with a byte order mark"},
 		{"a script without its first line", func(v *operate.NewVersion) { v.Main = w.file("bare", "import sys\n") }, "its first line names one, such as #!/bin/sh"},
 		{"a program for another system", func(v *operate.NewVersion) { v.Platform = "windows_x86_64"; v.Main = w.file("elf", elf) }, "is a program for linux, not for"},

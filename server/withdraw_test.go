@@ -123,7 +123,7 @@ func TestAllVersionsAreWithdrawn(t *testing.T) {
 	w.create(workgen.Params{Name: "wu"}, "hello")
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "other", Validator: "bitwise", Assimilator: "copy"}, w.now()))
 	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
-		App: "other", Platform: "windows_x86_64", Number: "1.00", Main: w.file("other", "program"),
+		App: "other", Platform: "windows_x86_64", Number: "1.00", Main: w.file("other", "MZ\x00"),
 	}, w.now()))
 	if _, err := operate.Deprecate(t.Context(), w.p, operate.VersionSpec{App: "upper", Number: "1.00"}, true, w.now()); err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestAnApplicationIsStopped(t *testing.T) {
 	}
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "other", Validator: "bitwise", Assimilator: "copy"}, w.now()))
 	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
-		App: "other", Platform: "windows_x86_64", Number: "1.00", Main: w.file("other", "program"),
+		App: "other", Platform: "windows_x86_64", Number: "1.00", Main: w.file("other", "MZ\x00"),
 	}, w.now()))
 	b := &client{w: w, key: w.user("b@example.org"), name: "b"}
 	reply := b.fetch()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,7 +52,7 @@ func fits(path, platform string) error {
 	if err != nil {
 		return err
 	}
-	if problem, cure := ofScript(head); problem != "" && unix(platform) {
+	if problem, cure := ofText(head, strings.ToLower(filepath.Ext(path)), platform); problem != "" {
 		return fmt.Errorf("%s %s, so that %s cannot start it; %s", path, problem, platform, cure)
 	}
 	p := programOf(head)
@@ -69,10 +70,15 @@ func fits(path, platform string) error {
 	return nil
 }
 
-// ofScript returns the reason why Unix systems do not find the interpreter of a text, and what to do. Both are
-// empty for other files.
-func ofScript(head []byte) (problem, cure string) {
+// ofText returns the reason why a platform cannot start a text with an extension, and what to do. Both are empty for
+// scripts that it can start, for other files and for other platforms.
+func ofText(head []byte, ext, platform string) (problem, cure string) {
 	switch {
+	case strings.Contains(platform, "windows"):
+		if isText(head) && ext != ".bat" && ext != ".cmd" {
+			return "is a text", "publish a program, or a .bat or .cmd file"
+		}
+	case !unix(platform):
 	case script.ForWindows(head):
 		return "is a script whose lines end as on Windows", "convert it, for example with dos2unix"
 	case bytes.HasPrefix(head, []byte("\ufeff#!")):
