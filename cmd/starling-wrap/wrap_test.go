@@ -175,7 +175,7 @@ func TestProgramIsMissing(t *testing.T) {
 
 // TestProgramThatCannotStart expects a project's operator to find the reason in the task's output.
 func TestProgramThatCannotStart(t *testing.T) {
-	elf, err := os.ReadFile("/bin/sh")
+	elf, err := os.ReadFile("/bin/sh") // or another kind of program
 	must(t, err)
 	for content, want := range map[string]string{
 		"#!/bin/sh\r\necho\r\n":       "its lines end as on Windows",
@@ -183,8 +183,8 @@ func TestProgramThatCannotStart(t *testing.T) {
 		"echo\n":                      "nor a script with an interpreter in its first line",
 		strings.Replace(string(elf), "/lib64/ld-", "/lib64/no-", 1): "the loader that it names, a part of the C library, is not on this computer",
 	} {
-		if strings.HasPrefix(content, "\x7fELF") && content == string(elf) {
-			continue // its loader has another name
+		if content == string(elf) {
+			continue // its loader has another name, or it has none
 		}
 		k := newTask(t, "")
 		k.write("program_1", content)
