@@ -38,8 +38,9 @@ func main() {
 // not use often belongs to the person who typed the command after sudo.
 func explain(err error, u *user.User) string {
 	text := sysfault.Plain(err)
-	_, address := errors.AsType[*net.OpError](err)
-	if errors.Is(err, fs.ErrPermission) && !address && u != nil && u.Uid != "0" {
+	e, network := errors.AsType[*net.OpError](err)
+	listens := network && e.Op == "listen"
+	if errors.Is(err, fs.ErrPermission) && !listens && u != nil && u.Uid != "0" {
 		text += "\nYou can: give the user " + u.Username + ", as whom this runs, access to it, or put it where that user has access."
 	}
 	return text

@@ -24,6 +24,7 @@ func TestExplainNamesWhoMayNot(t *testing.T) {
 		{"the server's user", denied, &user.User{Uid: "998", Username: "starling-server"}, true},
 		{"root may all, so that something else forbids it", denied, &user.User{Uid: "0", Username: "root"}, false},
 		{"nobody knows", denied, nil, false},
+		{"a socket is a file", &net.OpError{Op: "dial", Net: "unix", Err: fs.ErrPermission}, &user.User{Uid: "998", Username: "starling-server"}, true},
 		{"an address is no file", &net.OpError{Op: "listen", Net: "tcp", Err: fs.ErrPermission}, &user.User{Uid: "998", Username: "starling-server"}, false},
 		{"another error", fs.ErrNotExist, &user.User{Uid: "998", Username: "starling-server"}, false},
 	} {

@@ -27,8 +27,12 @@ func whyNot(program string, err error) error {
 	if errors.Is(err, syscall.ENOEXEC) {
 		return errors.New("it is not a program for this kind of computer, nor a script with an interpreter in its first line, such as #!/bin/sh")
 	}
+	e, ok := errors.AsType[*fs.PathError](err)
+	if !ok || e.Path != program || !errors.Is(err, fs.ErrNotExist) {
+		return err // its folder may be missing
+	}
 	f, opened := os.Open(program)
-	if !errors.Is(err, fs.ErrNotExist) || opened != nil {
+	if opened != nil {
 		return err
 	}
 	defer f.Close()
