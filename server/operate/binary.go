@@ -41,7 +41,7 @@ func programOf(head []byte) program {
 }
 
 // fits returns an error if computers of the platform cannot start the file at path: it is a program for another
-// system or processor, or a script that no interpreter is found for.
+// system or processor, or a text that the system does not start.
 func fits(path, platform string) error {
 	f, err := os.Open(path)
 	if err != nil {

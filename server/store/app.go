@@ -81,7 +81,7 @@ func (t *View) Apps() ([]App, error) { return all(t, appColumns.Scan, allApps) }
 
 var appByName = `SELECT ` + appColumns.List() + ` FROM app WHERE name = $1`
 
-// AppByName returns an application, or ErrNotFound with the names that it may have been taken for.
+// AppByName returns an application, or ErrNotFound with the name that was probably meant, or all names.
 func (t *View) AppByName(name string) (App, error) {
 	a, err := one(t, appColumns.Scan, appByName, name)
 	if errors.Is(err, ErrNotFound) {
@@ -93,9 +93,8 @@ func (t *View) AppByName(name string) (App, error) {
 	return a, nil
 }
 
-// unknownApp adds to err the application that was probably meant, or else the first ones.
+// unknownApp adds to err the application that was probably meant, or else all applications.
 func (t *View) unknownApp(name string, err error) error {
-	const named = 8
 	apps, failed := t.Apps()
 	if failed != nil {
 		return failed
@@ -110,7 +109,7 @@ func (t *View) unknownApp(name string, err error) error {
 	case len(names) == 0:
 		return fmt.Errorf("%w; the project has no applications yet", err)
 	}
-	return fmt.Errorf("%w; the project has %s", err, strings.Join(names[:min(len(names), named)], ", "))
+	return fmt.Errorf("%w; the project has %s", err, strings.Join(names, ", "))
 }
 
 var (
