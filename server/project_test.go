@@ -4,9 +4,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/workgen"
@@ -132,5 +134,16 @@ func TestVersions(t *testing.T) {
 	refs := c.fetch().AppVersions[0].FileRefs
 	if len(refs) != 3 || !refs[0].MainProgram || refs[1].OpenName != "starling_program" || refs[2].OpenName != "table" || !refs[2].CopyFile {
 		t.Errorf("got %+v", refs)
+	}
+	job := plain
+	job.Number = "1.02"
+	job.Job.File = w.file("job.xml", "<job_desc><task><application>first</application></task><task><application>second</application></task></job_desc>")
+	script := w.file("script", "#!/bin/sh\n")
+	w.must(os.Chmod(script, 0o644))
+	job.Files = []workgen.Given{{Path: script, Logical: "second"}}
+	w.must(operate.AddVersion(t.Context(), w.p, job, w.now()))
+	w.create(workgen.Params{Name: "wu2"}, "hello")
+	if !slices.ContainsFunc(c.fetch().Files, func(f protocol.FileInfo) bool { return strings.HasPrefix(f.Name, "script") && f.Executable }) {
+		t.Error("clients do not make a program of job.xml executable")
 	}
 }

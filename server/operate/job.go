@@ -121,51 +121,52 @@ func applications(path string) ([]string, error) {
 	return names, nil
 }
 
-// programs returns the logical name of the main program of a version with a job.xml, and the names
-// of all programs that the job runs. Each must be the main program or another file of the version,
-// or is in its image.
-func (v *NewVersion) programs() (main string, all []string, err error) {
-	all, err = applications(v.Job.File)
-	if err != nil {
-		return "", nil, err
+// readJob reads from the job.xml of a version, if it has one, which programs run, and under which name the main
+// program does. Each must be the main program or another file of the version, or is in its image.
+func (v *NewVersion) readJob() (err error) {
+	v.program = programName
+	if v.Job.File == "" {
+		return nil
+	}
+	if v.programs, err = applications(v.Job.File); err != nil {
+		return err
 	}
 	given := make(map[string]bool)
 	for _, g := range v.Files {
 		given[logicalName(g)] = true
 	}
 	var missing []string
-	for _, name := range all {
+	for _, name := range v.programs {
 		if !given[name] && !strings.HasPrefix(name, "$PROJECT_DIR") && !slices.Contains(missing, name) {
 			missing = append(missing, name)
 		}
 	}
-	base := filepath.Base(v.Main)
-	switch {
-	case v.Image != nil: // others are programs in the image
-		return programName, all, nil
-	case len(missing) == 0:
-		return programName, all, nil
-	case len(missing) == 1:
-		return missing[0], all, nil
-	case slices.Contains(missing, base):
-		main = base
-	case slices.Contains(missing, programName):
-		main = programName
-	default:
-		main = missing[0]
+	if v.Image != nil || len(missing) == 0 { // others are programs in the image
+		return nil
 	}
-	missing = slices.DeleteFunc(missing, func(name string) bool { return name == main })
-	return "", nil, fmt.Errorf("%s runs %s, but of these only %s is a file of the version: add --file PATH=%s",
-		filepath.Base(v.Job.File), strings.Join(all, ", "), main, missing[0])
+	for _, name := range []string{missing[0], programName, filepath.Base(v.Main)} { // the last one is preferred
+		if slices.Contains(missing, name) {
+			v.program = name
+		}
+	}
+	missing = slices.DeleteFunc(missing, func(name string) bool { return name == v.program })
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s runs %s, but of these only %s is a file of the version: add --file PATH=%s",
+		filepath.Base(v.Job.File), strings.Join(v.programs, ", "), v.program, missing[0])
 }
+
+// runs reports whether the version's job.xml runs a further file of it.
+func (v *NewVersion) runs(g workgen.Given) bool { return slices.Contains(v.programs, logicalName(g)) }
 
 func logicalName(g workgen.Given) string { return cmp.Or(g.Logical, filepath.Base(g.Path)) }
 
 // fileRef returns the reference to a further file of a version. Plain programs find copies in their
 // slot. Programs that the wrapper runs, and the image's description, are links, which show that they are
 // signed.
-func (v *NewVersion) fileRef(g workgen.Given, programs []string) protocol.FileRef {
+func (v *NewVersion) fileRef(g workgen.Given) protocol.FileRef {
 	name := logicalName(g)
-	linked := name == protocol.ImageFile || slices.Contains(programs, name)
+	linked := name == protocol.ImageFile || v.runs(g)
 	return protocol.FileRef{OpenName: name, CopyFile: v.Plain && !linked}
 }

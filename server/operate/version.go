@@ -43,7 +43,9 @@ type NewVersion struct {
 	MaxCore       string   // the newest ("": any)
 	Cmdline       string   // goes before each workunit's command line
 
-	minCore, maxCore int // 100·major + minor
+	minCore, maxCore int      // 100·major + minor
+	program          string   // logical name under which the wrapper runs the main program
+	programs         []string // logical names of all programs that a job.xml runs
 }
 
 // programName is under which name our wrapper finds the program that it wraps.
@@ -148,6 +150,9 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 		if err := v.Job.write(dir); err != nil {
 			return err
 		}
+	}
+	if err := v.readJob(); err != nil {
+		return err
 	}
 	if err := v.readable(); err != nil {
 		return err
@@ -291,12 +296,7 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 		return nil
 	}
 	main := protocol.FileRef{MainProgram: true}
-	program, programs := programName, []string(nil)
 	if v.Job.File != "" {
-		var err error
-		if program, programs, err = v.programs(); err != nil {
-			return "", err
-		}
 		name, _, err := workgen.PhysicalName(v.Job.File)
 		if err != nil {
 			return "", err
@@ -313,7 +313,7 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 		if err := add(v.Wrapper, name, true, main); err != nil {
 			return "", err
 		}
-		main = protocol.FileRef{OpenName: program}
+		main = protocol.FileRef{OpenName: v.program}
 	}
 	for _, f := range layers {
 		wire.FileRefs = append(wire.FileRefs, protocol.FileRef{FileName: f.Name, CopyFile: v.DockerWrapper != ""})
@@ -336,7 +336,7 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 		if err := protocol.ValidFileName(logicalName(g)); err != nil {
 			return "", fmt.Errorf("file %s: %w", g.Path, err)
 		}
-		if err := add(g.Path, name, isProgram(g.Path), v.fileRef(g, programs)); err != nil {
+		if err := add(g.Path, name, v.runs(g) || executable(g.Path), v.fileRef(g)); err != nil {
 			return "", err
 		}
 	}
@@ -394,6 +394,10 @@ func (v *NewVersion) paths() []string {
 
 // readable checks the files before any is stored: names are given away once.
 func (v *NewVersion) readable() error {
+	started := make(map[string]bool)
+	for _, g := range v.Files {
+		started[g.Path] = started[g.Path] || v.runs(g)
+	}
 	var errs []error
 	for _, path := range v.paths() {
 		switch st, err := os.Stat(path); {
@@ -401,16 +405,16 @@ func (v *NewVersion) readable() error {
 			errs = append(errs, err)
 		case !st.Mode().IsRegular():
 			errs = append(errs, fmt.Errorf("%s is not a file", path))
-		case st.Size() == 0 && path == v.Main:
+		case st.Size() == 0 && (path == v.Main || started[path]):
 			errs = append(errs, fmt.Errorf("%s is empty", path))
-		case path == v.Main && v.Image == nil || path == v.Wrapper:
+		case path == v.Main && v.Image == nil || path == v.Wrapper || started[path]:
 			errs = append(errs, fits(path, v.Platform))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func isProgram(path string) bool {
+func executable(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode()&0o111 != 0
 }
