@@ -31,6 +31,7 @@ var (
 // A Schema is the program's part of a database.
 type Schema struct {
 	Migrations fs.FS                     // files migrations/NNN_name.sql, which make the tables, in SQLite's words
+	Tables     string                    // makes all tables of an empty database at once, as the migrations do ("": they do)
 	Newer      func(version int64) error // returns the error for a database with a later migration
 	Damaged    error                     // for a file that SQLite did not write
 

@@ -11,36 +11,16 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// migrate brings a database up to date. It gets each file as a whole, within a transaction. goose's own
-// reader, which divides files into statements, takes longer than the database needs for them.
+// migrate brings a database up to date. An empty one gets all tables at once.
 func (s *Schema) migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, opts ...goose.ProviderOption) error {
-	names, err := fs.Glob(s.Migrations, "migrations/*.sql")
+	list, err := s.steps(dialect)
 	if err != nil {
 		return err
 	}
-	var list []*goose.Migration
-	for _, name := range names {
-		version, err := goose.NumericComponent(name)
-		if err != nil {
-			return err
-		}
-		text, err := fs.ReadFile(s.Migrations, name)
-		if err != nil {
-			return err
-		}
-		up := func(ctx context.Context, tx *sql.Tx) error {
-			query := string(text)
-			if dialect == goose.DialectPostgres {
-				query = translation.Replace(query)
-			}
-			if _, err := tx.ExecContext(ctx, query); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			return nil
-		}
-		list = append(list, goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, nil))
+	provider := func(list ...*goose.Migration) (*goose.Provider, error) {
+		return goose.NewProvider(dialect, db, nil, append(opts, goose.WithGoMigrations(list...))...)
 	}
-	p, err := goose.NewProvider(dialect, db, nil, append(opts, goose.WithGoMigrations(list...))...)
+	p, err := provider(list...)
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
@@ -51,10 +31,60 @@ func (s *Schema) migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB,
 	if version > Latest(s.Migrations) {
 		return s.Newer(version)
 	}
+	if version == 0 && s.Tables != "" {
+		if p, err = provider(s.atOnce(dialect, list)); err != nil {
+			return fmt.Errorf("migrations: %w", err)
+		}
+	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
 	return nil
+}
+
+// steps are the migrations, in their order.
+func (s *Schema) steps(dialect goose.Dialect) (list []*goose.Migration, err error) {
+	names, err := fs.Glob(s.Migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := fs.ReadFile(s.Migrations, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, step(dialect, version, name, string(text)))
+	}
+	return list, nil
+}
+
+// step is a migration that runs a file as a whole, within a transaction. goose's own reader, which divides
+// files into statements, takes longer than the database needs for them.
+func step(dialect goose.Dialect, version int64, name, query string) *goose.Migration {
+	if dialect == goose.DialectPostgres {
+		query = translation.Replace(query)
+	}
+	return goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, query); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}}, nil)
+}
+
+// atOnce is a single migration with the result of the whole list.
+func (s *Schema) atOnce(dialect goose.Dialect, list []*goose.Migration) *goose.Migration {
+	var query strings.Builder
+	query.WriteString(s.Tables)
+	last := list[len(list)-1] // goose notes it
+	for _, m := range list[:len(list)-1] {
+		fmt.Fprintf(&query, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, true);\n", m.Version)
+	}
+	return step(dialect, last.Version, "tables", query.String())
 }
 
 // enforce makes the triggers, unless the database has just these. begin starts

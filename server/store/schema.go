@@ -12,6 +12,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+//go:embed tables.sql
+var tables string
+
 // Latest is the number of this program's last migration. It is the version of the databases on
 // which the program works.
 var Latest = db.Latest(migrations)
@@ -19,6 +22,7 @@ var Latest = db.Latest(migrations)
 // schema describes the tables for the engine.
 var schema = db.Schema{
 	Migrations:       migrations,
+	Tables:           tables,
 	Newer:            func(version int64) error { return Found{Version: version}.Fits() },
 	Damaged:          ErrDamaged,
 	SQLiteTriggers:   sqliteTriggers,
