@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -68,7 +67,7 @@ func (d devProject) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if d.jobs < 0 || d.jobs > maxDevJobs {
 		return errors.New("--jobs: want a number from 0 to 10000")
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", d.listen)
+	l, err := listenAt(ctx, cmp.Or(d.listen, "127.0.0.1:0"), "--listen")
 	if err != nil {
 		return err
 	}

@@ -76,19 +76,19 @@ func serve(ctx context.Context, p *project.Project, part server.Part, listen, ad
 	if part.Answers() {
 		at = cmp.Or(listen, p.Config.ListenAddr())
 	}
-	l, err := listenAt(ctx, at, "listen")
+	l, err := listenAt(ctx, at, "listen in server.toml")
 	if err != nil {
 		return err
 	}
 	s := server.New(p, part)
 	s.Console = console.New(p).Handler()
-	if s.Admin, err = listenAt(ctx, cmp.Or(adminListen, p.Config.AdminListen), "admin_listen"); err != nil {
+	if s.Admin, err = listenAt(ctx, cmp.Or(adminListen, p.Config.AdminListen), "admin_listen in server.toml"); err != nil {
 		if l != nil {
 			_ = l.Close()
 		}
 		return err
 	}
-	if s.Redirect, err = listenAt(ctx, p.Config.RedirectListen, "redirect_listen"); err != nil {
+	if s.Redirect, err = listenAt(ctx, p.Config.RedirectListen, "redirect_listen in server.toml"); err != nil {
 		for _, l := range []net.Listener{l, s.Admin} {
 			if l != nil {
 				_ = l.Close()
@@ -188,7 +188,8 @@ func awaited(ctx context.Context, dir string, log *slog.Logger) (*project.Projec
 	}
 }
 
-// listenAt listens at an address, which a setting may change. Without an address it returns nil.
+// listenAt listens at an address. Its errors name the setting that changes the address. Without an address it returns
+// nil.
 func listenAt(ctx context.Context, at, setting string) (net.Listener, error) {
 	if at == "" {
 		return nil, nil
@@ -196,9 +197,9 @@ func listenAt(ctx context.Context, at, setting string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
 	switch {
 	case sysfault.Taken(err):
-		err = fmt.Errorf("%w\nYou can: end that program, unless it serves this project already, or choose another address (%s in server.toml)", err, setting)
+		err = fmt.Errorf("%w\nYou can: end that program, unless it serves this project already, or choose another address (%s)", err, setting)
 	case errors.Is(err, fs.ErrPermission):
-		err = fmt.Errorf("%w\nYou can: choose a port from 1024 on (%s in server.toml), or run the project as the package's service, which may use any", err, setting)
+		err = fmt.Errorf("%w\nYou can: choose a port from 1024 on (%s), or run the project as the package's service, which may use any", err, setting)
 	case err != nil:
 		err = fmt.Errorf("%s: %w", setting, err)
 	}

@@ -117,7 +117,7 @@ func TestTakenAddress(t *testing.T) {
 	first, err := listenAt(t.Context(), "127.0.0.1:0", "listen")
 	must(t, err)
 	at := first.Addr().String()
-	_, err = listenAt(t.Context(), at, "admin_listen")
+	_, err = listenAt(t.Context(), at, "admin_listen in server.toml")
 	want := at + " is in use by another program\nYou can: end that program, unless it serves this project already, or choose another address (admin_listen in server.toml)"
 	if text := explain(err, nil); text != want {
 		t.Errorf("got %q, want %q", text, want)
