@@ -111,10 +111,10 @@ demo: build
 	@exec bin/demo -bin bin -n $(N) -app "$(APP)" -gpu "$(GPU)"
 
 # Packages that start no goroutines are tested without the race detector, which makes them take
-# four to sixty times as long. These are policy (lint forbids goroutines there), formats and texts.
+# four to sixty times as long. These are policy (lint forbids goroutines there), formats, texts, and models.
 # The commands, which are run here as people run them, sim and e2e are tested without it, too,
 # because other tests run their agents and servers with it.
-UNRACED = cmd/starling|cmd/starling-server|contact|debt|decide(/.*)?|internal/words|jobsched|prefs|protocol(/.*)?|reason|resource|server/match|sim(/.*)?|workfetch
+UNRACED = boincapi/wasmhost|cmd/starling|cmd/starling-server|contact|debt|decide(/.*)?|executor/image|internal/words|jobsched|prefs|protocol(/.*)?|reason|resource|server/demand|server/match|server/modeltest|sim(/.*)?|state|workfetch
 
 # In the other packages the detector leaves out SQLite, which is C translated to Go, and the
 # arithmetic of passwords and keys. Packages with atomics must not be left out, because the linker

@@ -443,7 +443,7 @@ CREATE TABLE result (
     peak_swap_size        REAL    NOT NULL DEFAULT 0,
     peak_disk_usage       REAL    NOT NULL DEFAULT 0,
     history               TEXT    NOT NULL DEFAULT '', -- as a workunit's
-    -- what decides which hosts may have it, as one number (see queue.go); 0: not known yet
+    -- what decides which hosts may have it, as one number (Workunit.Kind); 0: not known yet
     kind                  INTEGER NOT NULL DEFAULT 0,
     energy_wh             REAL    NOT NULL DEFAULT 0 CHECK (energy_wh >= 0), -- watt-hours, if its host shares them
     CHECK ((server_state = 5) = (outcome <> 0)),
@@ -505,7 +505,7 @@ CREATE TABLE token (
     revoked_time INTEGER NOT NULL DEFAULT 0,
     max_bytes    INTEGER NOT NULL DEFAULT 0 CHECK (max_bytes >= 0), -- 0: any
     max_cpu_time INTEGER NOT NULL DEFAULT 0 CHECK (max_cpu_time >= 0), -- seconds in 30 days; 0: any
-    weight       REAL    NOT NULL DEFAULT 1 CHECK (weight > 0) -- of its part of the computing time
+    weight       REAL    NOT NULL DEFAULT 1 CHECK (weight > 0) -- of its part of the computing time of an application
 ) STRICT;
 
 -- The computing time of a token's finished results, by the day on which they were reported. A trigger adds
@@ -546,9 +546,9 @@ CREATE TABLE api_batch (
     expected       INTEGER NOT NULL, -- workunits
     -- 1: all its workunits are made. They may be purged since
     made           INTEGER NOT NULL DEFAULT 0 CHECK (made IN (0, 1)),
-    webhook        TEXT    NOT NULL DEFAULT '', -- who is told when it is done
+    webhook        TEXT    NOT NULL DEFAULT '', -- the URL that is told when it is done
     webhook_time   INTEGER NOT NULL DEFAULT 0, -- of the next try, 0: none
-    webhook_tries  INTEGER NOT NULL DEFAULT 0, -- that failed
+    webhook_tries  INTEGER NOT NULL DEFAULT 0, -- so far, which failed
     retired_time   INTEGER NOT NULL DEFAULT 0, -- when its sender had its output deleted
     expire_time    INTEGER NOT NULL DEFAULT 0, -- when it is given up and its output deleted, 0: never
     promised_until INTEGER NOT NULL DEFAULT 0, -- when workunits that are not made yet stop counting against the quota
