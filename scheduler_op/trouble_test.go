@@ -126,8 +126,8 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 			if got.Code != c.want || !strings.Contains(got.Text(now).String(), c.cause) || got.Detail == "" {
 				t.Errorf("%v is %q: %q, want %q with %q", err, got.Code, got.Text(now), c.want, c.cause)
 			}
-			if text := schedulerop.Text(fmt.Errorf("attach: %w", err), now).String(); text != "attach: "+got.Text(now).String() {
-				t.Errorf("a person who waits for it reads %q, want %q", text, got.Text(now))
+			if text := schedulerop.Text(fmt.Errorf("attach: %w", err), now).String(); !strings.HasPrefix(text, "attach: "+got.Text(now).String()+" You can: ") {
+				t.Errorf("a person who waits for it reads %q, want %q and a cure", text, got.Text(now))
 			}
 			if text := schedulerop.Text(words.Explain(err, words.Plain("because")), now); text.String() != "because" {
 				t.Errorf("an error with an explanation reads %q", text)

@@ -129,6 +129,9 @@ func (s *Site) Handler() (http.Handler, error) {
 			api.Handle(method+" "+base+path, t.Bounded())
 		}
 	}
+	if base != "/" { // for browsers
+		mux.Handle("GET /{$}", http.RedirectHandler(base, http.StatusFound))
+	}
 	return s.guard(mux), nil
 }
 
