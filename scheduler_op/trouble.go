@@ -100,7 +100,7 @@ func Text(err error, now time.Time) words.Text {
 	}
 	trouble := Diagnose(err, e.URL, now)
 	text := trouble.Text(now)
-	if cure, ok := cures[trouble.Code]; ok {
+	if cure := trouble.CureNow(); cure.Is() {
 		text = words.And(text, words.T("You can: {cure}", "cure", cure))
 	}
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
@@ -111,40 +111,6 @@ func Text(err error, now time.Time) words.Text {
 	}
 	return text
 }
-
-// cures are for people who asked for something just now. Others read that the agent keeps trying.
-var cures = map[reason.Code]words.Text{
-	reason.Offline:         words.T("Check the network connection."),
-	reason.NameUnknown:     words.T("Check that this computer is online, and open the address in a browser."),
-	reason.ProxyDown:       checkProxy,
-	reason.ProxyRefused:    checkProxy,
-	reason.CertExpired:     words.T("Check this computer's date and time."),
-	reason.CertNotYetValid: words.T("Check this computer's date and time."),
-	reason.CertWrongName:   openPage,
-	reason.CertUntrusted:   words.T("Install the root certificates (Debian package: ca-certificates), and check whether a proxy or a virus scanner opens secure connections."),
-	reason.TLSFailed:       words.T("Check whether the address starts with http:// or https://, for example in a browser."),
-	reason.NotAProject:     openPage,
-	reason.NotFound:        checkAddress,
-	reason.HTTPError:       checkAddress,
-	reason.RedirectRefused: checkAddress,
-	reason.Forbidden:       checkAddress,
-	reason.Closed:          words.T("Choose another project."),
-	reason.ServerDown:      words.T("Check the address and its port, or try again later."),
-	reason.ServerSilent:    tryLater,
-	reason.ConnectionLost:  tryLater,
-	reason.TooManyRequests: tryLater,
-	reason.Maintenance:     tryLater,
-	reason.ServerError:     tryLater,
-	reason.ReplyUnusable:   tryLater,
-	reason.ContactFailed:   tryLater,
-}
-
-var (
-	checkAddress = words.T("Open the address in a browser to check it.")
-	checkProxy   = words.T("Check proxy in starling.toml and the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).")
-	openPage     = words.T("Open the address in a browser: log in to the network if it asks for that, and check the address.")
-	tryLater     = words.T("Try again later.")
-)
 
 // lastHost returns the host of the last request that led to an error, or "" if it is unknown.
 func lastHost(err error) string {

@@ -129,10 +129,23 @@ func (s *Site) Handler() (http.Handler, error) {
 			api.Handle(method+" "+base+path, t.Bounded())
 		}
 	}
-	if base != "/" { // for browsers
-		mux.Handle("GET /{$}", http.RedirectHandler(base, http.StatusFound))
+	if base != "/" {
+		mux.Handle("GET /{$}", root(base))
 	}
 	return s.guard(mux), nil
+}
+
+// root redirects browsers to the project. Clients are not redirected, because they would take the root for the
+// project's URL.
+func root(project string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Vary", "Accept")
+		if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			http.NotFound(w, r)
+			return
+		}
+		http.Redirect(w, r, project, http.StatusFound)
+	}
 }
 
 // form restricts a page with a form to the methods that browsers use.
