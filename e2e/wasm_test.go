@@ -5,13 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testprogram"
 )
 
 // TestWebAssembly makes two agents compute with a WebAssembly application. Their results agree bit
-// by bit, and an agent that is killed resumes from its checkpoint.
+// by bit, an agent that is killed resumes from its checkpoint, and the code that the first task has
+// compiled is used by later ones.
 func TestWebAssembly(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -24,7 +27,8 @@ func TestWebAssembly(t *testing.T) {
 	serve(t, ctx, p)
 	killed := newAgent(t, "a1")
 	startAgent(t, ctx, killed, p)
-	startAgent(t, ctx, newAgent(t, "a2"), p)
+	other := newAgent(t, "a2")
+	startAgent(t, ctx, other, p)
 	await(t, ctx, killed, "a result under way", func(s control.Status) bool {
 		for _, k := range s.Tasks {
 			if k.Running && k.Fraction > 0.1 {
@@ -36,6 +40,25 @@ func TestWebAssembly(t *testing.T) {
 	killed.Process().Kill()
 	must(t, killed.Start())
 	creditedOnce(t, ctx, p, 2, exponents...)
+	before := compiledCode(t, other)
+	work(t, ctx, p, 2, 2203)
+	creditedOnce(t, ctx, p, 2, append(exponents, 2203)...)
+	if after := compiledCode(t, other); after != before {
+		t.Errorf("compiled again at %v, after %v", after, before)
+	}
+}
+
+// compiledCode returns when an agent has put the code of its only module aside.
+func compiledCode(t *testing.T, a *testhost.Agent) time.Time {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "*..compiled"))
+	must(t, err)
+	if len(found) != 1 {
+		t.Fatalf("compiled code: %q", found)
+	}
+	info, err := os.Stat(found[0])
+	must(t, err)
+	return info.ModTime()
 }
 
 // buildModule builds the example application for WebAssembly.

@@ -64,6 +64,7 @@ type File struct {
 	MD5      string // hexadecimal checksum of an input, checked at the start, or "" if it is not checked
 	MaxBytes int64  // maximum size of an output. A larger one is an error.
 	Gzip     bool   // an output is compressed when the task has ended, and keeps its name
+	Spare    bool   // an output that is only of use to later tasks: it is not reported, and the task does not fail for lack of it
 }
 
 func (f File) logical() string {

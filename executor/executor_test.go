@@ -63,6 +63,17 @@ func TestBadEnds(t *testing.T) {
 			task.Files = append(task.Files, File{Physical: "r_0_1", Logical: "more", Output: true, Optional: true, MaxBytes: 9})
 			return task
 		}, Success, 0, ""},
+		{"missing spare output", func(b *bench) Task {
+			task := b.task("upper")
+			task.Files = append(task.Files, File{Physical: "r_0_1", Logical: "more", Output: true, Spare: true})
+			return task
+		}, Success, 0, ""},
+		{"spare output that cannot be taken", func(b *bench) Task {
+			task := b.task("upper")
+			task.Files = append(task.Files, File{Physical: "r_0_1", Logical: appipc.StderrFile, Output: true, Copy: true, Spare: true})
+			must(b.t, os.Mkdir(filepath.Join(b.project, "r_0_1"), 0o700))
+			return task
+		}, Success, 0, ""},
 		{"output too big", func(b *bench) Task {
 			task := b.task("upper")
 			task.Files[1].MaxBytes = 4

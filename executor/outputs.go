@@ -91,6 +91,12 @@ func (e *Executor) outputs(t Task, s *slot) []Output {
 		if !f.Output {
 			continue
 		}
+		if f.Spare {
+			if err := e.moveOut(t, s, f); err != nil {
+				e.log.Warn("cannot keep a file for later tasks", "result", t.Result, "file", f.Physical, "err", err)
+			}
+			continue
+		}
 		o := Output{Physical: f.Physical, Logical: f.logical()}
 		if o.Err = e.moveOut(t, s, f); o.Err == nil {
 			o.Err = s.measure(e.ctx, f, &o)

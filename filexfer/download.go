@@ -40,8 +40,14 @@ type Download struct {
 // partName returns the name under which a file's content is collected. It is not a valid file name,
 // so that a project cannot give another file the name of a part and have it overwritten after it
 // was checked.
-func partName(name string) string {
-	const suffix, longest = "..part", 255
+func partName(name string) string { return beside(name, "..part") }
+
+// CompiledName returns the name under which the code is kept that a file was compiled to. It is not
+// a valid file name either.
+func CompiledName(name string) string { return beside(name, "..compiled") }
+
+func beside(name, suffix string) string {
+	const longest = 255
 	if len(name)+len(suffix) > longest {
 		sum := md5.Sum([]byte(name))
 		name = hex.EncodeToString(sum[:])
@@ -49,11 +55,11 @@ func partName(name string) string {
 	return name + suffix
 }
 
-// Remove deletes a file and the remains of an unfinished download of it. It is not an error if
-// neither exists.
+// Remove deletes a file, the remains of an unfinished download of it and its compiled code. It is not
+// an error if none of them exists.
 func Remove(dir *os.Root, name string) error {
 	var errs []error
-	for _, n := range []string{name, partName(name)} {
+	for _, n := range []string{name, partName(name), CompiledName(name)} {
 		if err := dir.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}

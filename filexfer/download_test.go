@@ -440,7 +440,7 @@ func TestCancelledDownload(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
-	dir := folder(t, map[string][]byte{"f": nil, "f..part": nil, "g": nil})
+	dir := folder(t, map[string][]byte{"f": nil, "f..part": nil, "f..compiled": nil, "g": nil})
 	for range 2 {
 		if err := filexfer.Remove(dir, "f"); err != nil {
 			t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/resource"
@@ -63,6 +64,10 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 			return t, err
 		}
 		t.Runner = executor.Interpreted{Program: self, Args: wasmhost.Args}
+		compiled := filexfer.CompiledName(t.Program)
+		t.Files = append(t.Files,
+			executor.File{Physical: compiled, Logical: wasmhost.CompiledFile, Optional: true},
+			executor.File{Physical: compiled, Logical: wasmhost.NewlyCompiledFile, Output: true, Copy: true, Spare: true})
 	}
 	for _, ref := range u.FileRefs {
 		t.Files = append(t.Files, l.input(r.Project, ref))

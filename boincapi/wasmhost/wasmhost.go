@@ -72,6 +72,7 @@ type runtime interface {
 	CheckpointCompleted()
 	Resolve(logical string) (string, error)
 	Context() context.Context
+	InitData() appipc.InitData
 }
 
 func run(app runtime, module string, args []string) error {
@@ -102,7 +103,7 @@ func gather(app runtime, module string) (outputs map[string]string, err error) {
 	outputs = make(map[string]string)
 	for _, e := range entries {
 		name := e.Name()
-		if !e.Type().IsRegular() || appipc.Own(name) {
+		if !e.Type().IsRegular() || appipc.Own(name) || name == CompiledFile || name == NewlyCompiledFile {
 			continue
 		}
 		path, err := app.Resolve(name)
@@ -166,7 +167,10 @@ func execute(app runtime, code []byte, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pages))
+	r, compiled, err := prepare(app, code)
+	if err != nil {
+		return err
+	}
 	defer func() { _ = r.Close(context.WithoutCancel(ctx)) }() // the process ends anyway
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, r); err != nil {
 		return err
@@ -193,7 +197,7 @@ func execute(app runtime, code []byte, args []string) error {
 	// wazero's default clock and random numbers are the same everywhere.
 	config := wazero.NewModuleConfig().WithArgs(args...).WithStdout(os.Stderr).WithStderr(os.Stderr).
 		WithFSConfig(wazero.NewFSConfig().WithDirMount(folder, "/"))
-	_, err = r.InstantiateWithConfig(ctx, code, config)
+	_, err = r.InstantiateModule(ctx, compiled, config)
 	var exit *sys.ExitError
 	switch {
 	case left != nil:
