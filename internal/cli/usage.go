@@ -36,6 +36,11 @@ func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok && strings.ContainsAny(e.GetSpecifiedShortnames(), "0123456789") {
 		err = fmt.Errorf("-%s is read as a flag; to pass a negative number, put -- before it", e.GetSpecifiedShortnames())
 	}
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok && e.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		err = meant(err, "--", nearest.Word(e.GetSpecifiedName(), names))
+	}
 	e, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return seeHelp(cmd, err)
@@ -110,10 +115,50 @@ func unknown(cmd *cobra.Command, word string) error {
 		}
 	}
 	err := fmt.Errorf("unknown command %q for %q", word, cmd.CommandPath())
-	if best := nearest.Word(word, names); best != "" {
-		err = fmt.Errorf("%w, did you mean %s?", err, best)
+	return seeHelp(cmd, meant(err, "", nearest.Word(word, names)))
+}
+
+// meant adds the nearest known word to an error about an unknown one, if one is near.
+func meant(err error, prefix, nearest string) error {
+	if nearest == "" {
+		return err
 	}
-	return seeHelp(cmd, err)
+	return fmt.Errorf("%w, did you mean %s%s?", err, prefix, nearest)
+}
+
+// misfit is the error about arguments that a command does not accept. refused is the same in cobra's words.
+func misfit(cmd *cobra.Command, accepts cobra.PositionalArgs, list []string, refused error) error {
+	names := required(cmd)
+	if len(list) < len(names) {
+		verb := "is"
+		if len(names) > 1 {
+			verb = "are"
+		}
+		refused = fmt.Errorf("%s %s required", strings.Join(names, " and "), verb)
+		if len(list) > 0 {
+			refused = fmt.Errorf("%w, and there is only %q", refused, strings.Join(list, " "))
+		}
+	} else {
+		for n := range list {
+			if accepts(cmd, list[:n]) == nil {
+				refused = fmt.Errorf("unexpected argument %q", list[n])
+			}
+		}
+	}
+	return seeHelp(cmd, fmt.Errorf("%w; usage: %s", refused, cmd.UseLine()))
+}
+
+// required are the names of the arguments that a command cannot do without.
+func required(cmd *cobra.Command) (names []string) {
+	for _, name := range strings.Fields(cmd.Use)[1:] {
+		if strings.ContainsAny(name[:1], "[{-") {
+			break
+		}
+		if name = strings.TrimRight(name, ".…"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // seeHelp adds a pointer to the command's help.
@@ -127,13 +172,13 @@ func Strict(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
 	args := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, list []string) error {
-		switch {
-		case args != nil:
-			if err := args(cmd, list); err != nil {
-				return usageError{seeHelp(cmd, fmt.Errorf("%w; usage: %s", err, cmd.UseLine()))}
-			}
-		case cmd.HasSubCommands() && len(list) > 0:
+		if cmd.HasSubCommands() && len(list) > 0 && (args == nil || args(cmd, list[:1]) != nil) {
 			return usageError{unknown(cmd, list[0])}
+		}
+		if args != nil {
+			if err := args(cmd, list); err != nil {
+				return usageError{misfit(cmd, args, list, err)}
+			}
 		}
 		return cmp.Or(exclusive(cmd), missing(cmd))
 	}

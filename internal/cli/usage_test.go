@@ -82,9 +82,12 @@ func TestFlagValues(t *testing.T) {
 		"--days=x":   `--days: "x" is not a number`,
 		"--yes=x":    `--yes: "x" is not true or false`,
 		"--other":    `unknown flag: --other; see: program --help`,
+		"--line 3":   `unknown flag: --line, did you mean --lines?; see: program --help`,
+		"--up-to=3":  `unknown flag: --up-to; see: program --help`,
+		"--days-ago": `unknown flag: --days-ago, did you mean --days?; see: program --help`,
 		"-5":         `-5 is read as a flag; to pass a negative number, put -- before it; see: program --help`,
 		"--up --yes": `--up and --yes cannot be used together; see: program --help`,
-		"x":          `unknown command "x" for "program"; usage: program [flags]; see: program --help`,
+		"x":          `unexpected argument "x"; usage: program [flags]; see: program --help`,
 	} {
 		cmd := &cobra.Command{Use: "program", Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
 		cmd.Flags().Duration("for", 0, "")
@@ -97,6 +100,31 @@ func TestFlagValues(t *testing.T) {
 		cmd.SetArgs(strings.Fields(line))
 		if err := cmd.Execute(); err == nil || err.Error() != want || cli.Status(err) != 2 {
 			t.Errorf("%s: got %v (exit status %d), want %s", line, err, cli.Status(err), want)
+		}
+	}
+}
+
+// TestArguments expects errors that name the arguments that are missing or too many.
+func TestArguments(t *testing.T) {
+	for _, c := range []struct {
+		use, line string
+		args      cobra.PositionalArgs
+		want      string
+	}{
+		{"program DIR APP --name N", "", cobra.ExactArgs(2), `DIR and APP are required; usage: program DIR APP --name N [flags]; see: program --help`},
+		{"program DIR APP", "a", cobra.ExactArgs(2), `DIR and APP are required, and there is only "a"; usage: program DIR APP [flags]; see: program --help`},
+		{"program DIR APP", "a b c d", cobra.ExactArgs(2), `unexpected argument "c"; usage: program DIR APP [flags]; see: program --help`},
+		{"program DIR ID …", "a", cobra.MinimumNArgs(2), `DIR and ID are required, and there is only "a"; usage: program DIR ID … [flags]; see: program --help`},
+		{"program [ID]", "a b", cobra.MaximumNArgs(1), `unexpected argument "b"; usage: program [ID] [flags]; see: program --help`},
+		{"program on|off", "", cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), `on|off is required; usage: program on|off [flags]; see: program --help`},
+		{"program on|off", "of", cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), `invalid argument "of" for "program"; usage: program on|off [flags]; see: program --help`},
+	} {
+		cmd := &cobra.Command{Use: c.use, Args: c.args, ValidArgs: []string{"on", "off"}, SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
+		cmd.Flags().String("name", "", "")
+		cli.Strict(cmd)
+		cmd.SetArgs(strings.Fields(c.line))
+		if err := cmd.Execute(); err == nil || err.Error() != c.want || cli.Status(err) != 2 {
+			t.Errorf("%s: %s: got %v (exit status %d), want %s", c.use, c.line, err, cli.Status(err), c.want)
 		}
 	}
 }

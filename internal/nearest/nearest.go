@@ -9,11 +9,12 @@ import (
 // Word returns the known word, in lower case, that looks most like word, or "" if none
 // comes close. Of several that are equally near it is the first by the alphabet.
 func Word(word string, known []string) string {
+	lower := strings.ToLower(word)
 	best, distance := "", max(2, len(word)/3)+1
 	for _, k := range slices.Sorted(slices.Values(known)) {
-		d := edits(strings.ToLower(word), k)
-		if d > 1 && len(word) >= 3 && strings.HasPrefix(k, strings.ToLower(word)) {
-			d = 2 // the rest was left out
+		d := edits(lower, k)
+		if d > 1 && (len(lower) >= 3 && strings.HasPrefix(k, lower) || len(k) >= 3 && strings.HasPrefix(lower, k)) {
+			d = 2 // the rest was left out, or is too much
 		}
 		if d < distance {
 			best, distance = k, d
