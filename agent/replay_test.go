@@ -323,3 +323,38 @@ func TestDefectiveWorkIsReportedWithTheReason(t *testing.T) {
 		})
 	}
 }
+
+// TestFilesKeepTheirRole alters a recorded reply so that a file has two roles, or a name that is the
+// volunteer's. The task must fail before it can run.
+func TestFilesKeepTheirRole(t *testing.T) {
+	t.Parallel()
+	const program, output = "plain_1.11_x86_64-pc-linux-gnu", "wu_trap_11_0_r1_0"
+	for name, c := range map[string]struct{ from, to, want string }{
+		"output named as the program":    {output, program, "is no output"},
+		"output named as an input":       {output, "in_1", "is no output"},
+		"program named as the output":    {program, output, "is no output"},
+		"input named as the description": {"in_1", "app_info.xml", "did not describe file \"app_info.xml\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := recorded(t, "debian-7.20.5/keys/002-scheduler.response.http")
+			reply := recorded(t, "debian-7.20.5/traps/026-scheduler.response.http")
+			reply.body = bytes.ReplaceAll(reply.body, []byte(c.from), []byte(c.to))
+			answers := withMaster(t, demoURL, first, reply, recorded(t, "debian-7.20.5/keys/006-scheduler.response.http"))
+			w := newWorld(t, demoURL, answers, nil)
+			w.run(func(t *testing.T) {
+				w.after(t, time.Minute)
+				must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
+				w.after(t, time.Hour)
+				var got []string
+				for n := range w.count(sched) {
+					for _, r := range w.request(t, n).Results {
+						got = append(got, r.StderrOut)
+					}
+				}
+				if !strings.Contains(strings.Join(got, "\n"), c.want) {
+					t.Errorf("reported %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}

@@ -95,8 +95,9 @@ func EscapeURL(masterURL string) string {
 var ErrFileName = errors.New("bad file name")
 
 // ValidFileName checks a physical or logical file name that a peer has sent. It refuses names that
-// BOINC's client ignores (empty, "..", "%"), separators, control characters, and names that denote
-// a device or stream on Windows.
+// BOINC's client ignores (empty, "..", "%"), separators, control characters, names that denote
+// a device or stream on Windows, and names of files that only the volunteer or the client may write to
+// a project's folder.
 func ValidFileName(name string) error {
 	switch {
 	case name == "":
@@ -114,8 +115,15 @@ func ValidFileName(name string) error {
 	if name[0] == ' ' || name[len(name)-1] == ' ' || name[len(name)-1] == '.' {
 		return fmt.Errorf("%w %q: blank or dot at an end", ErrFileName, name)
 	}
+	lower := strings.ToLower(name) // some file systems ignore case
+	if lower == AppInfoFile || strings.HasPrefix(lower, trickleUpPrefix) && strings.HasSuffix(lower, ".xml") {
+		return fmt.Errorf("%w %q: it is reserved for a file of the client", ErrFileName, name)
+	}
 	return nil
 }
+
+// trickleUpPrefix starts the names of files with messages of applications, see appipc.TrickleName.
+const trickleUpPrefix = "trickle_up_"
 
 // DirHash returns the subdirectory in which a server stores a file: hex digits 2 to 8 of the MD5 of
 // its name, modulo fanout, in hex. With fanout 0 it returns "".

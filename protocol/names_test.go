@@ -89,13 +89,13 @@ func TestCanonicalMasterURL(t *testing.T) {
 func TestFileNamesThatLeadElsewhereAreRefused(t *testing.T) {
 	for _, name := range []string{
 		"", ".", "..", "../x", "a/b", `a\b`, "a%b", "a..b", "C:x", "a\x00b", "a\nb", " a", "a ", "a.",
-		"a*", "a?", "a<b", strings.Repeat("x", 256),
+		"a*", "a?", "a<b", strings.Repeat("x", 256), "app_info.xml", "App_Info.XML", "trickle_up_r_1_1700000000.xml",
 	} {
 		if err := protocol.ValidFileName(name); !errors.Is(err, protocol.ErrFileName) {
 			t.Errorf("%q: got %v, want ErrFileName", name, err)
 		}
 	}
-	for _, name := range []string{"in_1", "upper_1.00_x86_64-pc-linux-gnu", "wu_1_0_r17_0", ".hidden", "a b"} {
+	for _, name := range []string{"in_1", "upper_1.00_x86_64-pc-linux-gnu", "wu_1_0_r17_0", ".hidden", "a b", "app_info.xml.txt", "trickle_up.xml"} {
 		if err := protocol.ValidFileName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}

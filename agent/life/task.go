@@ -43,6 +43,9 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 		if protocol.IsImageLayer(ref.FileName) {
 			continue // the slot does not need it
 		}
+		if f, _ := l.DB.Files.Get(state.Key(r.Project, ref.FileName)); f.Output {
+			return t, describedError("a file of its application version is an output of a task")
+		}
 		init.AppFiles = append(init.AppFiles, ref.FileName)
 		t.Files = append(t.Files, l.input(r.Project, ref))
 	}
@@ -74,6 +77,9 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	}
 	for _, ref := range r.FileRefs {
 		f, _ := l.DB.Files.Get(state.Key(r.Project, ref.FileName))
+		if f.AppFile || f.Own {
+			return t, describedError("an output has the name of a program's file")
+		}
 		t.Files = append(t.Files, executor.File{
 			Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile,
 			Output: true, Optional: ref.Optional, MaxBytes: f.MaxNBytes, Gzip: f.GzipWhenDone,

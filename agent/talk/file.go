@@ -13,7 +13,7 @@ import (
 // A filePart is the role of a file in the reply that describes it.
 type filePart struct {
 	app    bool // of an app version
-	output bool // of a result
+	output bool // of a result, and of nothing else
 	used   bool // of any of these or of a workunit (otherwise it is an order to fetch, keep or send it)
 }
 
@@ -51,7 +51,7 @@ func (r *replier) file(tx *state.Tx, f protocol.FileInfo, part filePart) {
 		rec.MaxNBytes = f.MaxNBytes
 	}
 	r.stick(&rec, f)
-	if part.app && !rec.AppFile {
+	if part.app && !rec.AppFile && !rec.Output {
 		// It was fetched as data and is to be run now: it must be checked again.
 		rec.AppFile, rec.Local = true, state.FileAbsent
 	}

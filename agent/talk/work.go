@@ -29,7 +29,12 @@ func (r *replier) work(tx *state.Tx) {
 	outputs := make(map[string]bool)
 	for _, res := range r.reply.Results {
 		for _, ref := range res.FileRefs {
-			outputs[ref.FileName] = true
+			outputs[ref.FileName] = !appFiles[ref.FileName]
+		}
+	}
+	for _, wu := range r.reply.Workunits {
+		for _, ref := range wu.FileRefs {
+			delete(outputs, ref.FileName)
 		}
 	}
 	for _, app := range r.reply.Apps {
@@ -152,10 +157,15 @@ func (r *replier) complete(res protocol.Result, v state.AppVersion) error {
 	u := r.project.MasterURL
 	wu, _ := r.t.DB.Units.Get(state.Key(u, res.WorkunitName))
 	var errs []error
-	for _, refs := range [][]protocol.FileRef{v.FileRefs, wu.FileRefs, res.FileRefs} {
+	for i, refs := range [][]protocol.FileRef{v.FileRefs, wu.FileRefs, res.FileRefs} {
 		for _, ref := range refs {
-			if _, ok := r.t.DB.Files.Get(state.Key(u, ref.FileName)); !ok {
+			switch f, ok := r.t.DB.Files.Get(state.Key(u, ref.FileName)); {
+			case !ok:
 				errs = append(errs, fmt.Errorf("the project did not describe file %.100q", ref.FileName))
+			case i == 0 && f.Output:
+				errs = append(errs, fmt.Errorf("file %.100q of the application is an output of a task", ref.FileName))
+			case i == 2 && !f.Output: // a task must not replace what others run or read
+				errs = append(errs, fmt.Errorf("output %.100q has the name of a file that is no output", ref.FileName))
 			}
 			if err := protocol.ValidFileName(ref.Logical()); err != nil {
 				errs = append(errs, err)
