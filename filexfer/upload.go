@@ -3,8 +3,10 @@ package filexfer
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 
@@ -49,8 +51,11 @@ func (c *Client) Upload(ctx context.Context, u Upload, progress func(n int64)) e
 		return u.fail("", protocol.ErrNumPermanentHTTP, ErrNoURL)
 	}
 	st, err := u.Dir.Stat(u.Name)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return u.fail("", protocol.ErrNumFileMissing, err)
+	}
+	if err != nil { // the disk's fault, perhaps for a moment
+		return u.fail("", 0, err)
 	}
 	var last *Error
 	for _, url := range u.URLs {
