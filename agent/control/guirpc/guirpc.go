@@ -123,7 +123,7 @@ func (p *peer) talk(ctx context.Context) {
 	r := bufio.NewReader(p.conn)
 	for !p.closing {
 		request, err := p.read(r)
-		if err != nil {
+		if err != nil || !framed(request) {
 			return
 		}
 		reply := p.answer(ctx, request)
@@ -132,6 +132,13 @@ func (p *peer) talk(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// framed reports whether a message is a request from its first character on. With anything before
+// it, such as the headers of HTTP, it may be a page in the volunteer's browser that sends it.
+func framed(message string) bool {
+	message = strings.TrimLeft(message, " \t\r\n\x00")
+	return message == "" || message[0] == '<'
 }
 
 // read reads one request. A peer may be silent for long, but not in the middle of

@@ -119,6 +119,11 @@ func TestOddRequests(t *testing.T) {
 			t.Errorf("to %q: got %q, want %q", tt.message, got, tt.want)
 		}
 	}
+	for _, before := range []string{"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "x"} {
+		if got := dial(t, serve(t, "")).ask(before + "<boinc_gui_rpc_request>\n<get_cc_status/>\n</boinc_gui_rpc_request>\n"); got != "" {
+			t.Errorf("after %q: %q, want no answer", before, got)
+		}
+	}
 	if got := p.call("<get_messages>\n<seqno>0</seqno>\n</get_messages>"); !strings.Contains(got, "<body>\n<![CDATA[\na <b> ]] > c\n]]>\n</body>") {
 		t.Errorf("messages: %s", got)
 	}
