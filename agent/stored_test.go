@@ -264,6 +264,28 @@ func TestStorageLimit(t *testing.T) {
 }
 
 // A file that a task had in use until now counts as used now: another goes before it.
+func TestLimitIsKeptWithHugeFiles(t *testing.T) {
+	t.Parallel()
+	var needed []state.File
+	for _, name := range []string{"a", "b"} {
+		f := state.File{FileInfo: stored(name), Retry: state.Retry{NextTry: time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)}}
+		f.NBytes = 1 << 62
+		needed = append(needed, f)
+	}
+	w := newWorld(t, demoURL, withMaster(t, demoURL, orders([]protocol.FileInfo{stored("c")})), func(db *state.DB, tx *state.Tx) {
+		here(needed...)(db, tx)
+		db.Units.Put(tx, state.Key(demoURL, "w"), state.Workunit{Project: demoURL, Workunit: protocol.Workunit{Name: "w", FileRefs: []protocol.FileRef{{FileName: "a"}, {FileName: "b"}}}})
+		db.Results.Put(tx, state.Key(demoURL, "w_0"), state.Result{Project: demoURL, Slot: state.NoSlot, State: protocol.ClientDownloading, Result: protocol.Result{Name: "w_0", WorkunitName: "w"}})
+	})
+	w.account(settings.Account{MaxStickyGB: 1})
+	w.run(func(t *testing.T) {
+		w.after(t, time.Hour)
+		if p := w.project(t, 0); len(p.Storage.Problems) != 1 || !strings.HasPrefix(p.Storage.Problems[0], "c: the project's stored files may take 1 GB") {
+			t.Errorf("storage: %+v", p.Storage)
+		}
+	})
+}
+
 func TestAFileIsUsedUntilItsTaskIsForgotten(t *testing.T) {
 	t.Parallel()
 	long := time.Unix(9e8, 0) // before the time that it is in the bubble

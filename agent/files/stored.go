@@ -91,12 +91,16 @@ func (fs *Files) stored(needed, used map[string]bool, j *judged) (s storage.Snap
 		}
 		keys = append(keys, key)
 		s.Files = append(s.Files, storage.File{
-			Project: project(f.Project), Name: f.Name, Bytes: f.NBytes, Sticky: f.Sticky, Until: f.StickyUntil, Used: f.Used,
+			Project: project(f.Project), Name: f.Name, Bytes: min(f.NBytes, maxStored), Sticky: f.Sticky, Until: f.StickyUntil, Used: f.Used,
 			Needed: needed[key] || f.Send && f.Local == state.FilePresent, Status: status(f),
 		})
 	}
 	return s, keys
 }
+
+// maxStored is the size, in bytes, up to which a file's size counts. Larger ones fit nowhere either, and
+// the sum of as many files as a project may have must not overflow.
+const maxStored = 1 << 45
 
 func gigabytes(gb float64) int64 { return int64(gb * prefs.GB) }
 
