@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,30 @@ func TestMessagesOutliveTheAgent(t *testing.T) {
 		if r := w.request(t, n); len(r.Trickles) > 0 {
 			t.Errorf("request %d carries it again", n)
 		}
+	}
+}
+
+// Messages that are too many for one request are sent with the next ones, the oldest first.
+func TestManyMessages(t *testing.T) {
+	t.Parallel()
+	taken := recorded(t, "debian-7.20.5/keys/006-scheduler.response.http")
+	taken.body = bytes.Replace(taken.body, []byte("</scheduler_reply>"), []byte("<message_ack/>\n</scheduler_reply>"), 1)
+	w := newWorld(t, demoURL, withMaster(t, demoURL, taken), nil)
+	const size, n = 900_000, 10
+	for i := range n {
+		name := appipc.TrickleName("r_0", time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i-n)*time.Hour))
+		w.file(name, fmt.Sprintf("<variety>v%d</variety>\n<text>\n%s\n</text>\n", i, strings.Repeat("x", size)))
+	}
+	w.run(func(t *testing.T) { w.after(t, 6*time.Hour) })
+	got := ""
+	for i := range w.count(sched) {
+		for _, m := range w.request(t, i).Trickles {
+			got += m.Text[len("<variety>v"):len("<variety>v0")]
+		}
+		got += " "
+	}
+	if got = strings.TrimSpace(got); got != "0123 4567 89" {
+		t.Errorf("messages in each request: %s", got)
 	}
 }
 

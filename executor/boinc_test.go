@@ -287,6 +287,23 @@ func TestTrickles(t *testing.T) {
 	}
 }
 
+// While too many messages wait for the server, an application's next ones are dropped.
+func TestTricklesAreBounded(t *testing.T) {
+	t.Parallel()
+	b := newBOINCBench(t)
+	for n := range maxWaiting {
+		b.put(appipc.TrickleName("r_0", time.Unix(int64(n), 0)), "")
+	}
+	b.start(b.boincTask("trickle"))
+	must(t, b.TrickleDown("r_0", 0, time.Now(), "<go_on/>"))
+	if e := b.exited(); e.Verdict != Success || b.read(b.slotFile("trickle_up.xml")) != "absent" {
+		t.Errorf("got %+v", e)
+	}
+	if found, err := filepath.Glob(filepath.Join(b.project, "trickle_up_r_0_*")); err != nil || len(found) != maxWaiting {
+		t.Errorf("%d messages wait, %v", len(found), err)
+	}
+}
+
 // An application has an output uploaded while it keeps running, and is notified of the outcome.
 func TestUploadWhileItRuns(t *testing.T) {
 	t.Parallel()

@@ -54,6 +54,9 @@ func (r *run) trickleUp() {
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > MaxTrickle) {
 		err = fmt.Errorf("%d bytes, %s: not a file of at most %d bytes", info.Size(), info.Mode(), MaxTrickle)
 	}
+	if n := r.waiting(); err == nil && n >= maxWaiting {
+		err = fmt.Errorf("%d messages of this result wait for the project's server already", n)
+	}
 	if err != nil {
 		r.log.Warn("application message rejected", "err", err)
 		_ = foreigndir.RemoveAll(r.slot.dir, appipc.TrickleUpFile)
@@ -70,6 +73,20 @@ func (r *run) trickleUp() {
 		return
 	}
 	r.e.report(TrickledUp{Result: r.task.Result, File: name})
+}
+
+// maxWaiting is the number of messages of a result that may wait for the project's server.
+const maxWaiting = 1000
+
+// waiting counts the messages of the result that wait for the project's server.
+func (r *run) waiting() (n int) {
+	_ = foreigndir.Names(r.slot.project, ".", func(name string) bool {
+		if result, _, ok := appipc.ParseTrickleName(name); ok && result == r.task.Init.ResultName {
+			n++
+		}
+		return n < maxWaiting
+	})
+	return n
 }
 
 // TrickleDown puts a message from the project's server into the slot of a result, running or not.

@@ -17,25 +17,61 @@ import (
 // acknowledges them. Messages to applications are put into their slot before the reply with them
 // counts.
 
-// Trickles lists the messages that a project has not taken yet, in the order in
-// which they were written.
+// maxTrickles is the number of bytes of messages that a request contains, and at least one message. The
+// others follow once these are taken.
+const maxTrickles = 4 * executor.MaxTrickle
+
+// Trickles returns the oldest messages that a project has not taken yet, for one request, in the
+// order in which they were written.
 func (l *Life) Trickles(project string) (found []protocol.Trickle) {
 	dir, err := l.OpenProject(project)
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
+	bytes := 0
+	for _, t := range waiting(dir) {
+		// The application that wrote it may still have it open.
+		text, err := foreigndir.Read(dir, appipc.TrickleName(t.ResultName, t.Time), executor.MaxTrickle)
+		if err != nil {
+			continue
+		}
+		if bytes += len(text); bytes > maxTrickles && len(found) > 0 {
+			break
+		}
+		t.Text = string(text)
+		found = append(found, t)
+	}
+	return found
+}
+
+// waiting returns all messages in a project's folder without their texts, the oldest first. A folder that
+// cannot be read has none.
+func waiting(dir *os.Root) (found []protocol.Trickle) {
 	_ = foreigndir.Names(dir, ".", func(name string) bool {
-		if result, at, ok := appipc.ParseTrickleName(name); ok {
-			// The application that wrote it may still have it open.
-			if text, err := foreigndir.Read(dir, name, executor.MaxTrickle); err == nil {
-				found = append(found, protocol.Trickle{ResultName: result, Time: at, Text: string(text)})
-			}
+		result, at, ok := appipc.ParseTrickleName(name)
+		if !ok || name != appipc.TrickleName(result, at) {
+			return true
+		}
+		if info, err := dir.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() <= executor.MaxTrickle {
+			found = append(found, protocol.Trickle{ResultName: result, Time: at})
 		}
 		return true
-	}) // a folder that cannot be read has no messages
+	})
 	slices.SortStableFunc(found, func(x, y protocol.Trickle) int { return x.Time.Compare(y.Time) })
 	return found
+}
+
+// findTricklesOf remembers that a project has messages waiting for it.
+func (l *Life) findTricklesOf(project string) {
+	dir, err := l.OpenProject(project)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	if len(waiting(dir)) > 0 {
+		l.trickleUps[project] = true
+	}
 }
 
 // trickledUp makes the agent contact the project soon.
@@ -51,9 +87,7 @@ func (l *Life) trickledUp(e executor.TrickledUp) {
 // findTrickles remembers which projects have messages waiting for them.
 func (l *Life) findTrickles() {
 	for u := range l.DB.Projects.All() {
-		if len(l.Trickles(u)) > 0 {
-			l.trickleUps[u] = true
-		}
+		l.findTricklesOf(u)
 	}
 }
 
@@ -66,9 +100,7 @@ func (l *Life) TricklesTaken(project string, sent []protocol.Trickle) {
 			l.Log.Warn("cannot remove a trickle-up message that was sent", "project", project, "file", name, "err", err)
 		}
 	}
-	if left := l.Trickles(project); len(left) > 0 { // written meanwhile
-		l.trickleUps[project] = true
-	}
+	l.findTricklesOf(project) // written meanwhile, or too many for one request
 }
 
 // TricklesDown delivers a reply's messages to applications. A message for a result without a slot
