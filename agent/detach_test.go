@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +39,21 @@ func TestDetachingWhileFilesAreRead(t *testing.T) {
 			if p := w.project(t, 0); p.Ending != "" {
 				t.Fatalf("after an attach: %q", p.Ending)
 			}
+		}
+	})
+}
+
+// A project with the same folder as one that is being detached waits for its end, which is immediate.
+func TestAttachingWithAnotherScheme(t *testing.T) {
+	t.Parallel()
+	next := strings.Replace(demoURL, "http://", "https://", 1)
+	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
+	w.run(func(t *testing.T) {
+		w.after(t, time.Second)
+		must(t, w.a.Detach(t.Context(), demoURL))
+		must(t, w.a.Attach(t.Context(), next, "00000000000000000000000000000002"))
+		if s := w.after(t, time.Minute); len(s.Projects) != 1 || s.Projects[0].MasterURL != next || len(s.Tasks) > 0 {
+			t.Errorf("%+v %+v", s.Projects, s.Tasks)
 		}
 	})
 }

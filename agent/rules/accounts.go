@@ -33,6 +33,9 @@ func (ru *Rules) ReadFiles() error {
 func (ru *Rules) syncProjects(before map[string]settings.Account, accounts settings.Accounts, now time.Time) (attached []string) {
 	for u, acc := range accounts.InForce {
 		p, known := ru.DB.Projects.Get(u)
+		if !known && ru.folderTaken(u, now) {
+			continue
+		}
 		if !known {
 			p = state.Project{MasterURL: u, AttachedAt: now}
 			ru.Log.Info("project attached", "project", u)
@@ -85,6 +88,23 @@ func (ru *Rules) syncProjects(before map[string]settings.Account, accounts setti
 		}
 	}
 	return attached
+}
+
+// folderTaken reports whether a project with another address has the folder of a new one. If it is being
+// detached, it ends now. Then the accounts are read again.
+func (ru *Rules) folderTaken(u string, now time.Time) bool {
+	for other, p := range ru.DB.Projects.All() {
+		if !settings.SameFolder(other, u) {
+			continue
+		}
+		ru.Log.Info("project is attached once the one with the same folder is removed", "project", u, "other", other)
+		if p.Ending.Kind == state.Detaching {
+			p.Ending.At = now
+			ru.PutProject(p)
+		}
+		return true
+	}
+	return false
 }
 
 // presence updates an ending when the account file is seen. If missing is set, the file with that

@@ -38,15 +38,20 @@ type Accounts struct {
 func ReadAccounts(dataDir string) (Accounts, error) {
 	files, bad, err := readAccountFiles(filepath.Join(dataDir, AccountsDir))
 	errs := []error{err}
-	a := Accounts{InForce: make(map[string]Account), Missing: make(map[string]string), Detached: make(map[string]Account), files: files}
-	for _, f := range files {
-		a.InForce[f.account.MasterURL] = f.account
-	}
+	a := Accounts{InForce: make(map[string]Account), Missing: make(map[string]string), Detached: make(map[string]Account)}
 	detached, _, _ := readAccountFiles(detachedDir(dataDir))
 	for _, f := range detached {
 		a.Detached[f.account.MasterURL] = f.account
 	}
 	kept, _, _ := readAccountFiles(keptAccountsDir(dataDir))
+	for _, f := range files {
+		if err := a.readdressed(f, kept); err != nil {
+			errs, bad = append(errs, err), append(bad, f.path)
+			continue
+		}
+		a.files = append(a.files, f)
+		a.InForce[f.account.MasterURL] = f.account
+	}
 	for _, f := range kept {
 		u := f.account.MasterURL
 		if now, good := a.InForce[u]; good {
@@ -69,6 +74,23 @@ func ReadAccounts(dataDir string) (Accounts, error) {
 	}
 	return a, errors.Join(errs...)
 }
+
+// readdressed is the error about an account file whose master URL was changed from http to https or
+// back. The two count as two projects, which cannot both be attached, because they would have one folder.
+func (a Accounts) readdressed(f accountFile, kept []accountFile) error {
+	u := f.account.MasterURL
+	for _, k := range kept {
+		was := k.account.MasterURL
+		if _, gone := a.Detached[was]; !gone && was != u && SameFolder(was, u) {
+			return words.Refuse(words.T("{path}: the address was {was}; first detach that project, with its tasks: starling detach {was}", "path", f.path, "was", was))
+		}
+	}
+	return nil
+}
+
+// SameFolder reports whether two master URLs have one folder for their files and one name for
+// their account file, as those with http and https have.
+func SameFolder(x, y string) bool { return protocol.EscapeURL(x) == protocol.EscapeURL(y) }
 
 // Keep copies the good account files, so that their content outlasts a mistake. The copies of
 // missing and faulty files stay as they are.
@@ -107,7 +129,10 @@ func RemoveAccount(dataDir, masterURL string) error {
 		there = append(there, k.path)
 		if f.path == "" { // missing or faulty: its last good version is detached
 			f = k
-			there = append(there, filepath.Join(dataDir, AccountsDir, filepath.Base(k.path)))
+			path := filepath.Join(dataDir, AccountsDir, filepath.Base(k.path))
+			if _, err := readAccountFile(path); err != nil { // a good one is about another address
+				there = append(there, path)
+			}
 		}
 	}
 	if f.path == "" {

@@ -411,7 +411,7 @@ func WriteAccount(dataDir string, a Account) error {
 	} else if other.path != "" {
 		return attached(a.MasterURL, other.path)
 	}
-	if was, err := readAccountFile(detachedPath(dataDir, a.MasterURL)); err == nil && was.account.Authenticator == a.Authenticator {
+	if was, err := readAccountFile(detachedPath(dataDir, a.MasterURL)); err == nil && was.account.MasterURL == a.MasterURL && was.account.Authenticator == a.Authenticator {
 		return RestoreAccount(dataDir, a.MasterURL)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

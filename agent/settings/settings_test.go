@@ -2,10 +2,12 @@ package settings_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -265,3 +267,38 @@ func TestKeysInTheWrongFile(t *testing.T) {
 }
 
 var must = testerr.Must
+
+// TestChangedScheme changes the address of an attached project from http to https. Both would have one folder, so
+// the old address stays in effect until the project is detached. Then the new one counts.
+func TestChangedScheme(t *testing.T) {
+	const old, next = "http://a.example/p/", "https://a.example/p/"
+	d := dir(t, nil)
+	a := settings.Account{MasterURL: old, Authenticator: key, ResourceShare: 100}
+	must(t, settings.WriteAccount(d, a))
+	inForce := func() (string, error) {
+		accounts, err := settings.ReadAccounts(d)
+		must(t, accounts.Keep(d))
+		return strings.Join(slices.Sorted(maps.Keys(accounts.InForce)), " "), err
+	}
+	if got, err := inForce(); got != old || err != nil {
+		t.Fatalf("%q, %v", got, err)
+	}
+	path := settings.AccountPath(d, old)
+	must(t, os.WriteFile(path, []byte(strings.ReplaceAll(read(t, path), old, next)), 0o600))
+	for range 2 {
+		if got, err := inForce(); got != old || err == nil || !strings.Contains(err.Error(), "starling detach "+old) {
+			t.Errorf("with the new address: %q, %v", got, err)
+		}
+	}
+	must(t, settings.RemoveAccount(d, old))
+	if got, err := inForce(); got != next || err != nil {
+		t.Errorf("after the detach: %q, %v", got, err)
+	}
+
+	must(t, settings.RemoveAccount(d, next))
+	a.MasterURL = old // which is not restored from the other's copy
+	must(t, settings.WriteAccount(d, a))
+	if got, err := inForce(); got != old || err != nil {
+		t.Errorf("attached again: %q, %v", got, err)
+	}
+}
