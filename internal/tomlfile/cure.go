@@ -104,8 +104,11 @@ func instead(t reflect.Type, name, value string) string {
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		name = name[i+1:]
 	}
-	if better := guess(t, value); better != "" {
+	if better := guess(t, name, value); better != "" {
 		return fmt.Sprintf("; write %s = %s", name, better)
+	}
+	if m := quantity.FindStringSubmatch(bare(value)); m != nil && m[1] != "" && m[2] != "" && strings.HasSuffix(kind(t), " number") {
+		return fmt.Sprintf("; write it without %q, in the unit of %s", m[2], name)
 	}
 	return ""
 }
@@ -113,17 +116,20 @@ func instead(t reflect.Type, name, value string) string {
 // Decimal returns "write 19.5" for 19,5 or 19:30, or no text if it is not a number with a decimal comma or
 // a time of day.
 func Decimal(text string) words.Text {
-	if better := guess(reflect.TypeFor[float64](), text); better != "" && strings.ContainsAny(text, ",:") {
+	if better := guess(reflect.TypeFor[float64](), "", text); better != "" && strings.ContainsAny(text, ",:") {
 		return words.T("write {value}", "value", better)
 	}
 	return words.Text{}
 }
 
-// guess returns the value that a person may have meant, in TOML's syntax, or "" if it cannot be
+// bare returns a value in lower case, without quotes.
+func bare(value string) string { return strings.ToLower(strings.Trim(strings.TrimSpace(value), `"'`)) }
+
+// guess returns the value of a key that a person may have meant, in TOML's syntax, or "" if it cannot be
 // guessed.
-func guess(t reflect.Type, value string) string {
+func guess(t reflect.Type, key, value string) string {
 	value = strings.TrimSpace(value)
-	switch bare := strings.ToLower(strings.Trim(value, `"'`)); kind(t) {
+	switch bare := bare(value); kind(t) {
 	case "true or false":
 		switch bare {
 		case "yes", "on", "true", "1", "y":
@@ -142,7 +148,8 @@ func guess(t reflect.Type, value string) string {
 			return ""
 		}
 		f, err := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64)
-		if err != nil || kind(t) == "a whole number" && f != float64(int64(f)) {
+		f, known := convert(f, m[2], key)
+		if err != nil || !known || kind(t) == "a whole number" && f != float64(int64(f)) {
 			return ""
 		}
 		return strconv.FormatFloat(f, 'f', -1, 64)
@@ -160,8 +167,41 @@ func guess(t reflect.Type, value string) string {
 
 var (
 	// quantity matches a number as people write it, with or without a unit.
-	quantity = regexp.MustCompile(`^([-+]?\d*[.,]?\d*)\s*(?:%|°c|[a-z]+(?:/s)?)?$`)
+	quantity = regexp.MustCompile(`^([-+]?\d*[.,]?\d*)\s*(%|°c|[a-z]+(?:/s)?)?$`)
 	// thousands matches a number in which a comma may separate thousands.
 	thousands = regexp.MustCompile(`,\d{3}$`)
 	clock     = regexp.MustCompile(`^(\d{1,2}):(\d{2})$`)
 )
+
+// Units of values, and words in the names of keys that state the key's unit. Those of one kind have their
+// sizes in the same unit.
+var (
+	units = map[string]unit{
+		"%": {"percent", 1}, "°c": {"degrees", 1}, "c": {"degrees", 1}, "kb": {"kb", 1}, "mb": {"mb", 1}, "gb": {"gb", 1}, "tb": {"gb", 1024},
+		"s": {"time", 1}, "sec": {"time", 1}, "second": {"time", 1}, "seconds": {"time", 1}, "min": {"time", 60}, "minute": {"time", 60}, "minutes": {"time", 60},
+		"h": {"time", 3600}, "hour": {"time", 3600}, "hours": {"time", 3600}, "d": {"time", 86400}, "day": {"time", 86400}, "days": {"time", 86400},
+	}
+	inNames = map[string]unit{
+		"pct": {"percent", 1}, "temperature": {"degrees", 1}, "kb": {"kb", 1}, "mb": {"mb", 1}, "gb": {"gb", 1},
+		"seconds": {"time", 1}, "minutes": {"time", 60}, "hours": {"time", 3600}, "days": {"time", 86400},
+	}
+)
+
+type unit struct {
+	kind string
+	size float64
+}
+
+// convert converts a number with a unit, or "", to the unit that a key's name states. ok is false if
+// that is not known to be right.
+func convert(f float64, from, key string) (_ float64, ok bool) {
+	if from == "" {
+		return f, true
+	}
+	for word := range strings.SplitSeq(key, "_") {
+		if to, known := inNames[word]; known && to.kind == units[from].kind {
+			return f * units[from].size / to.size, true
+		}
+	}
+	return 0, false
+}

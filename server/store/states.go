@@ -103,9 +103,9 @@ var errorNames = []string{
 	"too many total results", "cancelled", "no canonical result", "predecessor failed",
 }
 
-// Reasons lists the meanings of the bits, in the order of the bits.
+// Reasons lists the meanings of the bits, in the order of the bits. It is never nil.
 func (m ErrorMask) Reasons() []string {
-	var out []string
+	out := []string{}
 	for i, s := range errorNames {
 		if m&(1<<i) != 0 {
 			out = append(out, s)

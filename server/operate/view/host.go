@@ -75,26 +75,33 @@ func findHosts(tx *store.View, q Query, now time.Time) (List, error) {
 	if r.err != nil {
 		return List{}, r.err
 	}
-	found, err := tx.ListHosts(f)
-	views := []HostSummary{}
-	list := List{}
-	for _, h := range found {
-		v := summary(h, now)
-		earned, err := tx.HostAppVersions(h.ID)
-		if err != nil {
-			return List{}, err
-		}
-		for _, e := range earned {
-			v.ErrorRate = max(v.ErrorRate, e.ErrorRate)
-		}
-		views = append(views, v)
+	views, err := hosts(tx, f, now)
+	list := List{Of: views}
+	for _, v := range views {
 		list.Rows = append(list.Rows, []any{
 			v.ID, v.DomainName, v.UserID, v.State, v.Client, v.NCPUs, v.OSName, v.External,
 			v.TotalCredit, v.ExpavgCredit, v.ErrorRate, v.LastContact,
 		})
 	}
-	list.Of = views
 	return list, err
+}
+
+// hosts summarizes the computers that a filter lets through.
+func hosts(tx *store.View, f store.HostFilter, now time.Time) ([]HostSummary, error) {
+	found, err := tx.ListHosts(f)
+	views := []HostSummary{}
+	for _, h := range found {
+		v := summary(h, now)
+		earned, err := tx.HostAppVersions(h.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range earned {
+			v.ErrorRate = max(v.ErrorRate, e.ErrorRate)
+		}
+		views = append(views, v)
+	}
+	return views, err
 }
 
 // A Host is all that is known of a computer.

@@ -95,14 +95,11 @@ func UserBy(tx *store.View, who string, now time.Time) (*User, error) {
 	if err != nil {
 		return nil, err
 	}
-	hosts, err := tx.HostsOfUsers([]int64{u.ID})
+	has, err := tx.HostsOfUsers([]int64{u.ID})
 	if err != nil {
 		return nil, err
 	}
-	v := viewUser(u, hosts[u.ID], now)
-	list, err := tx.ListHosts(store.HostFilter{UserID: u.ID, Limit: shownHosts})
-	for _, h := range list {
-		v.Computers = append(v.Computers, summary(h, now))
-	}
+	v := viewUser(u, has[u.ID], now)
+	v.Computers, err = hosts(tx, store.HostFilter{UserID: u.ID, Limit: shownHosts}, now)
 	return &v, err
 }

@@ -55,3 +55,29 @@ func TestHostShowTellsHowFastItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestUserShowTellsHowOftenComputersFail(t *testing.T) {
+	st := storetest.Open(t, "")
+	now := time.Unix(1_800_000_000, 0)
+	storetest.Update(t, st, func(tx *store.Tx) error {
+		user, err := tx.InsertUser(store.User{CreateTime: now, Name: "u", EmailAddr: "u@example.org", Authenticator: "00000000000000000000000000000001"})
+		if err != nil {
+			return err
+		}
+		host, err := tx.InsertHost(store.Host{CreateTime: now, UserID: user})
+		if err != nil {
+			return err
+		}
+		return tx.SaveHostAppVersion(store.HostAppVersion{HostID: host, AppVersionID: 1, ErrorRate: 0.5})
+	})
+	err := st.View(t.Context(), func(tx *store.View) error {
+		u, err := UserBy(tx, "u@example.org", now)
+		if err == nil && (len(u.Computers) != 1 || u.Computers[0].ErrorRate != 0.5) {
+			t.Errorf("computers: %+v", u.Computers)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

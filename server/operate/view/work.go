@@ -91,7 +91,7 @@ func workunitLines(tx *store.View, f store.WorkunitFilter) (out []WorkunitLine, 
 	for _, w := range list {
 		line := WorkunitLine{
 			ID: w.ID, Name: w.Name, App: c.apps[w.AppID], Batch: w.Batch, Priority: w.Priority, State: w.State(),
-			Errors: append([]string{}, w.ErrorMask.Reasons()...), Validating: w.NeedValidate, Results: make(map[string]int), CreateTime: UTC(w.CreateTime),
+			Errors: w.ErrorMask.Reasons(), Validating: w.NeedValidate, Results: make(map[string]int), CreateTime: UTC(w.CreateTime),
 		}
 		for _, r := range jobs[w.ID].Results {
 			line.Results[r.ServerState.String()]++
