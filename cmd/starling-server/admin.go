@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate/console"
 	"github.com/starling-grid/starling/server/project"
 )
@@ -43,7 +44,7 @@ func adminCmd() *cobra.Command {
 			defer cancel()
 			c, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
 			if err != nil {
-				fmt.Fprintf(os.Stderr, "Nothing answers there yet: start the server with starling-server serve %s\n", args[0])
+				fmt.Fprintf(os.Stderr, "Nothing answers there yet: start the server with starling-server serve %s, or, if it runs without that address, start it again\n", words.Shell(args[0]))
 				return nil
 			}
 			return c.Close()

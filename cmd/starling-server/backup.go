@@ -89,7 +89,7 @@ func restoreCmd() *cobra.Command {
 				if len(wrong) > 0 {
 					return fmt.Errorf("the project is restored; faults found: %d", len(wrong))
 				}
-				fmt.Printf("No faults found. Start it with: starling-server serve %s\n", args[1])
+				fmt.Printf("No faults found. Start it with: starling-server serve %s\n", words.Shell(args[1]))
 				return nil
 			})
 		},

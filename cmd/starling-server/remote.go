@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,9 @@ func remote(cmd *cobra.Command, fn func(ctx context.Context, c *client.Client, a
 		}
 		if token = strings.TrimSpace(token); token == "" {
 			return errors.New("there is no token: set " + tokenVariable + ", or name a file with --token-file; the project's operator makes one with starling-server token create")
+		}
+		if u, err := url.Parse(args[0]); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return fmt.Errorf("%q is not a project's URL: write one such as https://project.example/", args[0])
 		}
 		c := &client.Client{URL: args[0], Token: token, Patience: patience}
 		return fn(cmd.Context(), c, args[1:])
@@ -118,6 +122,9 @@ func follow(ctx context.Context, c *client.Client, id int64, out string) error {
 	b, err := c.Wait(ctx, id, func(b wire.Batch) {
 		fmt.Printf("%3.0f %%  %d unfinished, %d succeeded, %d failed\n", 100*b.Fraction, b.Unfinished, b.Succeeded, b.Failed)
 	})
+	if errors.Is(err, context.Canceled) {
+		return errors.New("stopped waiting; the project continues with the batch, and the same command waits for it again")
+	}
 	if err == nil && out != "" {
 		err = save(ctx, c, id, out)
 	}
@@ -137,7 +144,7 @@ func estimateCmd() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
-		id, err := batchNumber(args[0])
+		id, err := findBatch(ctx, c, args[0])
 		if err != nil {
 			return err
 		}
@@ -198,7 +205,7 @@ func fetchCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch URL BATCH",
 		Short: "Save the output files of a batch",
-		Long: "Save the output files of a batch, by its number, as WORKUNIT/FILE below --output. Files that are there already\n" +
+		Long: "Save the output files of a batch, by its number or name, as WORKUNIT/FILE below --output. Files that are there already\n" +
 			"with the right size are not fetched again. With --json, print what became of each workunit and fetch nothing.",
 		Args: cobra.ExactArgs(2),
 	}
@@ -206,7 +213,7 @@ func fetchCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until every workunit has its outcome")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what became of each workunit instead")
 	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
-		id, err := batchNumber(args[0])
+		id, err := findBatch(ctx, c, args[0])
 		switch {
 		case err != nil:
 			return err
@@ -241,7 +248,7 @@ func retireCmd() *cobra.Command {
 // end makes a command that ends a batch and prints with how many workunits.
 func end(cmd *cobra.Command, how func(*client.Client, context.Context, int64) (int, error), format string) *cobra.Command {
 	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
-		id, err := batchNumber(args[0])
+		id, err := findBatch(ctx, c, args[0])
 		if err != nil {
 			return err
 		}
@@ -253,12 +260,21 @@ func end(cmd *cobra.Command, how func(*client.Client, context.Context, int64) (i
 	})
 }
 
-func batchNumber(text string) (int64, error) {
-	id, ok := number(text)
-	if !ok {
-		return 0, fmt.Errorf("%q is not a batch's number: remote list shows them", text)
+// findBatch returns the number of a batch, which is given by its number or name.
+func findBatch(ctx context.Context, c *client.Client, text string) (int64, error) {
+	if id, ok := number(text); ok {
+		return id, nil
 	}
-	return id, nil
+	list, err := c.Batches(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range list {
+		if b.Name == text {
+			return b.ID, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is neither the number nor the name of a batch: starling-server remote list %s shows them", text, c.URL)
 }
 
 // save saves the output files of a batch that are not there yet.
@@ -281,7 +297,9 @@ func save(ctx context.Context, c *client.Client, id int64, out string) error {
 		}
 		return nil
 	})
-	fmt.Printf("%s saved in %s\n", words.Count(saved, "file"), out)
+	if err == nil || saved > 0 {
+		fmt.Printf("%s saved in %s\n", words.Count(saved, "file"), out)
+	}
 	if err != nil {
 		return err
 	}

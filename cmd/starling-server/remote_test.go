@@ -113,14 +113,16 @@ func TestRemote(t *testing.T) {
 		{[]string{"fetch", p.URL, "99"}, "no batch 99"},
 		{[]string{"estimate", p.URL, "99"}, "no batch 99"},
 		{[]string{"submit", p.URL, "nope", filepath.Join(dir, "b"), "--name", "run-3", "--dry-run"}, `there is no application "nope": ask`},
-		{[]string{"fetch", p.URL, "run-1"}, "remote list shows them"},
+		{[]string{"fetch", p.URL, "run-9"}, `"run-9" is neither the number nor the name of a batch: starling-server remote list `},
+		{[]string{"limits", "calc"}, `"calc" is not a project's URL: write one such as https://`},
+		{[]string{"list", "127.0.0.1:80/p/"}, "is not a project's URL"},
 		{[]string{"cancel", p.URL + "elsewhere/", "1"}, "is that the project's URL? If it is, the project's server is of a version that does not have this request"},
 	} {
 		if err := remote(tt.args...); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.says)
 		}
 	}
-	for _, args := range [][]string{{"list", p.URL}, {"list", p.URL, "--json"}, {"fetch", p.URL, "1", "--json"}, {"estimate", p.URL, "1"}, {"estimate", p.URL, "1", "--json"}, {"cancel", p.URL, "1"}, {"retire", p.URL, "1"}, {"retire", p.URL, "1"}} {
+	for _, args := range [][]string{{"list", p.URL}, {"list", p.URL, "--json"}, {"fetch", p.URL, "run-1", "--json"}, {"estimate", p.URL, "run-1"}, {"estimate", p.URL, "1", "--json"}, {"cancel", p.URL, "1"}, {"retire", p.URL, "1"}, {"retire", p.URL, "1"}} {
 		if err := remote(args...); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}

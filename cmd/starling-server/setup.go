@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/starling-grid/starling/internal/script"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/python"
 	"github.com/starling-grid/starling/server/operate"
@@ -264,6 +266,9 @@ func versionCmd() *cobra.Command {
 					}
 					fmt.Println()
 				}
+				if err == nil && !v.Plain && isScript(v.Main) {
+					fmt.Printf("%s is a script. If it does not use BOINC's API, its tasks fail: then publish it with --plain.\n", v.Main)
+				}
 				return err
 			})
 		},
@@ -301,6 +306,18 @@ func given(s string) workgen.Given {
 	return workgen.Given{Path: s}
 }
 
+// isScript reports whether a file is a script for Unix systems.
+func isScript(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, script.Longest)
+	n, err := io.ReadFull(f, head)
+	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && script.Interpreter(head[:n]) != ""
+}
+
 // findWrapper looks for the wrapper of a platform next to this program, and where packages install
 // the wrappers of all platforms.
 func findWrapper(platform string) (string, error) {
@@ -326,7 +343,11 @@ func findWrapper(platform string) (string, error) {
 			return n, nil
 		}
 	}
-	return "", errors.New("no wrapper for " + platform + ": looked for " + strings.Join(names, ", ") + "; name it with --wrapper")
+	err = fmt.Errorf("no wrapper for %s: looked for %s; name it with --wrapper", platform, strings.Join(names, ", "))
+	if usual, meant := operate.UsualPlatform(platform); !usual && meant != "" {
+		err = fmt.Errorf("%w, or did you mean the platform %s?", err, meant)
+	}
+	return "", err
 }
 
 // native reports whether a program built like this one runs on a platform.

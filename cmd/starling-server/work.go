@@ -159,7 +159,11 @@ func createFrom(ctx context.Context, g *workgen.Generator, base workFlags, in io
 	var numbers []int
 	made := 0
 	fail := func(line int, err error) error {
-		return fmt.Errorf("line %d: %w (%d workunits were made before it)", line, err, made)
+		if made == 0 {
+			return fmt.Errorf("line %d: %w; no workunit was made", line, err)
+		}
+		next := append(numbers, line)[0]
+		return fmt.Errorf("line %d: %w; the %d workunits of the lines before line %d were made: to make the others, repeat this with the lines from %[4]d on", line, err, made, next)
 	}
 	flush := func() error {
 		if len(specs) == 0 {

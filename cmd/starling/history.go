@@ -135,7 +135,7 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 	if more {
 		all := cmd.CommandPath()
 		if len(args) > 0 {
-			all += " " + quoted(args[0])
+			all += " " + words.Shell(args[0])
 		}
 		fmt.Fprintf(out, "%s shown. To see all: %s --limit 0\n", words.Count(len(tasks), "task"), all)
 	}

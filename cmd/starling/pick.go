@@ -99,17 +99,9 @@ func (o *options) called(ctx context.Context, masterURL string) (title, word str
 		}
 		title = printable(p.Name)
 		if q, err := pick(s.Projects, p.Name); err == nil && q.MasterURL == masterURL && title == p.Name {
-			return title, quoted(p.Name)
+			return title, words.Shell(p.Name)
 		}
 		return title, masterURL
 	}
 	return masterURL, masterURL
-}
-
-// quoted returns a word quoted for a shell.
-func quoted(word string) string {
-	if !strings.ContainsAny(word, " '\"$`\\&;()<>|*?[]#~!{}") {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -42,11 +42,3 @@ func TestPick(t *testing.T) {
 		}
 	}
 }
-
-func TestQuoted(t *testing.T) {
-	for word, want := range map[string]string{"Einstein@Home": "Einstein@Home", "World Community Grid": "'World Community Grid'", "it's": `'it'\''s'`} {
-		if got := quoted(word); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}

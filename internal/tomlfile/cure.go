@@ -173,8 +173,8 @@ var (
 	clock     = regexp.MustCompile(`^(\d{1,2}):(\d{2})$`)
 )
 
-// Units of values, and words in the names of keys that state the key's unit. Those of one kind have their
-// sizes in the same unit.
+// Units of values, and words in the names of keys that state the key's unit. The sizes of all units with the
+// same kind are comparable.
 var (
 	units = map[string]unit{
 		"%": {"percent", 1}, "°c": {"degrees", 1}, "c": {"degrees", 1}, "kb": {"kb", 1}, "mb": {"mb", 1}, "gb": {"gb", 1}, "tb": {"gb", 1024},

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/procgroup"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // Prefix begins the name of a validator, assimilator or trickle handler that is
@@ -73,7 +74,7 @@ func Parse(text, dir string) (Command, error) {
 		case errors.Is(err, exec.ErrNotFound) && filepath.Base(args[0]) == args[0]:
 			err = fmt.Errorf("%s is not in PATH; a program in the project's directory is ./%s", args[0], args[0])
 		case errors.Is(err, fs.ErrPermission) && serr == nil && st.Mode()&0o111 == 0:
-			err = fmt.Errorf("it cannot be executed: chmod +x %s", args[0])
+			err = fmt.Errorf("it cannot be executed: chmod +x %s", words.Shell(args[0]))
 		}
 		return Command{}, fmt.Errorf("%s%s: %w", Prefix, text, err)
 	}

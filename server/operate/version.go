@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,7 +80,13 @@ func UsualPlatform(name string) (usual bool, meant string) {
 	if platforms[name] != "" {
 		return true, ""
 	}
-	return false, nearest.Word(name, slices.Collect(maps.Keys(platforms)))
+	var names []string
+	for p := range platforms {
+		if protocol.IsImagePlatform(p) == protocol.IsImagePlatform(name) {
+			names = append(names, p)
+		}
+	}
+	return false, nearest.Word(name, names)
 }
 
 // AddVersion signs the files of an app version, unless they were signed elsewhere, puts them

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -64,7 +65,7 @@ func (p *Project) allowed(found store.Found, may liberty, ours, made string) err
 	case errors.Is(err, store.ErrNewer):
 		return tooNew(err)
 	case err != nil && may == asIs:
-		return fmt.Errorf("%w. Nothing was changed.\nStop the servers of the project, make a backup, and run starling-server migrate %s (serve does it as well)", err, p.Dir)
+		return fmt.Errorf("%w. Nothing was changed.\nStop the servers of the project, make a backup, and run starling-server migrate %s (serve does it as well)", err, words.Shell(p.Dir))
 	case err != nil:
 		p.Log.Info("updating the database", "from", found.Version, "to", store.Latest)
 	}
@@ -133,7 +134,7 @@ func (p *Project) foreign(why string) error {
 	return fmt.Errorf(`%s %s, but keys/ belongs to a project that is in use. Nothing was changed.
 Restore the database from a backup, or correct "database" in server.toml.
 If you mean to run this project on that database from now on: starling-server doctor %s --adopt
-(an empty one has no accounts and no work)`, what, why, p.Dir)
+(an empty one has no accounts and no work)`, what, why, words.Shell(p.Dir))
 }
 
 func readIdentity(path string) (string, error) {
