@@ -48,7 +48,7 @@ var Refusals = []Entry{
 	{"committed", "{left} are for computers of another kind, so that results can be compared.", "", itEnds},
 	{"reserved", "{left} are reserved for the computers that have their files.", "", itEnds},
 	{"chain", "The next task of a chain follows once the result that this computer reported is validated.", "", itEnds},
-	{"unreliable", "{left} are reserved for computers with a good record.", "", "Wait: each valid result improves this computer's record."},
+	{"unreliable", "{left} are reserved for computers with a good record.", "", "Wait: each valid result improves this computer's record, and after 24 hours any computer may have them."},
 	{"trusted", "{left} check doubtful results, and are reserved for accounts that the project trusts.", "", itEnds},
 	{"app_stopped", "The project has stopped sending tasks for now.", "", itEnds},
 	{"gpu", "Its tasks do not use this computer's GPUs.", "", ""},

@@ -247,8 +247,9 @@ func (m *Match) suits(head []store.Candidate) bool {
 		return false
 	}
 	list, why := m.versionsFor(c)
+	oldest := slices.MinFunc(head, func(x, y store.Candidate) int { return x.CreateTime.Compare(y.CreateTime) })
 	list = slices.DeleteFunc(slices.Clone(list), func(v *store.AppVersion) bool {
-		lack := m.failing(&store.Candidate{LastChance: c.LastChance, Target: c.Target}, v) // of all the kind
+		lack := m.failing(&store.Candidate{LastChance: c.LastChance, Target: c.Target, CreateTime: oldest.CreateTime}, v) // of all the kind
 		if lack != nil && why == nil {
 			why = lack
 		}

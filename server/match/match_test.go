@@ -191,7 +191,7 @@ func TestRefusals(t *testing.T) {
 			"what it has fails, and the workunit has one chance left", func(w *world) {
 				w.standing.Earned[11] = store.HostAppVersion{ErrorRate: 0.26}
 				w.standing.Earned[12] = store.HostAppVersion{ErrorRate: 0}
-				w.add(func(c *store.Candidate) { c.LastChance = true })
+				w.add(func(c *store.Candidate) { c.LastChance, c.CreateTime = true, t0 })
 				w.add()
 			}, protocol.Refusal{Code: protocol.RefusedUnreliable}, []int64{2}, false,
 		},
@@ -471,7 +471,7 @@ func TestWorkForOneComputerNeedsNoGoodRecord(t *testing.T) {
 	w.facts.Rules.Urgent = match.Urgent{OnPriority: 5}
 	w.standing.Earned[11] = store.HostAppVersion{ErrorRate: 0.9}
 	target := store.Target{Type: store.TargetHost, ID: w.facts.Host.ID}
-	w.add(func(c *store.Candidate) { c.Target, c.LastChance = target, true })
+	w.add(func(c *store.Candidate) { c.Target, c.LastChance, c.CreateTime = target, true, t0 })
 	w.add(func(c *store.Candidate) { c.Target, c.Priority, c.CreateTime = target, 5, t0 })
 	m, _ := w.assign()
 	if got := m.Assigned(); len(got) != 2 {
@@ -492,7 +492,7 @@ func TestWorkForOneComputerNeedsNoGoodRecord(t *testing.T) {
 func TestKindsOfNoUse(t *testing.T) {
 	for name, change := range map[string]func(c *store.Candidate){
 		"":             func(*store.Candidate) {},
-		"last chance":  func(c *store.Candidate) { c.LastChance = true },
+		"last chance":  func(c *store.Candidate) { c.LastChance, c.CreateTime = true, t0 },
 		"suspicious":   func(c *store.Candidate) { c.Suspicious = true },
 		"another host": func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 6} },
 	} {

@@ -9,8 +9,9 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// firstRefusal is the time that an urgent result waits for a reliable host. After that any host may
-// have it. Otherwise it would wait forever in a project without reliable hosts.
+// firstRefusal is the time that an urgent result waits for a reliable host, and the last chance of a
+// workunit for a host without a bad record. After that any host may have it. Otherwise it would wait forever
+// in a project without such hosts.
 const firstRefusal = 24 * time.Hour
 
 // Urgent defines which results are urgent and which hosts are reliable enough for them. The names
@@ -57,10 +58,15 @@ func (u *Urgent) reliable(e store.HostAppVersion) bool {
 // candidate, or nil. A candidate that is for this host alone does not wait for a better one.
 func (m *Match) unreliable(c *store.Candidate, v *store.AppVersion) *Lack {
 	u := &m.facts.Rules.Urgent
-	if !c.Target.Alone() && u.urgent(c) && !m.facts.Now.After(c.CreateTime.Add(firstRefusal)) && !u.reliable(m.standing.Earned[v.ID]) {
+	if !c.Target.Alone() && u.urgent(c) && !m.waited(c) && !u.reliable(m.standing.Earned[v.ID]) {
 		return &Lack{Code: protocol.RefusedUnreliable}
 	}
 	return m.failing(c, v)
+}
+
+// waited reports whether a candidate has waited long enough for a good host.
+func (m *Match) waited(c *store.Candidate) bool {
+	return m.facts.Now.After(c.CreateTime.Add(firstRefusal))
 }
 
 // failing returns the reason if the host's results of an app version keep failing and a candidate
@@ -71,7 +77,7 @@ func (m *Match) unreliable(c *store.Candidate, v *store.AppVersion) *Lack {
 //
 // Different from BOINC, where a bad record lowers the daily quota and has no other effect.
 func (m *Match) failing(c *store.Candidate, v *store.AppVersion) *Lack {
-	if c.Target.Alone() {
+	if c.Target.Alone() || m.waited(c) {
 		return nil
 	}
 	if (c.LastChance || m.facts.Rules.urgent(c)) && hostversion.Bad(m.standing.Earned[v.ID]) {

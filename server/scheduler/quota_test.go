@@ -69,12 +69,15 @@ func TestABadRecordGetsNoLastChance(t *testing.T) {
 	w.addWork("first", 1)
 	ask()
 	first := w.result("first_0")
-	w.addWork("last", 1)
-	w.update(func(tx *store.Tx) error { // as the transitioner does
-		return store.Change(tx.WorkunitByName, "last", tx.SaveWorkunit, func(now *store.Workunit) {
-			now.LastChance = true
+	last := func(name string) {
+		w.addWork(name, 1)
+		w.update(func(tx *store.Tx) error { // as the transitioner does
+			return store.Change(tx.WorkunitByName, name, tx.SaveWorkunit, func(now *store.Workunit) {
+				now.LastChance = true
+			})
 		})
-	})
+	}
+	last("last")
 	record := func(rate float64) {
 		w.update(func(tx *store.Tx) error {
 			return tx.SaveHostAppVersion(store.HostAppVersion{HostID: first.HostID, AppVersionID: first.AppVersionID, ErrorRate: rate})
@@ -91,6 +94,15 @@ func TestABadRecordGetsNoLastChance(t *testing.T) {
 	record(0.1)
 	if got := ask(); len(got.Results) != 1 || got.Results[0].Name != "last_0" {
 		t.Errorf("with a good record: %+v, %s", got.Results, texts(got))
+	}
+	last("later")
+	record(0.9)
+	if got := ask(); len(got.Results) != 0 {
+		t.Errorf("a bad record got %+v", got.Results)
+	}
+	w.now = w.now.Add(25 * time.Hour) // no other computer has come
+	if got := ask(); len(got.Results) != 1 || got.Results[0].Name != "later_0" {
+		t.Errorf("after a day: %+v, %s", got.Results, texts(got))
 	}
 }
 
