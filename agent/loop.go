@@ -21,6 +21,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 
 	c, now := a.core, time.Now()
 	a.tellRepair()
+	a.timeline.Open(now) // by when the agent was last seen, which uptime sets
+	a.uptime.Open(now)
 	if err := a.life.Recover(ctx, now); err != nil {
 		return err
 	}
@@ -33,8 +35,6 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	now = time.Now()
 	a.rules.Announce(now)
 	a.ledger.Open(now)
-	a.timeline.Open(now) // by when the agent was last seen, which uptime sets
-	a.uptime.Open(now)
 	if a.cfg.Watch {
 		go watch(c.Ctx, func() { c.Post(rules.FilesChanged{}) })
 	}
@@ -72,6 +72,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 
 // handle passes an event to its component.
 func (a *Agent) handle(e core.Event) {
+	a.uptime.Watch(time.Now())
 	switch e := e.(type) {
 	case core.Asked:
 		e.Answer()
@@ -100,6 +101,7 @@ func (a *Agent) drain() {
 // step does all that can be done now and returns when to look again.
 func (a *Agent) step(now time.Time) time.Time {
 	w := core.Waker{At: now.Add(a.core.Tick)}
+	a.uptime.Watch(now)
 	a.rules.DetachDone()
 	a.rules.GiveUp(now, &w)
 	a.life.AbortDue(now, &w)
@@ -163,8 +165,10 @@ func (a *Agent) shutdown() error {
 	}
 	a.drain()
 	c.End()
-	a.decide(time.Now())
-	a.timeline.Close(time.Now())
+	now := time.Now()
+	a.uptime.Watch(now)
+	a.decide(now)
+	a.timeline.Close(now)
 	c.Save(func(tx *state.Tx) {
 		a.ledger.Put(tx)
 		a.uptime.Put(tx)

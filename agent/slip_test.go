@@ -114,6 +114,30 @@ func TestAccountFileThatStaysAway(t *testing.T) {
 	})
 }
 
+// After an agent whose clock was years ahead, a missing account file is announced for as long as
+// ever, and a mode ends when it was to end.
+func TestClockSetBackBetweenTwoAgents(t *testing.T) {
+	t.Parallel()
+	wrong := time.Date(2012, 1, 1, 0, 0, 0, 0, time.UTC) // a bubble starts in 2000
+	w := newWorld(t, demoURL, withMaster(t, demoURL), func(db *state.DB, tx *state.Tx) {
+		waiting(db, tx)
+		h, _ := db.Hosts.Get(state.Self)
+		h.LastSeen, h.RunMode = wrong, prefs.ModeFor(prefs.Never, 2*time.Hour, wrong)
+		db.Hosts.Put(tx, state.Self, h)
+	})
+	must(t, os.Remove(settings.AccountPath(w.dir, demoURL)))
+	w.run(func(t *testing.T) {
+		s := w.after(t, time.Hour)
+		if w.keeps(t, s); !strings.HasPrefix(s.Compute, "You suspended computing until ") {
+			t.Errorf("after an hour: %q", s.Compute)
+		}
+		s = w.after(t, 22*time.Hour)
+		if w.keeps(t, s); strings.HasPrefix(s.Compute, "You suspended") {
+			t.Errorf("after a day: %q", s.Compute)
+		}
+	})
+}
+
 // If all account files are gone at once, with their folder or without, or if the folder is not a
 // folder, that is not a request to detach either.
 func TestAccountsFolderIsAway(t *testing.T) {

@@ -224,6 +224,9 @@ func TestDue(t *testing.T) {
 		{"earlier than that", busy(with(func(f *contact.Finished) {
 			f.Received, f.Deadline = now.Add(-10*time.Hour), now.Add(2*time.Hour)
 		})), ""},
+		{"received while the clock was years ahead", busy(with(func(f *contact.Finished) {
+			f.Received, f.Deadline = now.AddDate(12, 0, 0), now.Add(23*time.Hour)
+		})), "a deadline is near"},
 		{"ready for 23 hours", busy(with(func(f *contact.Finished) { f.Completed = now.Add(-23 * time.Hour) })), ""},
 		{"ready for 25 hours", busy(with(func(f *contact.Finished) { f.Completed = now.Add(-25 * time.Hour) })), "a result has been ready for a long time"},
 		{"ready for 25 hours on a computer that is on a third of the time", contact.Backlog{

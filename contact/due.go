@@ -82,9 +82,10 @@ func Due(b Backlog, now time.Time) (reason words.Text, due bool) {
 
 // cushion returns the minimum time before its deadline at which a result is reported: a twelfth of
 // the time that its project allows, at most a day. With a fixed day, as in BOINC's client, each
-// result of a project with short deadlines would cost a separate session.
+// result of a project with short deadlines would cost a separate session. A result that seems to have
+// come after its deadline was received while the computer's clock was wrong.
 func cushion(r Finished) time.Duration {
-	if r.Received.IsZero() {
+	if r.Received.IsZero() || r.Received.After(r.Deadline) {
 		return deadlineCushion
 	}
 	return min(deadlineCushion, r.Deadline.Sub(r.Received)/12)

@@ -26,9 +26,14 @@ func average(frac, value float64, dt time.Duration) float64 {
 	return frac*w + value*(1-w)
 }
 
-// An Uptime measures which part of the time the agent is on and computes.
+// An Uptime measures which part of the time the agent is on and computes. It keeps waits as long as
+// they were when the computer's clock is set.
 type Uptime struct {
 	*core.Core
+
+	seen   time.Time     // the last look at the clock
+	seenAt boottime.Time // the same by a clock that runs during sleep
+	set    time.Duration // by which the clock was set, as far as no wait was changed yet
 
 	last   time.Time     // with the clock that does not jump
 	at     boottime.Time // the same by a clock that runs during sleep
@@ -41,10 +46,12 @@ type Uptime struct {
 	busy   time.Duration // of that, computing was allowed
 }
 
-// Open accounts for the time in which no agent ran.
+// Open accounts for the time in which no agent ran. It must precede everything that records the
+// current time. A clock that was set ahead while no agent ran is taken for a longer time without one.
 func (up *Uptime) Open(now time.Time) {
 	h, _ := up.DB.Hosts.Get(state.Self)
 	up.at, _ = boottime.Now()
+	up.seen, up.seenAt = now, up.at
 	up.last, up.active, up.online, up.saved, up.times = now, true, true, now, h.Times
 	up.habit = state.Habit{Seen: slices.Clone(h.Habit.Seen), Computed: slices.Clone(h.Habit.Computed), Total: h.Habit.Total}
 	t := &up.times
@@ -56,9 +63,33 @@ func (up *Uptime) Open(now time.Time) {
 	case off > 0:
 		t.On = average(t.On, 0, min(off, habitMost)) // the clock may be years ahead
 		note(&up.habit, h.LastSeen.In(now.Location()), now, false)
-	case off < -jump:
-		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -off)
-		up.shift(off)
+	default:
+		up.clockSet(off, now)
+	}
+}
+
+// Watch keeps waits as long as they were if the clock was set since the last call. It must precede
+// everything that reads or records the current time.
+func (up *Uptime) Watch(now time.Time) {
+	at, sleeps := boottime.Now()
+	set := passed(up.seen, now, up.seenAt, at, sleeps).set()
+	up.seen, up.seenAt = now, at
+	up.clockSet(set, now)
+}
+
+// clockSet changes the waits when the clock was set by so much. If that cannot be saved, the next
+// call tries it again.
+func (up *Uptime) clockSet(by time.Duration, now time.Time) {
+	switch {
+	case by > jump:
+		up.Log.Warn("the clock was set ahead; waiting times keep their length", "by", by.Round(time.Second))
+		up.set += by
+	case by < -jump:
+		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -by.Round(time.Second))
+		up.set += by
+	}
+	if up.set != 0 && !now.Before(up.SaveAgain) {
+		up.save(now)
 	}
 }
 
@@ -66,10 +97,13 @@ func (up *Uptime) Open(now time.Time) {
 // that runs, and the one that people set.
 type passage struct{ awake, all, wall time.Duration }
 
-// since returns the passage from the last pass to a moment. Where no clock runs during sleep, a clock
-// that is ahead is taken for sleep.
-func (up *Uptime) since(now time.Time, at boottime.Time, sleeps bool) passage {
-	p := passage{awake: now.Sub(up.last), all: at.Sub(up.at), wall: now.Round(0).Sub(up.last.Round(0))}
+// set returns the time by which the clock was set.
+func (p passage) set() time.Duration { return p.wall - p.all }
+
+// passed returns the passage between two moments. Where no clock runs during sleep, a clock that is
+// ahead is taken for sleep.
+func passed(last, now time.Time, lastAt, at boottime.Time, sleeps bool) passage {
+	p := passage{awake: now.Sub(last), all: at.Sub(lastAt), wall: now.Round(0).Sub(last.Round(0))}
 	if !sleeps {
 		p.all = max(p.awake, p.wall)
 	}
@@ -80,10 +114,10 @@ func (up *Uptime) since(now time.Time, at boottime.Time, sleeps bool) passage {
 // (computing is allowed) and online (the network can be used) apply from now on.
 func (up *Uptime) Count(now time.Time, active, online bool) {
 	at, sleeps := boottime.Now()
-	up.count(now, up.since(now, at, sleeps))
+	up.count(now, passed(up.last, now, up.at, at, sleeps))
 	up.last, up.at, up.active, up.online = now, at, active, online
-	if now.Sub(up.saved) >= max(saveEvery, up.Tick) && up.Save(up.Put) {
-		up.saved = now
+	if now.Sub(up.saved) >= max(saveEvery, up.Tick) {
+		up.save(now)
 	}
 }
 
@@ -93,14 +127,6 @@ func (up *Uptime) count(now time.Time, p passage) {
 		up.Log.Info("the computer was asleep", "for", asleep.Round(time.Second))
 		t.On = average(t.On, 0, asleep)
 		note(&up.habit, now.Round(0).Add(-p.all), now.Round(0).Add(-p.awake), false)
-	}
-	switch set := p.wall - p.all; {
-	case set > jump:
-		up.Log.Warn("the clock was set ahead; waiting times keep their length", "by", set.Round(time.Second))
-		up.shift(set)
-	case set < -jump:
-		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -set.Round(time.Second))
-		up.shift(set)
 	}
 	note(&up.habit, now.Round(0).Add(-p.awake), now.Round(0), up.active)
 	t.On = average(t.On, 1, p.awake)
@@ -112,43 +138,21 @@ func (up *Uptime) count(now time.Time, p passage) {
 	}
 }
 
-// Put makes the fractions part of a change.
+// Put makes the fractions part of a change, and the waits that are due to be changed. The time when
+// the agent was last seen changes with them, so that a clock which was set is noticed only once.
 func (up *Uptime) Put(tx *state.Tx) {
+	up.DB.Shift(tx, up.set)
 	if h, ok := up.DB.Hosts.Get(state.Self); ok {
-		h.Times, h.LastSeen = up.times, up.last.Round(0)
+		h.Times, h.LastSeen = up.times, up.seen.Round(0)
 		h.Habit = state.Habit{Seen: slices.Clone(up.habit.Seen), Computed: slices.Clone(up.habit.Computed), Total: up.habit.Total}
 		up.DB.Hosts.Put(tx, state.Self, h)
 	}
 }
 
-// shift keeps waits as long as they were when the clock is set: their ends change by as much.
-func (up *Uptime) shift(by time.Duration) {
-	shift := func(t *time.Time) {
-		if !t.IsZero() {
-			*t = t.Add(by)
-		}
+func (up *Uptime) save(now time.Time) {
+	if up.Save(up.Put) {
+		up.saved, up.set = now, 0
 	}
-	up.Save(func(tx *state.Tx) {
-		for u, p := range up.DB.Projects.All() {
-			shift(&p.Contact.MinRPCTime)
-			shift(&p.Contact.NextRPCTime)
-			p.Retries(func(r *state.Retry) { shift(&r.NextTry) })
-			up.DB.Projects.Put(tx, u, p)
-		}
-		for key, f := range up.DB.Files.All() {
-			if !f.NextTry.IsZero() {
-				shift(&f.NextTry)
-				shift(&f.FirstTry)
-				up.DB.Files.Put(tx, key, f)
-			}
-		}
-		for key, r := range up.DB.Results.All() {
-			if !r.NotBefore.IsZero() {
-				shift(&r.NotBefore)
-				up.DB.Results.Put(tx, key, r)
-			}
-		}
-	})
 }
 
 func truth(b bool) float64 {

@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/statetest"
 	"github.com/starling-grid/starling/internal/boottime"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -64,18 +65,18 @@ func TestSleepIsToldFromAClockThatIsSet(t *testing.T) {
 		wait := now.Add(time.Hour)
 		up.Save(func(tx *state.Tx) { up.DB.Results.Put(tx, state.Key("u", "r"), state.Result{NotBefore: wait}) })
 		up.Open(now)
+		up.clockSet(tt.passage.set(), now)
 		up.count(now, tt.passage)
 		r, _ := up.DB.Results.Get(state.Key("u", "r"))
-		if got := r.NotBefore.Sub(wait); got != tt.shifted {
+		if got := r.NotBefore.Sub(wait.Round(0)); got != tt.shifted {
 			t.Errorf("%s: the wait changed by %v, want %v", tt.name, got, tt.shifted)
 		}
 		if math.Abs(up.times.On-tt.on) > 0.01 {
 			t.Errorf("%s: on for %v of the time, want %v", tt.name, up.times.On, tt.on)
 		}
 	}
-	up := clocked(t)
-	up.last = time.Now().Round(0)
-	if got := up.since(up.last.Add(time.Hour), up.at+boottime.Time(time.Minute), false); got.all != time.Hour {
+	last := time.Now().Round(0)
+	if got := passed(last, last.Add(time.Hour), 0, boottime.Time(time.Minute), false); got.all != time.Hour {
 		t.Errorf("a system that cannot tell: got %+v", got)
 	}
 }
@@ -87,21 +88,51 @@ func TestAClockSetBackKeepsWaitsAsLongAsTheyWere(t *testing.T) {
 	up := clocked(t)
 	wrong := time.Now().AddDate(1, 0, 0)
 	up.Save(func(tx *state.Tx) {
-		up.DB.Hosts.Put(tx, state.Self, state.Host{LastSeen: wrong})
 		p := state.Project{MasterURL: "u"}
-		p.Contact.MinRPCTime, p.Fetch.NextTry = wrong.Add(time.Hour), wrong.Add(2*time.Hour)
+		p.Contact.MinRPCTime, p.Fetch.NextTry, p.Ending.At = wrong.Add(time.Hour), wrong.Add(2*time.Hour), wrong.Add(5*time.Hour)
 		up.DB.Projects.Put(tx, "u", p)
-		up.DB.Results.Put(tx, state.Key("u", "r"), state.Result{NotBefore: wrong.Add(3 * time.Hour)})
+		up.DB.Results.Put(tx, state.Key("u", "r"), state.Result{NotBefore: wrong.Add(3 * time.Hour), AbortAt: wrong.Add(6 * time.Hour)})
 		up.DB.Files.Put(tx, state.Key("u", "f"), state.File{Retry: state.Retry{NextTry: wrong.Add(4 * time.Hour)}})
+		up.DB.Managers.Put(tx, state.Self, state.Manager{Retry: state.Retry{NextTry: wrong.Add(7 * time.Hour)}})
+		up.DB.Hosts.Put(tx, state.Self, state.Host{LastSeen: wrong, RunMode: prefs.Mode{Kind: prefs.Never, Until: wrong.Add(8 * time.Hour)}})
 	})
 	right := wrong.AddDate(-1, 0, 0)
-	up.Open(right)
-	p, _ := up.DB.Projects.Get("u")
-	r, _ := up.DB.Results.Get(state.Key("u", "r"))
-	f, _ := up.DB.Files.Get(state.Key("u", "f"))
-	for i, at := range []time.Time{p.Contact.MinRPCTime, p.Fetch.NextTry, r.NotBefore, f.NextTry} {
-		if got, want := at.Sub(right).Round(time.Second), time.Duration(i+1)*time.Hour; got != want {
-			t.Errorf("wait %d: %v left, want %v", i, got, want)
+	for range 2 { // the second agent starts after the first was killed, and changes nothing more
+		up.Open(right)
+		p, _ := up.DB.Projects.Get("u")
+		r, _ := up.DB.Results.Get(state.Key("u", "r"))
+		f, _ := up.DB.Files.Get(state.Key("u", "f"))
+		m, _ := up.DB.Managers.Get(state.Self)
+		h, _ := up.DB.Hosts.Get(state.Self)
+		for i, at := range []time.Time{p.Contact.MinRPCTime, p.Fetch.NextTry, r.NotBefore, f.NextTry, p.Ending.At, r.AbortAt, m.NextTry, h.RunMode.Until} {
+			if got, want := at.Sub(right).Round(time.Second), time.Duration(i+1)*time.Hour; got != want {
+				t.Errorf("wait %d: %v left, want %v", i, got, want)
+			}
+		}
+	}
+}
+
+// If the state cannot be saved when the clock is set, the waits are changed as soon as it can, with
+// the time when the agent was last seen.
+func TestWaitsOfAClockThatIsSetAreChangedLater(t *testing.T) {
+	t.Parallel()
+	up, now := clocked(t), time.Now()
+	key, wait := state.Key("u", "r"), now.Add(time.Hour)
+	statetest.Update(t, up.DB, func(tx *state.Tx) {
+		up.DB.Hosts.Put(tx, state.Self, state.Host{LastSeen: now})
+		up.DB.Results.Put(tx, key, state.Result{AbortAt: wait})
+	})
+	up.Open(now)
+	up.SaveAgain = now.Add(time.Minute) // saving has just failed
+	up.clockSet(-24*time.Hour, now)
+	if r, _ := up.DB.Results.Get(key); !r.AbortAt.Equal(wait) {
+		t.Fatalf("changed although that is not saved: %v", r.AbortAt)
+	}
+	now = up.SaveAgain
+	for range 2 {
+		up.clockSet(0, now)
+		if r, _ := up.DB.Results.Get(key); !r.AbortAt.Equal(wait.Round(0).Add(-24 * time.Hour)) {
+			t.Errorf("the wait ends at %v, want a day before %v", r.AbortAt, wait)
 		}
 	}
 }
