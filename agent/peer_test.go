@@ -186,6 +186,9 @@ type world struct {
 	detect func(context.Context) gpus.Report
 	// tick is the agent's.
 	tick time.Duration
+	// logged is called with each message of the agent's log, if it is not nil. The loop calls it in
+	// its own goroutine.
+	logged func(msg string)
 }
 
 // tick is the maximum time between two passes of an agent. A minute, the default, would make tests that
@@ -259,10 +262,13 @@ func (w *world) run(f func(t *testing.T)) {
 }
 
 // logOf returns a log in which an event that no component handles is an error of the test.
-func logOf(t *testing.T) *slog.Logger {
+func logOf(t *testing.T, logged func(msg string)) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.MessageKey && a.Value.String() == "an event was not handled" {
 			t.Error(a.Value)
+		}
+		if a.Key == slog.MessageKey && logged != nil {
+			logged(a.Value.String())
 		}
 		return a
 	}}))
@@ -274,7 +280,7 @@ func (w *world) start(t *testing.T) {
 	if transport == nil {
 		transport = w.peer
 	}
-	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t), Transport: transport, Version: "test", Detect: w.detect, Tick: cmp.Or(w.tick, tick)})
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t, w.logged), Transport: transport, Version: "test", Detect: w.detect, Tick: cmp.Or(w.tick, tick)})
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

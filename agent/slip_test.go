@@ -231,7 +231,7 @@ func TestAttachedAgain(t *testing.T) {
 func TestSavesByRename(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
-	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t), Transport: w.peer, Version: "test", Watch: true})
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: logOf(t, nil), Transport: w.peer, Version: "test", Watch: true})
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -9,6 +9,8 @@ package files
 import (
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/agent/appinfo"
@@ -101,27 +103,50 @@ func (fs *Files) Cancel(key string) {
 	}
 }
 
-// Forget removes a project's folder. If the folder has programs of the volunteer, it removes
-// only the given files, which are the project's.
-func (fs *Files) Forget(project string, files []string) error {
-	folder := fs.ProjectDir(project)
-	if !appinfo.Exists(folder) {
+// Forget removes a project's folder. If the folder has programs of the volunteer, or belongs to
+// another project as well, it removes only the files of the project's records, which must still be
+// there. A call that is repeated after a crash or a failure removes the rest.
+func (fs *Files) Forget(project string) error {
+	folder, others := fs.ProjectDir(project), fs.sharing(project)
+	if !appinfo.Exists(folder) && len(others) == 0 {
 		return os.RemoveAll(folder)
 	}
 	dir, err := foreigndir.OpenRoot(fs.Dir, core.ProjectsDir+"/"+protocol.EscapeURL(project))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	var errs []error
-	for _, name := range files {
-		errs = append(errs, filexfer.Remove(dir, name))
+	for _, f := range fs.DB.Files.Of(project) {
+		if !f.Own && !slices.ContainsFunc(others, func(u string) bool { return has(&fs.DB.Files, u, f.Name) }) {
+			errs = append(errs, filexfer.Remove(dir, f.Name))
+		}
 	}
 	errNames := foreigndir.Names(dir, ".", func(name string) bool { // messages of its applications
-		if _, _, ok := appipc.ParseTrickleName(name); ok {
+		result, _, ok := appipc.ParseTrickleName(name)
+		if ok && !slices.ContainsFunc(others, func(u string) bool { return has(&fs.DB.Results, u, result) }) {
 			errs = append(errs, dir.Remove(name))
 		}
 		return true
 	})
 	return errors.Join(append(errs, errNames)...)
+}
+
+// sharing returns the other projects whose folder is the same, also for file systems that ignore case.
+func (fs *Files) sharing(project string) (others []string) {
+	for u := range fs.DB.Projects.All() {
+		if u != project && strings.EqualFold(protocol.EscapeURL(u), protocol.EscapeURL(project)) {
+			others = append(others, u)
+		}
+	}
+	return others
+}
+
+// has reports whether a project has a record with the given name.
+func has[V any](t *state.Table[V], project, name string) bool {
+	_, ok := t.Get(state.Key(project, name))
+	return ok
 }

@@ -159,7 +159,7 @@ func (j *judged) log(fs *Files) {
 func (fs *Files) Recover(now time.Time) {
 	fs.Save(func(tx *state.Tx) {
 		for key, f := range fs.DB.Files.All() {
-			if !f.Sticky {
+			if !f.Sticky || fs.Ending(f.Project).Due(now) {
 				continue
 			}
 			before := f.Local

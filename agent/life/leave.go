@@ -56,11 +56,11 @@ func (l *Life) Busy(project string) bool {
 	return l.Files.Busy(project)
 }
 
-// Forget removes all records and files of a project. Its unfinished results are in the history as
-// aborted.
-func (l *Life) Forget(project string) bool {
+// Forget removes all records of a project. With next, that is its record from then on, otherwise it
+// has none. Its unfinished results are in the history as aborted. Its files must have been removed:
+// files without a record would stay forever.
+func (l *Life) Forget(project string, next *state.Project) bool {
 	var slots []int
-	var files []string
 	now := time.Now()
 	ok := l.Save(func(tx *state.Tx) {
 		for k, r := range l.DB.Results.Of(project) {
@@ -83,25 +83,23 @@ func (l *Life) Forget(project string) bool {
 		for k := range l.DB.Apps.Of(project) {
 			l.DB.Apps.Delete(tx, k)
 		}
-		for k, f := range l.DB.Files.Of(project) {
-			if !f.Own {
-				files = append(files, f.Name)
-			}
+		for k := range l.DB.Files.Of(project) {
 			l.DB.Files.Delete(tx, k)
 		}
 		for k := range l.DB.Notices.Of(project) {
 			l.DB.Notices.Delete(tx, k)
 		}
-		l.DB.Projects.Delete(tx, project)
+		if next == nil {
+			l.DB.Projects.Delete(tx, project)
+		} else {
+			l.DB.Projects.Put(tx, project, *next)
+		}
 	})
 	if !ok {
 		return false
 	}
 	for _, n := range slots {
 		go l.clear(n)
-	}
-	if err := l.Files.Forget(project, files); err != nil {
-		l.Log.Warn("cannot remove files of a detached project", "project", project, "err", err)
 	}
 	return true
 }

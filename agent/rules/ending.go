@@ -19,6 +19,10 @@ const (
 	// first.
 	missingFor  = 24 * time.Hour
 	leastNotice = time.Hour
+	// removeAgain is the pause after files of a project could not be removed, for example because a
+	// program that was just ended still has them open. After removeFor they stay.
+	removeAgain = time.Minute
+	removeFor   = 10 * time.Minute
 )
 
 // ends returns the ending of a project that is to be detached or reset: soon, or now if it has no
@@ -106,8 +110,10 @@ func (ru *Rules) GiveUp(now time.Time, w *core.Waker) {
 	for u, p := range ru.DB.Projects.All() {
 		switch {
 		case p.Ending.Kind == "":
+			delete(ru.unremoved, u)
 			continue
 		case now.Before(p.Ending.At):
+			delete(ru.unremoved, u)
 			w.By(p.Ending.At)
 			continue
 		case p.Ending.Kind == state.AccountMissing && !ru.stayedAway(u, now):
@@ -118,7 +124,7 @@ func (ru *Rules) GiveUp(now time.Time, w *core.Waker) {
 			continue
 		}
 		if !ru.Life.Busy(u) {
-			ru.finish(u)
+			ru.finish(u, now, w)
 		}
 	}
 }
@@ -139,24 +145,66 @@ func (ru *Rules) stayedAway(u string, now time.Time) bool {
 	return ru.PutProject(p)
 }
 
-// finish forgets a project that has nothing in progress any longer. A project that is being reset
-// starts over.
-func (ru *Rules) finish(u string) {
-	p, _ := ru.DB.Projects.Get(u)
-	if !ru.Life.Forget(u) {
+// finish removes a project that has nothing in progress any longer. A project that is being reset
+// starts over. The files are removed first. The ending is durable, so an agent that crashes in
+// between repeats all of this.
+func (ru *Rules) finish(u string, now time.Time, w *core.Waker) {
+	if !ru.removeFiles(u, now, w) {
 		return
 	}
-	if p.Ending.Kind != state.Resetting {
+	p, _ := ru.DB.Projects.Get(u)
+	var next *state.Project
+	if p.Ending.Kind == state.Resetting {
+		next = &state.Project{
+			MasterURL: u, Name: p.Name, AttachedAt: p.AttachedAt, SchedulerURLs: p.SchedulerURLs, CodeSignKey: p.CodeSignKey,
+			HostID: p.HostID, RPCSeqno: p.RPCSeqno, Debt: p.Debt, CPUTime: p.CPUTime, Contact: p.Contact,
+		}
+	}
+	if !ru.Life.Forget(u, next) {
+		return
+	}
+	delete(ru.unremoved, u)
+	if next == nil {
 		ru.Log.Info("project detached", "project", u)
 		ru.forgetAccount(u)
 		_ = ru.ReadFiles() // it may have been attached by another account
 		return
 	}
 	ru.Log.Info("project reset", "project", u)
-	ru.PutProject(state.Project{
-		MasterURL: u, Name: p.Name, AttachedAt: p.AttachedAt, SchedulerURLs: p.SchedulerURLs, CodeSignKey: p.CodeSignKey,
-		HostID: p.HostID, RPCSeqno: p.RPCSeqno, Debt: p.Debt, CPUTime: p.CPUTime, Contact: p.Contact,
-	})
 	_ = ru.ReadFiles() // its account file may be missing
 	ru.ReadOwn(u)
+}
+
+// An unremoved is a project whose files could not be removed.
+type unremoved struct {
+	since time.Time
+	again time.Time // not tried before
+}
+
+// removeFiles removes a project's files, and reports whether that is over. If it fails, it is tried
+// again for a while.
+func (ru *Rules) removeFiles(u string, now time.Time, w *core.Waker) bool {
+	was, failed := ru.unremoved[u]
+	if failed && now.Before(was.again) {
+		w.By(was.again)
+		return false
+	}
+	err := ru.Files.Forget(u)
+	switch {
+	case err == nil:
+		return true
+	case !failed:
+		was.since = now
+		ru.Log.Warn("cannot remove files of a project that is being detached or reset; trying again", "project", u, "until", now.Add(removeFor), "err", err)
+	case now.Sub(was.since) >= removeFor:
+		ru.Log.Error("cannot remove files of a project that is being detached or reset; they stay", "project", u, "folder", ru.ProjectDir(u), "err", err)
+		return true
+	}
+	if ru.unremoved == nil {
+		ru.unremoved = make(map[string]unremoved)
+	}
+	was.again = now.Add(removeAgain)
+	ru.unremoved[u] = was
+	w.By(was.again)
+	return false
 }

@@ -31,6 +31,8 @@ type Rules struct {
 
 	faults    error            // of preferences and accounts
 	ownFaults map[string]error // of app_info.xml, by project
+	// unremoved are the projects whose files could not be removed. It is lost at a restart, and may be.
+	unremoved map[string]unremoved
 }
 
 // Conversations are the conversations with projects in progress.

@@ -89,7 +89,7 @@ func (a Accounts) readdressed(f accountFile, kept []accountFile) error {
 }
 
 // SameFolder reports whether two master URLs have one folder for their files and one name for
-// their account file, as those with http and https have.
+// their account file, as with http and https.
 func SameFolder(x, y string) bool { return protocol.EscapeURL(x) == protocol.EscapeURL(y) }
 
 // Keep copies the good account files, so that their content outlasts a mistake. The copies of
