@@ -34,8 +34,12 @@ func batchCmd() *cobra.Command {
 				if err != nil || asJSON {
 					return printJSON(s, err)
 				}
-				fmt.Printf("batch %d  %s: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
-					s.Batch, words.Count(int(s.Total), "workunit"), s.Unfinished, s.Canonical, s.Error, s.Assimilate)
+				name := ""
+				if s.Name != "" {
+					name = fmt.Sprintf(" (%s, of token %s)", s.Name, s.Token)
+				}
+				fmt.Printf("batch %d%s  %s: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
+					s.Batch, name, words.Count(int(s.Total), "workunit"), s.Unfinished, s.Canonical, s.Error, s.Assimilate)
 				fmt.Printf("results   %d unsent, %d in progress, %d over\n", s.Results["unsent"], s.Results["in_progress"], s.Results["over"])
 				fmt.Printf("progress  %.0f %%, %s\n", 100*s.Fraction, s.Estimate.Text)
 				return nil

@@ -56,6 +56,8 @@ func (t *View) GivenUp(mask ErrorMask, appID, batch, after int64, limit int) ([]
 // A BatchStatus counts the workunits of a batch by their progress.
 type BatchStatus struct {
 	Batch      int64            `json:"batch"`
+	Name       string           `json:"name,omitempty"`  // the sender's, of a batch that was submitted with a token
+	Token      string           `json:"token,omitempty"` // name of that token
 	Total      int64            `json:"total"`
 	Unfinished int64            `json:"unfinished"` // no canonical result and not given up
 	Canonical  int64            `json:"canonical"`
@@ -74,7 +76,9 @@ SELECT batch, count(*),
        count(*) FILTER (WHERE canonical_resultid <> 0),
        count(*) FILTER (WHERE error_mask <> 0),
        count(*) FILTER (WHERE assimilate_state = 2),
-       sum(canonical_credit), min(create_time), min(appid), max(appid)
+       sum(canonical_credit), min(create_time), min(appid), max(appid),
+       COALESCE((SELECT b.name FROM api_batch b WHERE b.id = workunit.batch - 1000000000), ''),
+       COALESCE((SELECT t.name FROM api_batch b JOIN token t ON t.id = b.tokenid WHERE b.id = workunit.batch - 1000000000), '')
 FROM   workunit WHERE batch <> 0`
 	batchStatus = batchCounts + ` AND batch = $1 GROUP BY batch`
 	batchList   = batchCounts + ` GROUP BY batch ORDER BY batch DESC LIMIT 0 + $1`
@@ -83,7 +87,7 @@ FROM   workunit WHERE batch <> 0`
 func scanBatch(r row) (s BatchStatus, err error) {
 	var last int64
 	err = r.Scan(&s.Batch, &s.Total, &s.Unfinished, &s.Canonical, &s.Error, &s.Assimilate, &s.Credit,
-		(*unix)(&s.CreateTime), &s.AppID, &last)
+		(*unix)(&s.CreateTime), &s.AppID, &last, &s.Name, &s.Token)
 	if s.AppID != last {
 		s.AppID = 0
 	}

@@ -15,6 +15,8 @@ var Batches = &Listing{
 	None:  "No batches.",
 	Columns: []Column{
 		{"Batch", OfBatch},
+		{"Name", ""},
+		{"Token", ""},
 		{"App", ""},
 		{"Workunits", ""},
 		{"Unfinished", ""},
@@ -54,7 +56,7 @@ func findBatches(tx *store.View, q Query, now time.Time) (List, error) {
 		if b.AppID == 0 {
 			app = "several"
 		}
-		list.Rows = append(list.Rows, []any{b.Batch, app, b.Total, b.Unfinished, b.Canonical, b.Error, b.Assimilate, b.Credit, b.CreateTime})
+		list.Rows = append(list.Rows, []any{b.Batch, b.Name, b.Token, app, b.Total, b.Unfinished, b.Canonical, b.Error, b.Assimilate, b.Credit, b.CreateTime})
 	}
 	list.Of = views
 	return list, err

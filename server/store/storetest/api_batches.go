@@ -95,6 +95,13 @@ func apiBatches(t *testing.T, s *store.Store) {
 	newer, _ := add("x", batches[1])
 	add("y", batches[2])
 	Add(t, s, w.Workunit(named(batches[0], "z")), 1) // is in no batch
+	view(t, s, func(tx *store.View) error {
+		list, err := tx.Batches(1)
+		if err == nil && (len(list) != 1 || list[0].Batch != batches[2].Number() || list[0].Name != "c" || list[0].Token != "two") {
+			t.Errorf("the newest batch: %+v", list)
+		}
+		return err
+	})
 	Update(t, s, func(tx *store.Tx) error {
 		if err := tx.Send(w.sent(results[:1])...); err != nil {
 			return err
