@@ -193,34 +193,29 @@ func (e *Executor) PassEnvironment(names []string) { e.named = names }
 
 // Start prepares the task's slot and starts its program. If the slot was left by the same result,
 // the run continues in it. Any other content is removed. Start may take as long as copying the
-// inputs does. If it returns an error, no process was started and no event follows. ErrBusy and
-// ErrStopped leave the slot unchanged. ErrUnusable means that trying again is useless.
+// inputs does. The run takes commands from the first moment on. If it is to pause or to end before
+// its program is started, the program is not started, and the run ends with an event. If Start
+// returns an error, no process was started and no event follows. ErrBusy and ErrStopped leave the
+// slot unchanged. ErrUnusable means that trying again is useless.
 func (e *Executor) Start(t Task) error {
-	if dir, err := filepath.EvalSymlinks(t.ProjectDir); err == nil {
-		t.ProjectDir = dir
-	}
 	if t.Init.ResultName == "" {
 		t.Init.ResultName = t.Result
 	}
 	if err := t.check(); err != nil {
 		return fmt.Errorf("start %s: %w: %w", t.Result, ErrUnusable, err)
 	}
-	if err := busyfile.Retry(func() error { return e.try(t) }); err != nil {
-		return fmt.Errorf("start %s: %w", t.Result, err)
-	}
-	return nil
-}
-
-// try is Start once.
-func (e *Executor) try(t Task) error {
 	r, err := e.reserve(t)
 	if err != nil {
-		return err
+		return fmt.Errorf("start %s: %w", t.Result, err)
 	}
-	if err := r.start(); err != nil {
-		e.release(r)
-		e.ended.Done()
-		return err
+	if err := busyfile.Retry(r.start); err != nil {
+		r.carryOut(true)
+		if !r.ending.Abort {
+			e.release(r)
+			e.ended.Done()
+			return fmt.Errorf("start %s: %w", t.Result, err)
+		}
+		r.log.Warn("cannot start a result that is aborted", "err", err)
 	}
 	go r.serve()
 	return nil
@@ -229,12 +224,6 @@ func (e *Executor) try(t Task) error {
 func (e *Executor) reserve(t Task) (*run, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for !e.stopped && e.clears[t.Slot] != nil {
-		cleared := e.clears[t.Slot]
-		e.mu.Unlock()
-		<-cleared
-		e.mu.Lock()
-	}
 	if e.stopped {
 		return nil, ErrStopped
 	}
@@ -245,7 +234,7 @@ func (e *Executor) reserve(t Task) (*run, error) {
 	}
 	r := &run{
 		e: e, task: t, processes: processes{tree: &e.tree, sessions: ownSessions{all: &e.lowered}}, dialogue: dialogue{ipc: appipc.FileChannels{}}, log: e.log.With("result", t.Result, "slot", t.Slot),
-		commands: make(chan func(), 16), done: make(chan struct{}),
+		commands: commands{arrived: make(chan struct{}, 1)}, cleared: e.clears[t.Slot],
 	}
 	r.hidden = r.inhabitants
 	e.runs[t.Result] = r
@@ -257,47 +246,43 @@ func (e *Executor) reserve(t Task) (*run, error) {
 // can use them at once.
 func (e *Executor) release(r *run) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	delete(e.runs, r.task.Result)
-	e.mu.Unlock()
-	close(r.done)
 }
 
-// Suspend asks the application to pause. It stays in memory.
+// Suspend asks the application to pause. It stays in memory. A run whose program has not been
+// started yet ends as after Quit.
 func (e *Executor) Suspend(result string) error {
-	return e.toRun(result, func(r *run) { r.pause(true) })
+	return e.toRun(result, "pause", func(r *run) { r.pause(true) })
 }
 
 // Resume lets a suspended application continue.
 func (e *Executor) Resume(result string) error {
-	return e.toRun(result, func(r *run) { r.pause(false) })
+	return e.toRun(result, "pause", func(r *run) { r.pause(false) })
 }
 
 // Quit asks the application to exit, to be started again later. If it does not within a minute, it
 // is killed. The verdict will be WillRestart, or Success if it has just finished.
 func (e *Executor) Quit(result string) error {
-	return e.toRun(result, func(r *run) { r.quit() })
+	return e.toRun(result, "quit", (*run).quit)
 }
 
 // Abort ends the application like Quit, but for good. The verdict will be Aborted with this exit
 // status and reason.
 func (e *Executor) Abort(result string, status int, reason string) error {
-	return e.toRun(result, func(r *run) { r.abort(status, reason, "") })
+	return e.toRun(result, "abort", func(r *run) { r.abort(status, reason, "") })
 }
 
-// toRun makes a run carry out a command. It returns ErrNotRunning if the result is not being run.
-func (e *Executor) toRun(result string, f func(*run)) error {
+// toRun makes a run carry out a command, instead of a waiting one of the same kind. It returns
+// ErrNotRunning if the result is not being run or has just ended.
+func (e *Executor) toRun(result, kind string, f func(*run)) error {
 	e.mu.Lock()
 	r := e.runs[result]
 	e.mu.Unlock()
-	if r == nil {
+	if r == nil || !r.commands.put(kind, f) {
 		return fmt.Errorf("%s: %w", result, ErrNotRunning)
 	}
-	select {
-	case r.commands <- func() { f(r) }:
-		return nil
-	case <-r.done:
-		return fmt.Errorf("%s: %w", result, ErrNotRunning)
-	}
+	return nil
 }
 
 // Watch keeps the progress of runs up to date to the second for the next few seconds, because
@@ -322,41 +307,42 @@ func (e *Executor) Progress() map[string]Progress {
 // Clear removes slots/N with all its content. A missing slot is not an error. If the slot is in
 // use, Clear returns ErrBusy. A Start in the slot waits until Clear is done, which may take long.
 func (e *Executor) Clear(slot int) error {
-	cleared, err := e.reserveToClear(slot)
-	if err != nil {
+	if err := e.reserveToClear(slot); err != nil {
 		return fmt.Errorf("clear slot %d: %w", slot, err)
 	}
-	defer func() {
-		e.mu.Lock()
-		delete(e.clears, slot)
-		e.mu.Unlock()
-		close(cleared)
-		e.ended.Done()
-	}()
+	defer e.cleared(slot)
 	if err := foreigndir.RemoveAll(e.root, slotName(slot)); err != nil {
 		return fmt.Errorf("clear slot %d: %w", slot, err)
 	}
 	return nil
 }
 
-func (e *Executor) reserveToClear(slot int) (chan struct{}, error) {
+func (e *Executor) reserveToClear(slot int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.stopped {
-		return nil, ErrStopped
+		return ErrStopped
 	}
 	for _, r := range e.runs {
 		if r.task.Slot == slot {
-			return nil, ErrBusy
+			return ErrBusy
 		}
 	}
 	if e.clears[slot] != nil {
-		return nil, ErrBusy
+		return ErrBusy
 	}
-	cleared := make(chan struct{})
-	e.clears[slot] = cleared
+	e.clears[slot] = make(chan struct{})
 	e.ended.Add(1)
-	return cleared, nil
+	return nil
+}
+
+// cleared ends a reservation for Clear.
+func (e *Executor) cleared(slot int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.clears[slot])
+	delete(e.clears, slot)
+	e.ended.Done()
 }
 
 // Stop asks every application to quit, kills those that are still running after a minute or when
@@ -370,15 +356,9 @@ func (e *Executor) Stop(ctx context.Context) error {
 		runs = append(runs, r)
 	}
 	e.mu.Unlock()
-	tell := func(f func(*run)) {
-		for _, r := range runs {
-			select {
-			case r.commands <- func() { f(r) }:
-			case <-r.done:
-			}
-		}
+	for _, r := range runs {
+		r.commands.put("quit", (*run).quit)
 	}
-	tell((*run).quit)
 	ended := make(chan struct{})
 	go func() {
 		e.ended.Wait()
@@ -388,7 +368,13 @@ func (e *Executor) Stop(ctx context.Context) error {
 	case <-ended:
 	case <-ctx.Done():
 		e.cancel()
-		tell(func(r *run) { r.kill() })
+		for _, r := range runs {
+			r.commands.put("kill", func(r *run) {
+				if r.cmd != nil {
+					r.kill()
+				}
+			})
+		}
 		<-ended
 	}
 	e.cancel()

@@ -18,7 +18,7 @@ import (
 func (b *bench) inRun(f func(*run)) {
 	b.t.Helper()
 	done := make(chan struct{})
-	if err := b.toRun("r_0", func(r *run) { f(r); close(done) }); err != nil {
+	if err := b.toRun("r_0", "test", func(r *run) { f(r); close(done) }); err != nil {
 		b.t.Fatal(err)
 	}
 	<-done

@@ -35,6 +35,9 @@ func (r *run) abort(status int, text string, code reason.Code) {
 // ask asks the application to exit and sets a deadline for it.
 func (r *run) ask(c appipc.Control) {
 	r.deadline = time.Now().Add(r.e.timing.leave)
+	if r.cmd == nil {
+		return // its program has not been started
+	}
 	if !r.ipc.Open() {
 		r.kill()
 		return
@@ -66,9 +69,17 @@ func (e *Executor) obstacle() reason.Reason {
 	return reason.Reason{}
 }
 
-// end judges the process, which has exited, and returns its last event.
+// end judges the process, which has exited or was not started, and returns its last event.
 func (r *run) end() Exited {
 	e := &r.ending
+	if r.slot == nil { // it was aborted while it could not be started
+		r.log.Info("result aborted", logflag.Key, logflag.Task, "exit_status", e.AbortStatus, "message", e.AbortText)
+		saved, _ := r.e.Saved(r.task.Result, r.task.Slot)
+		return Exited{
+			Result: r.task.Result, Slot: r.task.Slot, Verdict: Aborted, ExitStatus: e.AbortStatus, Message: e.AbortText,
+			Reason: reason.Reason{Code: e.AbortCode}, CPUTime: saved.CPUTime, Elapsed: saved.Elapsed,
+		}
+	}
 	var used time.Duration
 	if r.cmd != nil {
 		r.count(time.Now())

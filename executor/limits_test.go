@@ -39,7 +39,7 @@ func TestLimits(t *testing.T) {
 			c.limit(b, &task)
 			b.start(task)
 			if c.status == 197 { // let the time pass
-				must(t, b.toRun("r_0", func(r *run) { r.update(func(p *Progress) { p.Elapsed = 301 * time.Second }) }))
+				must(t, b.toRun("r_0", "test", func(r *run) { r.update(func(p *Progress) { p.Elapsed = 301 * time.Second }) }))
 			}
 			e := b.exited()
 			if e.Verdict != Aborted || e.ExitStatus != c.status || !strings.Contains(e.Message, c.text) {

@@ -117,7 +117,7 @@ func (e *Executor) TrickleDown(result string, slot int, at time.Time, text strin
 		}
 		break
 	}
-	if err := e.toRun(result, func(r *run) { r.trickleDown = true }); !errors.Is(err, ErrNotRunning) {
+	if err := e.toRun(result, "trickle-down", func(r *run) { r.trickleDown = true }); !errors.Is(err, ErrNotRunning) {
 		return err
 	}
 	return nil // it finds the message when it starts
@@ -126,13 +126,14 @@ func (e *Executor) TrickleDown(result string, slot int, at time.Time, text strin
 // Reread gives a running application new preferences: the period of its checkpoints and the XML of
 // both kinds of preferences. Apart from these, it only takes Unthrottled from t.
 func (e *Executor) Reread(t Task) error {
-	return e.toRun(t.Result, func(r *run) {
+	return e.toRun(t.Result, "reread", func(r *run) {
 		r.task.Unthrottled = t.Unthrottled
 		i, d := &r.task.Init, t.Init
-		if r.cmd == nil || i.GlobalPreferences == d.GlobalPreferences && i.ProjectPreferences == d.ProjectPreferences && i.CheckpointPeriod == d.CheckpointPeriod {
+		same := i.GlobalPreferences == d.GlobalPreferences && i.ProjectPreferences == d.ProjectPreferences && i.CheckpointPeriod == d.CheckpointPeriod
+		i.GlobalPreferences, i.ProjectPreferences, i.CheckpointPeriod = d.GlobalPreferences, d.ProjectPreferences, d.CheckpointPeriod
+		if same || r.cmd == nil { // a program that is started later gets them anyway
 			return
 		}
-		i.GlobalPreferences, i.ProjectPreferences, i.CheckpointPeriod = d.GlobalPreferences, d.ProjectPreferences, d.CheckpointPeriod
 		if err := r.slot.replace(appipc.InitDataFile, r.e.initData(r.task).Encode()); err != nil {
 			r.log.Warn("cannot give application new preferences", "err", err)
 			return

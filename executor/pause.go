@@ -30,7 +30,7 @@ func (r *run) hold(change func()) {
 
 // pause suspends or resumes the run.
 func (r *run) pause(v bool) {
-	if !r.ipc.Open() {
+	if r.cmd != nil && !r.ipc.Open() {
 		r.log.Warn("application cannot be suspended on this system")
 		return
 	}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -17,14 +18,14 @@ import (
 // the host was asleep.
 const maxStep = 10 * time.Second
 
-// A run is one process of a task. Its goroutine, serve, owns it. Others send commands and read the
-// progress.
+// A run is one process of a task. One goroutine owns it: the one that starts it, and then serve.
+// Others give commands and read the progress.
 type run struct {
 	e        *Executor
 	task     Task
 	log      *slog.Logger
-	commands chan func()
-	done     chan struct{} // closed when the run has left Executor.runs
+	commands commands
+	cleared  <-chan struct{} // closed when the slot has been emptied for it, or nil if it is not being emptied
 
 	slot *slot
 	root *rootFS // of the task's image, or nil
@@ -52,9 +53,20 @@ type run struct {
 	progress Progress
 }
 
-// start prepares the slot and starts the process.
+// start prepares the slot and starts the process. It does not start the process of a run that is to
+// pause or to end by then, since it has not done any work yet that memory would keep.
 func (r *run) start() (err error) {
 	t := &r.task
+	if r.cleared != nil {
+		select {
+		case <-r.cleared:
+		case <-r.e.starting.Done():
+			return ErrStopped
+		}
+	}
+	if dir, err := filepath.EvalSymlinks(t.ProjectDir); err == nil {
+		t.ProjectDir = dir
+	}
 	if err := r.e.checked.verify(*t, time.Now()); err != nil {
 		return err
 	}
@@ -77,15 +89,22 @@ func (r *run) start() (err error) {
 			return err
 		}
 	}
+	if r.root, err = r.unpackImage(r.e.starting); err != nil {
+		return err
+	}
+	r.carryOut(false)
+	if r.held() {
+		r.quit()
+	}
+	if !r.deadline.IsZero() {
+		return nil
+	}
 	told := r.e.initData(*t)
 	if r.ipc, r.shared, err = s.channels(&told); err != nil {
 		r.ipc = appipc.FileChannels{}
 		return err
 	}
 	if err := s.replace(appipc.InitDataFile, told.Encode()); err != nil {
-		return err
-	}
-	if r.root, err = r.unpackImage(r.e.starting); err != nil {
 		return err
 	}
 	cmd, stderr, err := r.e.command(*t, s)
@@ -149,8 +168,10 @@ func (r *run) restore(resumed bool) {
 
 func (r *run) closeSlot() {
 	r.slot.close()
+	r.slot = nil
 	if r.root != nil {
 		r.root.done()
+		r.root = nil
 	}
 	if err := r.group.remove(); err != nil {
 		r.log.Warn("cannot clean up after application", "err", err)
@@ -167,6 +188,7 @@ func (r *run) serve() {
 	if r.cmd != nil {
 		r.watch()
 	}
+	r.carryOut(true)
 	ev := r.end()
 	r.e.release(r)
 	r.e.report(ev)

@@ -73,11 +73,11 @@ func (e *Executor) show(t Task, f File) error {
 // status is 0 if the server has the file, or else one of BOINC's error numbers. UploadEnded returns
 // ErrNotRunning if the result does not run.
 func (e *Executor) UploadEnded(result, logical string, status int) error {
-	return e.toRun(result, func(r *run) { r.uploadEnded(logical, status) })
+	return e.toRun(result, "upload "+logical, func(r *run) { r.uploadEnded(logical, status) })
 }
 
 func (r *run) uploadEnded(logical string, status int) {
-	if checkName(logical) != nil {
+	if checkName(logical) != nil || r.slot == nil {
 		return
 	}
 	if err := r.slot.replace(appipc.UploadStatus+logical, fmt.Appendf(nil, "<status>%d</status>\n", status)); err != nil {

@@ -48,9 +48,9 @@ func (r *run) watch() {
 		}
 		timer.Reset(wait)
 		select {
-		case f := <-r.commands:
+		case <-r.commands.arrived:
 			woken.commands.Add(1)
-			f()
+			r.carryOut(false)
 			r.tell()
 			r.follow(time.Now())
 		case <-timer.C:

@@ -90,15 +90,17 @@ func (l *Life) actOn(project string, seen decide.Result, plan decide.ResultPlan,
 // checkpoint. One on a coprocessor always ends, since it would keep the device's memory.
 func (l *Life) halt(r state.Result, now time.Time) {
 	task := taskID(r)
-	stop := l.Exec.Quit
 	l.Log.Debug("stopping result", logflag.Key, logflag.CPUSched, "project", r.Project, "result", r.Name)
 	run := l.running[task]
+	var err error
 	if p := l.Exec.Progress()[task]; run != nil && len(run.on) == 0 && (l.Prefs.LeaveAppsInMemory || p.WithoutCheckpoint && p.CPUTime > 0) {
 		l.Account(now)
-		run.paused = true
-		stop = l.Exec.Suspend
+		err = l.Exec.Suspend(task)
+		run.paused = err == nil
+	} else {
+		err = l.Exec.Quit(task)
 	}
-	if err := stop(task); err != nil && !errors.Is(err, executor.ErrNotRunning) {
+	if err != nil && !errors.Is(err, executor.ErrNotRunning) {
 		l.Log.Warn("cannot stop a task", "result", r.Name, "err", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/statetest"
+	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
@@ -86,5 +87,45 @@ func TestPausesBetweenStarts(t *testing.T) {
 			t.Errorf("attempt %d: again after %v, want %v", i+1, r.NotBefore.Sub(before), want)
 		}
 		now = now.Add(want)
+	}
+}
+
+// starting is a task that is not known to the executor at first.
+type starting struct {
+	Applications
+	known     bool
+	suspended int
+}
+
+func (s *starting) Progress() map[string]executor.Progress { return nil }
+
+func (s *starting) Suspend(string) error {
+	if !s.known {
+		return executor.ErrNotRunning
+	}
+	s.suspended++
+	return nil
+}
+
+// A task counts as suspended only once the executor has accepted that, and is suspended again until
+// then.
+func TestASuspensionThatIsNotAccepted(t *testing.T) {
+	exec := new(starting)
+	c := &core.Core{Log: slog.New(slog.DiscardHandler), DB: statetest.Open(t, t.TempDir())}
+	c.Prefs.LeaveAppsInMemory = true
+	l := &Life{Core: c, Exec: exec, Ledger: &usage.Ledger{Core: c}}
+	l.Open()
+	r := state.Result{Project: "http://a.example/"}
+	r.Name = "task"
+	run := &process{key: state.Key(r.Project, r.Name)}
+	l.running[taskID(r)] = run
+	l.halt(r, time.Now())
+	if run.paused {
+		t.Error("it counts as suspended before it runs")
+	}
+	exec.known = true
+	l.halt(r, time.Now())
+	if !run.paused || exec.suspended != 1 {
+		t.Errorf("paused %v, suspended %d times", run.paused, exec.suspended)
 	}
 }

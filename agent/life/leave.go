@@ -1,10 +1,12 @@
 package life
 
 import (
+	"errors"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/outcome"
+	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -39,7 +41,7 @@ func (l *Life) AbortDue(now time.Time, w *core.Waker) {
 		case now.Before(r.AbortAt):
 			w.By(r.AbortAt)
 		default:
-			if err := l.Abort(key, r, "aborted by user"); err != nil {
+			if err := l.Abort(key, r, "aborted by user"); err != nil && !errors.Is(err, executor.ErrNotRunning) { // its end is about to be reported
 				l.Log.Warn("cannot abort a task", "result", r.Name, "err", err)
 			}
 		}
