@@ -18,6 +18,9 @@ func (s *Server) mark() (unmark func(), check func(ctx context.Context) error) {
 		s.Log.Warn("the database is not checked", "err", err)
 		return func() {}, nil
 	}
+	if m.Others && len(s.part.Roles) == 0 && s.part.Shard == (store.Shard{}) {
+		s.Log.Warn("another server of this project is running: with --roles or --shard they would divide the work, but so both give each workunit to the programs that validate and assimilate it")
+	}
 	unmark = func() {
 		if err := m.End(); err != nil {
 			s.Log.Warn("the database will be checked at the next start", "err", err)

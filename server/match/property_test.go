@@ -200,12 +200,12 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 			t.Fatalf("a result of a suspicious workunit goes to an account that is not trusted")
 		}
 		e, u := w.standing.Earned[v.ID], &r.Urgent
-		anybody, urgent := !a.Target.Alone(), u.OnPriority > 0 && a.Priority >= u.OnPriority
-		if most := float64(u.MaxAvgTurnaround); anybody && urgent && t0.Sub(a.CreateTime) < 24*time.Hour &&
+		choosy, urgent := !a.Target.Alone() && t0.Sub(a.CreateTime) < 24*time.Hour, u.OnPriority > 0 && a.Priority >= u.OnPriority
+		if most := float64(u.MaxAvgTurnaround); choosy && urgent &&
 			(e.TurnaroundN < 10 || e.ErrorRate > 0.05 || most > 0 && e.Turnaround > most) {
 			t.Fatalf("%+v is urgent and goes to a host with %+v", a, e)
 		}
-		if anybody && (a.LastChance || urgent) && e.ErrorRate > 0.25 {
+		if choosy && (a.LastChance || urgent) && e.ErrorRate > 0.25 {
 			t.Fatalf("the last chance of a workunit goes to a host of which %v fails", e.ErrorRate)
 		}
 		today[v.ID]++

@@ -81,6 +81,8 @@ type Mark struct {
 	// Unclean reports whether the last server was killed, or its computer stopped. Of several
 	// processes it is set only for the first.
 	Unclean bool
+	// Others reports whether other processes on this computer serve the project.
+	Others bool
 
 	path string
 	lock *flock.Flock
@@ -90,6 +92,7 @@ type Mark struct {
 func (p *Project) Mark() (*Mark, error) {
 	m := &Mark{path: filepath.Join(p.Dir, markFile), lock: flock.New(filepath.Join(p.Dir, markLock), flock.SetPermissions(0o644))}
 	alone, err := m.lock.TryLock()
+	m.Others = !alone
 	if err == nil && alone {
 		_, err = os.Stat(m.path)
 		m.Unclean = err == nil

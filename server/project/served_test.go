@@ -27,6 +27,9 @@ func TestMark(t *testing.T) {
 	}
 	first := mark(false)
 	second := mark(false) // in addition to the first
+	if first.Others || !second.Others {
+		t.Errorf("others: %v and %v", first.Others, second.Others)
+	}
 	do(first.End)
 	do(second.End)
 	if err := os.WriteFile(filepath.Join(p.Dir, "serving"), nil, 0o600); err != nil { // as after a kill
