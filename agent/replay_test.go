@@ -302,26 +302,29 @@ func TestDefectiveWorkIsReportedWithTheReason(t *testing.T) {
 				answers["plain_1.11_x86_64-pc-linux-gnu"] = []answer{{code: 200, body: make([]byte, 682_696)}}
 				answers["in_1"] = []answer{{code: 0}}
 			}
-			w := newWorld(t, demoURL, answers, nil)
-			w.run(func(t *testing.T) {
-				w.after(t, time.Minute)
-				must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
-				w.after(t, time.Hour)
-				var got []string
-				for n := range w.count(sched) {
-					for _, r := range w.request(t, n).Results {
-						got = append(got, r.StderrOut)
-					}
-				}
-				if len(got) == 0 {
-					t.Fatal("nothing was reported")
-				}
-				if !strings.Contains(strings.Join(got, "\n"), want) {
-					t.Errorf("reported %q, want %q", got, want)
-				}
-			})
+			failsWith(t, answers, want)
 		})
 	}
+}
+
+// failsWith requires that the task in the second of a project's answers is reported with a reason.
+func failsWith(t *testing.T, answers map[string][]answer, reason string) {
+	t.Helper()
+	w := newWorld(t, demoURL, answers, nil)
+	w.run(func(t *testing.T) {
+		w.after(t, time.Minute)
+		must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
+		w.after(t, time.Hour)
+		var got []string
+		for n := range w.count(sched) {
+			for _, r := range w.request(t, n).Results {
+				got = append(got, r.StderrOut)
+			}
+		}
+		if !strings.Contains(strings.Join(got, "\n"), reason) {
+			t.Errorf("reported %q, want %q", got, reason)
+		}
+	})
 }
 
 // TestFilesKeepTheirRole alters a recorded reply so that a file has two roles, or a name that is the
@@ -340,21 +343,7 @@ func TestFilesKeepTheirRole(t *testing.T) {
 			reply := recorded(t, "debian-7.20.5/traps/026-scheduler.response.http")
 			reply.body = bytes.ReplaceAll(reply.body, []byte(c.from), []byte(c.to))
 			answers := withMaster(t, demoURL, first, reply, recorded(t, "debian-7.20.5/keys/006-scheduler.response.http"))
-			w := newWorld(t, demoURL, answers, nil)
-			w.run(func(t *testing.T) {
-				w.after(t, time.Minute)
-				must(t, w.a.SteerProject(t.Context(), demoURL, control.UpdateProject))
-				w.after(t, time.Hour)
-				var got []string
-				for n := range w.count(sched) {
-					for _, r := range w.request(t, n).Results {
-						got = append(got, r.StderrOut)
-					}
-				}
-				if !strings.Contains(strings.Join(got, "\n"), c.want) {
-					t.Errorf("reported %q, want %q", got, c.want)
-				}
-			})
+			failsWith(t, answers, c.want)
 		})
 	}
 }

@@ -122,7 +122,7 @@ func follow(ctx context.Context, c *client.Client, id int64, out string) error {
 	b, err := c.Wait(ctx, id, func(b wire.Batch) {
 		fmt.Printf("%3.0f %%  %d unfinished, %d succeeded, %d failed\n", 100*b.Fraction, b.Unfinished, b.Succeeded, b.Failed)
 	})
-	if errors.Is(err, context.Canceled) {
+	if err != nil && ctx.Err() != nil {
 		return errors.New("stopped waiting; the project continues with the batch, and the same command waits for it again")
 	}
 	if err == nil && out != "" {
