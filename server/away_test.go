@@ -38,7 +38,7 @@ func TestAppOfAWorkunit(t *testing.T) {
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy"}, w.now()))
 	id := storetest.Get(t, w.p.Store, (*store.View).AppByName, "a").ID
 	for _, validator := range []string{"bitwise", "trivial"} {
-		w.must(operate.SetApp(t.Context(), w.p, "a", func(a *operate.NewApp) { a.Validator = validator }))
+		w.must(operate.SetApp(t.Context(), w.p, "a", func(a *operate.NewApp) { a.Validator = validator }, w.now()))
 		if a, err := server.New(w.p, server.Part{}).App(t.Context(), id); err != nil || a.Validator != validator {
 			t.Errorf("got %+v, %v; want validator %s", a, err, validator)
 		}

@@ -38,7 +38,7 @@ func TestCreditIsWhatTheApplicationSays(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.setUp()
-				w.must(operate.SetApp(t.Context(), w.p, "upper", func(a *operate.NewApp) { a.Credit = tt.policy }))
+				w.must(operate.SetApp(t.Context(), w.p, "upper", func(a *operate.NewApp) { a.Credit = tt.policy }, w.now()))
 				if tt.template != "" {
 					w.must(os.WriteFile(filepath.Join(w.dir, "templates", "upper_in"), []byte(tt.template), 0o600))
 				}

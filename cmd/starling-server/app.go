@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,4 +37,22 @@ func stopCmd(stop bool) *cobra.Command {
 		cmd.Use, cmd.Short, cmd.Long = "start DIR APP", "Send the work of a stopped application again", ""
 	}
 	return cmd
+}
+
+func retryAppCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "retry DIR APP",
+		Short: "Try again what an application's programs could not handle",
+		Long: "Try again, after you have mended an application's validator, assimilator or trickle handler, what it could not\n" +
+			"handle. A running server does it at once, instead of after the pause that follows each failure. app set does\n" +
+			"the same if it changes one of them. For workunits that were given up, see work retry.",
+		Args: cobra.ExactArgs(2),
+		RunE: inProject(func(ctx context.Context, p *project.Project, args []string) error {
+			n, err := operate.RetryApp(ctx, p, args[1], time.Now())
+			if err == nil {
+				fmt.Printf("the server tries again now what the programs of %s could not handle (to validate: %s)\n", args[1], words.Count(n, "workunit"))
+			}
+			return err
+		}),
+	}
 }

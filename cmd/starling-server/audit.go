@@ -20,7 +20,7 @@ import (
 // changing are the commands that are recorded.
 var changing = map[string]bool{
 	"user add": true, "user renew-key": true, "user passwd": true, "user ban": true, "user unban": true, "user trust": true, "user untrust": true, "user delete": true,
-	"app add": true, "app set": true, "app stop": true, "app start": true,
+	"app add": true, "app set": true, "app stop": true, "app start": true, "app retry": true,
 	"version add": true, "version deprecate": true, "version remove": true,
 	"work create": true, "work cancel": true, "work retry": true, "work set": true,
 	"host ban": true, "host unban": true, "file stage": true, "file put": true, "file get": true, "file delete": true,

@@ -135,7 +135,7 @@ func appCmd() *cobra.Command {
 	}
 	appFlags(add.Flags(), &a)
 	add.Flags().StringArrayVar(&outputs, "output", nil, "an output file, LOGICAL[:MAXBYTES]; may be repeated (default: out:10000000)")
-	return group("app", "Applications", add, setCmd(), listCmd(view.Apps), stopCmd(true), stopCmd(false))
+	return group("app", "Applications", add, setCmd(), listCmd(view.Apps), stopCmd(true), stopCmd(false), retryAppCmd())
 }
 
 // appFlags defines the flags for an application's settings.
@@ -169,7 +169,7 @@ func setCmd() *cobra.Command {
 				appFlags(f, a)
 				*a = present // the flags' defaults have overwritten it
 			})
-		})
+		}, time.Now())
 	})
 	return cmd
 }

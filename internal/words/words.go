@@ -42,6 +42,12 @@ func Time(t, now time.Time) Text {
 	return Minute(t, now)
 }
 
+// UTC writes a time with write, which is Time, When or the like, in UTC: "at 15:04 UTC". Servers write for people in
+// many places.
+func UTC(write func(t, now time.Time) Text, t, now time.Time) Text {
+	return T("{time} UTC", "time", write(t.UTC(), now.UTC()))
+}
+
 // Minute is Time without seconds.
 func Minute(t, now time.Time) Text {
 	t = t.In(now.Location())

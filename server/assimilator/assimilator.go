@@ -96,6 +96,9 @@ func (s *Settings) Keys() []setting.Key {
 
 // Pass processes workunits that are ready, and returns their number. It is for one goroutine.
 func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
+	if err := a.troubles.Answer(ctx, a.Store, "assimilator", &a.off, &a.hung); err != nil {
+		return 0, err
+	}
 	// The workunits that batched handlers took are recorded while they take the next.
 	none := func() error { return nil }
 	recorded := none

@@ -223,7 +223,7 @@ func (p *Project) inputs(ctx context.Context, f *found) error {
 // outcomes looks at canonical outputs that the project has not taken yet.
 func (p *Project) outcomes(ctx context.Context, f *found) error {
 	f.Rule = "the output files of a canonical result exist until they are assimilated"
-	f.Mend = "restore the file in upload/ from a backup; the assimilator tries again within six hours, or when the server is restarted"
+	f.Mend = "restore the file in upload/ from a backup; the assimilator tries again within six hours, or at once after starling-server app retry DIR APP"
 	return p.each(ctx, store.CanonicalToTake, f, func(tx *store.View, ids []int64) (func(int64) []string, error) {
 		jobs, err := tx.Jobs(ids)
 		return func(id int64) (missing []string) {

@@ -264,14 +264,14 @@ func settingsOf(row store.App) NewApp {
 }
 
 // SetApp changes the settings of an application. change is called with the current ones. A running
-// server applies them automatically.
-func SetApp(ctx context.Context, p *project.Project, name string, change func(a *NewApp)) error {
-	return p.Store.Update(ctx, func(tx *store.Tx) error {
-		row, err := tx.AppByName(name)
-		if err != nil {
+// server applies them automatically, and tries work again at now that former programs could not handle.
+func SetApp(ctx context.Context, p *project.Project, name string, change func(a *NewApp), now time.Time) error {
+	var old, row store.App
+	err := p.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		if row, err = tx.AppByName(name); err != nil {
 			return err
 		}
-		old := row
+		old = row
 		a := settingsOf(row)
 		change(&a)
 		if err := checkApp(p, a); err != nil {
@@ -283,6 +283,10 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 		row.NonCPUIntensive = a.NonCPUIntensive
 		return tx.SaveApp(old, row)
 	})
+	if err == nil && (row.Validator != old.Validator || row.Assimilator != old.Assimilator || row.Trickle != old.Trickle || row.Credit != old.Credit) {
+		_, err = RetryApp(ctx, p, name, now)
+	}
+	return err
 }
 
 // Generator prepares to make workunits of an application.

@@ -193,6 +193,59 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
+// Work of a mended program is due in the next pass, and a pass that is under way meanwhile does not undo the wish.
+func TestAsk(t *testing.T) {
+	st, w := open(t)
+	var off, hung pass.Off
+	var troubles pass.Troubles
+	app, other, now := w.App.ID, w.App.ID+1, storetest.T0
+	failed := errors.New("exit status 1")
+	save := func() {
+		t.Helper()
+		if err := troubles.Save(t.Context(), st, "assimilator", now, &off); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer := func(want bool, ids ...int64) {
+		t.Helper()
+		if err := troubles.Answer(t.Context(), st, "assimilator", &off, &hung); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if off.Due(id, now) != want {
+				t.Errorf("%d is due: %t", id, !want)
+			}
+		}
+	}
+	ask := func() {
+		t.Helper()
+		if err := st.Update(t.Context(), func(tx *store.Tx) error { return pass.Ask(tx, app, now) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer(true, 1)
+	off.Failed(1, app, failed, now, time.Minute, time.Hour)
+	off.Failed(2, app, failed, now, time.Hour, time.Hour)
+	off.Failed(3, other, failed, now, time.Hour, time.Hour)
+	hung.Failed(app, app, failed, now, time.Minute, time.Minute)
+	save()
+	answer(false, 1, 2, 3)
+	now = now.Add(time.Minute) // the first is due
+	ask()
+	off.Failed(1, app, failed, now, time.Minute, time.Hour)
+	save() // of the pass that was under way
+	answer(true, 1, 2)
+	answer(false, 3)
+	if !hung.Due(app, now) {
+		t.Error("its program still counts as hanging")
+	}
+	off.Failed(1, app, failed, now, time.Minute, time.Hour)
+	save()
+	answer(false, 1)
+	ask()
+	answer(true, 1)
+}
+
 // The next item is made while the present one is handled, and nothing is made after the loop.
 func TestAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -42,15 +42,9 @@ func (t *Troubles) Save(ctx context.Context, st *store.Store, daemon string, now
 func (t *Troubles) save(ctx context.Context, st *store.Store, daemon string, now time.Time, during bool, offs []*Off) error {
 	daemon = st.Daemon(daemon)
 	if t.told == nil {
-		list, err := store.Read(ctx, st, (*store.View).Troubles)
-		if err != nil {
+		var err error
+		if t.told, err = store.Read(ctx, st, recorded(daemon)); err != nil {
 			return err
-		}
-		t.told = make(map[int64]store.Trouble)
-		for _, x := range list {
-			if x.Daemon == daemon {
-				t.told[x.AppID] = x
-			}
 		}
 	}
 	changed := t.changed(daemon, now, during, offs)
@@ -58,6 +52,11 @@ func (t *Troubles) save(ctx context.Context, st *store.Store, daemon string, now
 		return nil
 	}
 	err := st.Update(ctx, func(tx *store.Tx) error {
+		present, err := recorded(daemon)(tx.View)
+		if err != nil {
+			return err
+		}
+		changed = slices.DeleteFunc(changed, func(x store.Trouble) bool { return t.asked(present[x.AppID]) })
 		for _, x := range changed {
 			if err := tx.SetTrouble(x); err != nil {
 				return err
@@ -71,6 +70,62 @@ func (t *Troubles) save(ctx context.Context, st *store.Store, daemon string, now
 	for _, x := range changed {
 		if t.told[x.AppID] = x; x.Waiting == 0 {
 			delete(t.told, x.AppID)
+		}
+	}
+	return nil
+}
+
+// recorded returns a function that reads the troubles of a daemon, by application.
+func recorded(daemon string) func(*store.View) (map[int64]store.Trouble, error) {
+	return func(tx *store.View) (map[int64]store.Trouble, error) {
+		list, err := tx.Troubles()
+		all := make(map[int64]store.Trouble)
+		for _, x := range list {
+			if x.Daemon == daemon {
+				all[x.AppID] = x
+			}
+		}
+		return all, err
+	}
+}
+
+// Ask makes the daemons try the work of an application again at now that they have put off. They notice it in
+// their next pass.
+func Ask(tx *store.Tx, app int64, now time.Time) error {
+	list, err := tx.Troubles()
+	for _, x := range list {
+		if err == nil && x.AppID == app {
+			x.Retry = x.Retry.Add(-time.Second) // earlier than its daemon recorded, also if the first of it is due
+			if at := now.Truncate(time.Second).UTC(); at.Before(x.Retry) {
+				x.Retry = at
+			}
+			err = tx.SetTrouble(x)
+		}
+	}
+	return err
+}
+
+// asked reports whether Ask was called since a trouble was recorded.
+func (t *Troubles) asked(present store.Trouble) bool {
+	told, ok := t.told[present.AppID]
+	return ok && present.Waiting > 0 && present.Retry.Before(told.Retry)
+}
+
+// Answer makes the work due for which Ask was called. It is for the start of a pass.
+func (t *Troubles) Answer(ctx context.Context, st *store.Store, daemon string, offs ...*Off) error {
+	if !slices.ContainsFunc(offs, func(o *Off) bool { return len(o.waits) > 0 }) {
+		return nil
+	}
+	present, err := store.Read(ctx, st, recorded(st.Daemon(daemon)))
+	if err != nil {
+		return err
+	}
+	for app, x := range present {
+		if t.asked(x) {
+			t.told[app] = x
+			for _, o := range offs {
+				maps.DeleteFunc(o.waits, func(_ int64, w wait) bool { return w.app == app })
+			}
 		}
 	}
 	return nil
@@ -141,7 +196,8 @@ func Advise(tx *store.View, now time.Time) (out []store.Violation, err error) {
 		out = append(out, store.Violation{
 			Rule: "daemons can handle the work of applications", Count: int(x.Waiting), Advice: true,
 			Rows: []string{fmt.Sprintf("the %s could not handle %s of %s; the last error is: %s", daemon, words.Count(int(x.Waiting), item), names[x.AppID], x.Error)},
-			Mend: "mend what the error names; the server tries again by itself, first at " + x.Retry.Local().Format(time.TimeOnly),
+			Mend: fmt.Sprintf("mend what the error names, and then type: starling-server app retry DIR %s (the server tries again at %s anyway)",
+				names[x.AppID], words.UTC(words.Time, x.Retry, now)),
 		})
 	}
 	return out, err

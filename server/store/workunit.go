@@ -221,6 +221,18 @@ func (t *Tx) TransitionWaiting(now, to time.Time, limit int) (int, error) {
 	return len(ids), t.TransitionEachBy(when)
 }
 
+const unvalidated = `
+SELECT id FROM workunit
+WHERE  canonical_resultid + error_mask = 0 AND appid = +$1 AND id > $2 AND need_validate = 0 AND +transition_time > $3
+AND    EXISTS (SELECT 1 FROM result WHERE workunitid = workunit.id AND outcome = 1 AND validate_state = 0)
+ORDER  BY id LIMIT 0 + $4`
+
+// Unvalidated returns unfinished workunits of an application, with ids above after, that have a success that was
+// not compared and are looked at again only after now. It looks at all unfinished workunits.
+func (t *View) Unvalidated(appID, after int64, now time.Time, limit int) ([]int64, error) {
+	return all(t, scanID, unvalidated, appID, after, unix(now), limit)
+}
+
 var putOffTransition = db.Update("workunit", "transition_time = $2")
 
 // PutOffTransition sets when the transitioner next looks at a workunit that it cannot handle now.

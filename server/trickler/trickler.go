@@ -45,6 +45,9 @@ type Trickler struct {
 // Pass handles messages that wait, and returns how many. It is for one
 // goroutine.
 func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
+	if err := t.troubles.Answer(ctx, t.Store, "trickler", &t.off, &t.hung); err != nil {
+		return 0, err
+	}
 	clock := pass.Clock(now)
 	load := func(tx *store.View, after int64) (list []store.MsgFromHost, last int64, err error) {
 		if list, err = tx.MsgsToHandle(after, pass.Batch); err == nil && len(list) > 0 {

@@ -76,6 +76,9 @@ func (s *Settings) Keys() []setting.Key {
 // While programs run, Pass also processes workunits that start to need validation: a slow program
 // delays its own workunit only.
 func (v *Validator) Pass(ctx context.Context, now time.Time) (handled int, err error) {
+	if err := v.troubles.Answer(ctx, v.Store, "validator", &v.unchecked, &v.unstored, &v.hung); err != nil {
+		return 0, err
+	}
 	p := newPool(cmp.Or(v.AtOnce, runtime.GOMAXPROCS(0)), v.ask)
 	ctx, cancel := context.WithCancel(ctx)
 	defer p.drain()
