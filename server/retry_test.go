@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 	"github.com/starling-grid/starling/server/transitioner"
@@ -53,6 +54,10 @@ func TestRetry(t *testing.T) {
 	client("worse").fail()
 	if _, info := w.outcome("wu"); strings.Join(info.Errors, ", ") != "too many error results, too many total results" {
 		t.Fatalf("given up for %v", info.Errors)
+	}
+	failing, err := store.Read(t.Context(), w.p.Store, func(tx *store.View) ([]store.Violation, error) { return view.FailingVersions(tx, w.now()) })
+	if err != nil || len(failing) != 1 || failing[0].Rows[0] != "upper 1.00 for x86_64-pc-linux-gnu fails on 100 % of its tasks (2 of 2)" {
+		t.Errorf("failing versions: %+v, %v", failing, err)
 	}
 
 	all := operate.RetrySpec{App: "upper", Again: true, Reason: "version 1.00\twas  withdrawn", DryRun: true}

@@ -11,7 +11,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
 )
 
 func doctorCmd() *cobra.Command {
@@ -24,9 +26,9 @@ func doctorCmd() *cobra.Command {
 			"templates of applications can be used. The mail server is asked whether it accepts the project's log-in, and\n" +
 			"the certificate for TLS is read. Each fault is printed with its repair.\n" +
 			"Nothing is changed without --mend. The server may be running.\n\n" +
-			"It also lists work that validators, assimilators and trickle handlers could not take, and unsent results that no\n" +
-			"computer active in the last 7 days can run, and why. They are not faults and do not change the exit\n" +
-			"status, which is 1 if a fault was found.",
+			"It also lists work that validators, assimilators and trickle handlers could not take, versions of applications\n" +
+			"that fail, and unsent results that no computer active in the last 7 days can run, and why. They are not faults\n" +
+			"and do not change the exit status, which is 1 if a fault was found.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			open := project.Open
@@ -59,6 +61,11 @@ func doctorCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				versions, err := store.Read(ctx, p.Store, func(tx *store.View) ([]store.Violation, error) { return view.FailingVersions(tx, time.Now()) })
+				if err != nil {
+					return err
+				}
+				advice = append(advice, versions...)
 				if asJSON {
 					if err := printJSON(append(wrong, advice...), nil); err != nil {
 						return err

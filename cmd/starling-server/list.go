@@ -80,6 +80,9 @@ func printTable(l *view.Listing, list view.List) error {
 	names := make([]string, len(l.Columns))
 	for i, c := range l.Columns {
 		names[i] = strings.ToUpper(c.Name)
+		if _, ok := list.Rows[0][i].(time.Time); ok {
+			names[i] += " (UTC)"
+		}
 	}
 	fmt.Fprintln(t, strings.Join(names, "\t"))
 	for _, row := range list.Rows {

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/allowance"
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -28,7 +29,7 @@ type projectStatus struct {
 	counts.Status
 	Check *project.Check          `json:"database_check,omitempty"` // how far it is, after a server that did not end in order
 	Disk  []store.Violation       `json:"disk,omitempty"`           // that nothing can be written
-	Fails []store.Violation       `json:"failing,omitempty"`        // work that daemons could not handle
+	Fails []store.Violation       `json:"failing,omitempty"`        // work that daemons could not handle, and versions that fail
 	Held  []allowance.Hold        `json:"held,omitempty"`           // tokens whose waiting jobs are not sent
 	List  []store.WorkunitSummary `json:"workunit_list,omitempty"`
 }
@@ -96,6 +97,11 @@ func takeStatus(ctx context.Context, p *project.Project, list bool) (projectStat
 		if st.Fails, err = pass.Advise(tx, time.Now()); err != nil {
 			return err
 		}
+		versions, err := view.FailingVersions(tx, time.Now())
+		if err != nil {
+			return err
+		}
+		st.Fails = append(st.Fails, versions...)
 		if st.Held, err = allowance.Holds(tx, time.Now()); err == nil && list {
 			st.List, err = allSummaries(tx)
 		}
@@ -150,7 +156,7 @@ func printStatus(st projectStatus) {
 	w, r := st.Workunits, st.Results
 	fmt.Printf("%s, %s\n", st.Project, st.MasterURL)
 	if c := st.Check; c != nil {
-		fmt.Printf("database   being checked after a server that did not end in order: %d of %d tables since %s\n", c.Done, c.All, c.Since.Local().Format(time.TimeOnly))
+		fmt.Printf("database   being checked after a server that did not end in order: %d of %d tables since %s UTC\n", c.Done, c.All, c.Since.UTC().Format(time.TimeOnly))
 	}
 	for _, v := range st.Disk {
 		fmt.Printf("disk       %s\n           You can: %s.\n", v.Rows[0], v.Mend)

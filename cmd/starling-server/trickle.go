@@ -55,7 +55,7 @@ func trickleListCmd() *cobra.Command {
 				return printJSON(list, nil)
 			}
 			for _, m := range list {
-				fmt.Printf("%s  %s  host %d  %q  %s\n", m.CreateTime.Format(time.DateTime), m.Result, m.HostID, m.Variety,
+				fmt.Printf("%s  %s  host %d  %q  %s\n", m.CreateTime.Format(time.DateTime+" MST"), m.Result, m.HostID, m.Variety,
 					strings.Join(strings.Fields(m.Text), " "))
 			}
 			return nil

@@ -61,7 +61,7 @@ func (u Use) Held(now time.Time) words.Text {
 
 func (u Use) held(token words.Text, now time.Time) words.Text {
 	return words.T("{token} has used {used} CPU hours in the last {days} days, and may use {allowed}: its waiting jobs are sent again {when}",
-		"token", token, "used", Hours(u.CPUTime), "days", store.TokenDays, "allowed", Hours(float64(u.Token.MaxCPUTime)), "when", words.When(u.Until, now))
+		"token", token, "used", Hours(u.CPUTime), "days", store.TokenDays, "allowed", Hours(float64(u.Token.MaxCPUTime)), "when", words.UTC(words.When, u.Until, now))
 }
 
 // A Hold is a token with unfinished jobs whose computing time is used up, for the operator.

@@ -32,7 +32,7 @@ func TestLimit(t *testing.T) {
 		}
 	}
 	held := allowance.Of(store.Token{MaxCPUTime: 14400}, days, now).Held(now).String()
-	for _, want := range []string{"used 4 CPU hours in the last 30 days", "may use 4", "sent again tomorrow at 00:00"} {
+	for _, want := range []string{"used 4 CPU hours in the last 30 days", "may use 4", "sent again tomorrow at 00:00 UTC"} {
 		if !strings.Contains(held, want) {
 			t.Errorf("%q does not have %q", held, want)
 		}

@@ -71,7 +71,7 @@ func hasTime(tx *store.View, token store.Token, now time.Time) error {
 	return refusal(http.StatusTooManyRequests,
 		words.T("the finished jobs of this token have used {used} CPU hours in the last {days} days, and it may use {most}",
 			"used", allowance.Hours(u.CPUTime), "days", store.TokenDays, "most", allowance.Hours(float64(token.MaxCPUTime))),
-		words.T("submit again {when}, when some of it is older, or ask the project's operator for more", "when", words.When(u.Until, now)))
+		words.T("submit again {when}, when some of it is older, or ask the project's operator for more", "when", words.UTC(words.When, u.Until, now)))
 }
 
 // hasRoom returns an error if a token may not store n more bytes.

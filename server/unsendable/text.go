@@ -11,7 +11,7 @@ import (
 // text describes the finding.
 func (f *Finding) text(now time.Time) words.Text {
 	return words.Plural(int(f.Results), "{n} result of {app} has waited since {time}: {why}.", "{n} results of {app} have waited since {time}: {why}.",
-		"app", f.App, "time", words.Time(f.Since, now), "why", f.why())
+		"app", f.App, "time", words.UTC(words.Time, f.Since, now), "why", f.why())
 }
 
 // why describes the cause.

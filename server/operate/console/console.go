@@ -37,7 +37,7 @@ var templates = sync.OnceValue(func() *template.Template {
 			name = strings.NewReplacer("-", " ", "_", " ").Replace(name)
 			return strings.ToUpper(name[:1]) + name[1:]
 		},
-		"share": share,
+		"share": view.Share, "number": func(n int) string { return view.VersionNumber(int64(n)) },
 		"count": look.Count,
 		"span":  func(seconds int64) string { return words.Span(time.Duration(seconds) * time.Second) },
 	}).ParseFS(files, "html/*.html"))

@@ -36,7 +36,7 @@ const (
 // one last, and the versions and computers that fail.
 type flow struct {
 	Stages  []stage
-	Failing []failure
+	Failing []view.Version
 	Bad     []badHost
 	Cut     bool // there are more results than were considered
 }
@@ -73,31 +73,6 @@ func (f flow) silent() int {
 	return 0
 }
 
-// A failure is an app version with its share of failed or invalid results.
-type failure struct {
-	view.Version
-	Number string
-	Rate   float64 // percent
-}
-
-// Failed returns the number of its results that failed or were invalid, and Over the number that
-// are over.
-func (x failure) Failed() int64  { return x.Error + x.Invalid }
-func (x failure) Over() int64    { return x.Error + x.Invalid + x.Valid }
-func (x failure) Alarming() bool { return x.Rate >= alarming }
-
-// failing are the versions that may be sent and fail now and then.
-func failing(all []view.Version) (out []failure) {
-	for _, v := range all {
-		x := failure{Version: v, Number: view.VersionNumber(int64(v.VersionNum))}
-		if v.State == "active" && x.Failed() > 0 {
-			x.Rate = 100 * float64(x.Failed()) / float64(x.Over())
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
 // A badHost is a computer with its share of failed or invalid results.
 type badHost struct {
 	ID          int64
@@ -127,7 +102,7 @@ func flows(p *project.Project) *cache.Value[flow] {
 			return f, err
 		}
 		f = flowOf(all, now)
-		f.Failing = failing(versions)
+		f.Failing = slices.DeleteFunc(versions, func(v view.Version) bool { return v.State != "active" || v.Failed() == 0 })
 		return f, nil
 	}}
 }

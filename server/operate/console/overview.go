@@ -18,7 +18,7 @@ const (
 	silence = 2
 	// stalled is the maximum time that a part of the server may leave something waiting.
 	stalled = time.Hour
-	// alarming is the percentage of failures from which an operator should act.
+	// alarming is the percentage of a computer's failures from which an operator should act.
 	alarming = 10
 )
 
@@ -86,8 +86,7 @@ func needs(st counts.Status, f flow) (all []need) {
 	for _, v := range f.Failing {
 		if v.Alarming() {
 			all = append(all, need{
-				fmt.Sprintf("%s %s for %s fails on %s of its tasks.", v.App, v.Number, v.Platform, share(v.Rate)),
-				fmt.Sprintf("%s of %s results failed.", words.Number(v.Failed()), words.Number(v.Over())),
+				v.Alarm() + ".", "",
 				fmt.Sprintf("results?version-id=%d&outcome=client_error", v.ID), "Show results",
 			})
 		}
@@ -119,11 +118,4 @@ func figures(st counts.Status, f flow) []figure {
 		good.Note = words.Number(int64(f.lately(valid, 1))).String() + " the day before"
 	}
 	return []figure{send, {"In progress", words.Number(running).String(), strings.Join(by, ", ")}, check, good}
-}
-
-func share(percent float64) string {
-	if percent < 1 {
-		return fmt.Sprintf("%.1f %%", percent)
-	}
-	return fmt.Sprintf("%.0f %%", percent)
 }

@@ -58,7 +58,7 @@ func TestVerdict(t *testing.T) {
 
 func TestNeeds(t *testing.T) {
 	fails := func(bad, good int64) flow {
-		return flow{Failing: failing([]view.Version{{ID: 4, App: "ice", VersionNum: 104, Platform: "windows_x86_64", State: "active", VersionUse: store.VersionUse{Error: bad, Valid: good}}})}
+		return flow{Failing: []view.Version{{ID: 4, App: "ice", VersionNum: 104, Platform: "windows_x86_64", State: "active", VersionUse: store.VersionUse{Error: bad, Valid: good}}}}
 	}
 	for _, tt := range []struct {
 		name string
@@ -69,7 +69,7 @@ func TestNeeds(t *testing.T) {
 		{"all is well, though results have waited to be sent for a day", counted(nil), flow{}, nil},
 		{"a version that fails now and then", counted(nil), fails(1, 99), nil},
 		{"a version that fails often", counted(nil), fails(212, 428), []need{{
-			"ice 1.04 for windows_x86_64 fails on 33 % of its tasks.", "212 of 640 results failed.", "results?version-id=4&outcome=client_error", "Show results",
+			"ice 1.04 for windows_x86_64 fails on 33 % of its tasks (212 of 640).", "", "results?version-id=4&outcome=client_error", "Show results",
 		}}},
 		{"a validator that stands still, and results for nobody", counted(func(st *counts.Status) {
 			st.Workunits.NeedValidate, st.OldestAge["need_validate"] = 7, 2*3600

@@ -146,7 +146,7 @@ func plain(v reflect.Value) string {
 		if x.IsZero() {
 			return ""
 		}
-		return x.UTC().Format("2006-01-02 15:04:05")
+		return x.UTC().Format("2006-01-02 15:04:05 UTC")
 	case float64:
 		return strconv.FormatFloat(x, 'g', 6, 64)
 	case string:

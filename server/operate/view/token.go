@@ -65,7 +65,7 @@ func findTokens(tx *store.View, _ Query, now time.Time) (List, error) {
 		}
 		cpu := of(allowance.Hours(use.CPUTime).String(), t.MaxCPUTime > 0, allowance.Hours(float64(t.MaxCPUTime)).String())
 		if use.Over() {
-			cpu += ", waits until " + words.Time(use.Until, now).String()
+			cpu += ", waits until " + words.UTC(words.Time, use.Until, now).String()
 		}
 		list.Rows = append(list.Rows, []any{
 			v.Name, apps, of(words.Number(v.Unfinished).String(), t.Quota > 0, words.Number(int64(t.Quota)).String()), of(words.Bytes(v.Bytes).String(), t.MaxBytes > 0, words.Bytes(t.MaxBytes).String()),
