@@ -21,6 +21,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/procgroup"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 // Prefix begins the name of a validator, assimilator or trickle handler that is
@@ -34,6 +35,8 @@ const (
 	maxOutput = 1 << 20
 	// maxStderr is the maximum size of a program's error output in the log.
 	maxStderr = 2 << 10
+	// maxQuote is the maximum number of bytes of an invalid answer in an error.
+	maxQuote = 60
 	// linger is the time for which a program's children may keep its output open after its end.
 	linger = 2 * time.Second
 )
@@ -136,7 +139,7 @@ func decode(text []byte, out any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(out); err != nil {
-		return fmt.Errorf("its answer: %w", err)
+		return fmt.Errorf("its answer: %w%s", err, quoted(text))
 	}
 	if d.More() {
 		return errMore
@@ -145,6 +148,15 @@ func decode(text []byte, out any) error {
 		return a.Accept()
 	}
 	return nil
+}
+
+// quoted returns the beginning of an answer that is not JSON for an error message, with the cure.
+func quoted(text []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	if line == "" || strings.HasPrefix(line, "{") {
+		return ""
+	}
+	return fmt.Sprintf(" (it printed %q, but its output must be one JSON object; other messages belong on its standard error)", bxml.Printable(line, maxQuote))
 }
 
 // head keeps the beginning of the data written to it.

@@ -58,6 +58,7 @@ func TestRun(t *testing.T) {
 		{"a failure is quoted", "fail", "", "exit status 3 (stderr: no disk left)"},
 		{"no answer", "say", "", "its answer: EOF"},
 		{"an answer that is none", "say", "yes", "its answer: invalid character"},
+		{"a message before the answer", "say", "checking wu_7\n{}", `it printed "checking wu_7", but its output must be one JSON object`},
 		{"a key that is not known", "say", `{"txet": "x"}`, `unknown field "txet"`},
 		{"two answers", "say", `{} {}`, "followed by more data"},
 		{"too long an answer", "flood", "", "more than 1048576 bytes"},

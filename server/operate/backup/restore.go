@@ -44,7 +44,7 @@ func Check(ctx context.Context, from string) (Report, error) {
 // Restore makes a project from a backup in dir, which is empty or does not exist. If w has another
 // address, the project listens there and on no other port of the backup, since the original may be
 // served on the same computer. Its database must be empty, and so must its bucket, unless Where
-// names it. The settings are written last: after an error dir is not a project, and may be removed.
+// names it. The settings are written last. An error before that removes from dir what was restored so far.
 func Restore(ctx context.Context, from, dir string, w Where, log *slog.Logger) (rep Report, err error) {
 	if err := project.Vacant(dir); err != nil {
 		return rep, err
@@ -71,10 +71,13 @@ func Restore(ctx context.Context, from, dir string, w Where, log *slog.Logger) (
 	if into != nil {
 		defer into.close()
 	}
-	if err != nil {
-		return rep, err
+	if err == nil {
+		err = settle(ctx, dir, c, rep.Head)
 	}
-	if err := settle(ctx, dir, c, rep.Head); err != nil {
+	if err != nil {
+		if into != nil {
+			err = errors.Join(err, empty(dir))
+		}
 		return rep, err
 	}
 	mode := fs.FileMode(0o644)
@@ -89,6 +92,15 @@ func Restore(ctx context.Context, from, dir string, w Where, log *slog.Logger) (
 		return rep, err
 	}
 	return rep, p.Close()
+}
+
+// empty removes the files and folders in dir.
+func empty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	return err
 }
 
 // settings returns the settings of the restored project.
