@@ -25,6 +25,7 @@ type look struct {
 	team       store.Team                     // of the account, empty without one
 
 	aborts, abortsIfNotStarted []string
+	aborted                    map[int64]store.Workunit // of results that the host reports as aborted by the project
 
 	awaited  []string        // files that the host was ordered to send
 	uploaded map[string]bool // the ones that have arrived
@@ -201,6 +202,7 @@ func (s *Scheduler) workunits(v *store.View, list []*rpc) error {
 		if len(r.held) > 0 {
 			ids = append(ids, r.reported()...)
 		}
+		ids = append(ids, r.aborted()...)
 		if s.Config.SendResultAbort {
 			ids = append(ids, r.computing()...)
 		}
@@ -210,6 +212,7 @@ func (s *Scheduler) workunits(v *store.View, list []*rpc) error {
 		return err
 	}
 	each(list, func(r *rpc) error {
+		r.look.aborted = workunits
 		if len(r.held) > 0 {
 			if err := r.chain(v, workunits); err != nil {
 				return err
@@ -227,6 +230,16 @@ func (s *Scheduler) workunits(v *store.View, list []*rpc) error {
 func (r *rpc) computing() (ids []int64) {
 	for i := range r.req.OtherResults {
 		if x, ok := r.look.named[r.req.OtherResults[i].Name]; ok && x.UserID == r.look.id.user.ID {
+			ids = append(ids, x.WorkunitID)
+		}
+	}
+	return ids
+}
+
+// aborted returns the workunits of results that the host reports as aborted by the project.
+func (r *rpc) aborted() (ids []int64) {
+	for i := range r.req.Results {
+		if x, ok := r.look.named[r.req.Results[i].Name]; ok && r.req.Results[i].ExitStatus == protocol.ExitAbortedByProject {
 			ids = append(ids, x.WorkunitID)
 		}
 	}

@@ -88,7 +88,7 @@ func (r *rpc) countSent(a *match.Assignment) {
 
 // reportedBack makes a host that fails get less work a day, and one that recovers
 // get more again.
-func (r *rpc) reportedBack(x store.Result) {
+func (r *rpc) reportedBack(old, x store.Result) {
 	if x.AppVersionID == 0 {
 		return
 	}
@@ -96,8 +96,16 @@ func (r *rpc) reportedBack(x store.Result) {
 	switch {
 	case x.Outcome == store.Success:
 		e.now = hostversion.Succeeded(e.now, r.s.Config.DailyResultQuota)
-	case x.ExitStatus == protocol.ExitAbortedByProject: // the project ordered it
+	case x.ExitStatus == protocol.ExitAbortedByProject && r.mayBeOrdered(old): // as the project said
 	default:
 		e.now = hostversion.Failed(e.now, r.s.Config.DailyResultQuota)
 	}
+}
+
+// mayBeOrdered reports whether the project may have ordered the abort of a result that the host reports so. Any
+// host can say that.
+func (r *rpc) mayBeOrdered(old store.Result) bool {
+	wu, there := r.look.aborted[old.WorkunitID]
+	return !there || old.ServerState != store.InProgress || // it was late
+		wu.ErrorMask != 0 || wu.CanonicalResultID != 0 || old.ID <= wu.RetriedResultID // given up then, and revived
 }

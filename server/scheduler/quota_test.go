@@ -59,6 +59,32 @@ func TestErrorsLowerTheQuota(t *testing.T) {
 	}
 }
 
+// A computer that claims that the project had it abort its results loses its quota like others that fail.
+func TestOnlyTheProjectsOrderExcusesAnAbort(t *testing.T) {
+	for _, ordered := range []bool{false, true} {
+		w := newWorld(t)
+		w.s.Config.DailyResultQuota = 4
+		w.addWork("tt_1118", 1)
+		host := w.first().HostID
+		version := w.result("tt_1118_0").AppVersionID
+		if ordered {
+			w.cancel("tt_1118")
+		}
+		w.as(host, 1, "08-report-error", "<exit_status>42<", fmt.Sprintf("<exit_status>%d<", protocol.ExitAbortedByProject))
+		var h store.HostAppVersion
+		w.update(func(tx *store.Tx) (err error) {
+			h, err = tx.HostAppVersion(host, version)
+			return err
+		})
+		if r := w.result("tt_1118_0"); r.Outcome != store.ClientError {
+			t.Errorf("%+v", r)
+		}
+		if excused := h.MaxJobsPerDay == 4 && h.ErrorRate == 0; excused != ordered {
+			t.Errorf("ordered %v: quota %d, error rate %v", ordered, h.MaxJobsPerDay, h.ErrorRate)
+		}
+	}
+}
+
 // A computer that keeps failing gets work still, but none that must not fail.
 func TestABadRecordGetsNoLastChance(t *testing.T) {
 	w := newWorld(t)

@@ -34,7 +34,7 @@ func (r *rpc) takeReports() {
 		}
 		r.takeOff(old)
 		x := r.take(old, rep)
-		r.reportedBack(x)
+		r.reportedBack(old, x)
 		list = append(list, store.ResultChange{Old: old, Now: x})
 	}
 	r.reply.took += len(list)
