@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -57,20 +58,7 @@ func (s *Server) daemons(wake func()) []daemon {
 	programs := s.api()
 	all := []daemon{
 		{"transitioner", func(ctx context.Context, now time.Time) (int, error) {
-			n, err := rel.Pass(ctx, now)
-			if err != nil {
-				return n, err
-			}
-			k, err := pub.Pass(ctx, now)
-			if err != nil {
-				return n + k, err
-			}
-			l, err := courier.Pass(ctx, now)
-			if err != nil {
-				return n + k + l, err
-			}
-			m, err := t.Pass(ctx, now)
-			return n + k + l + m, err
+			return passes(ctx, now, rel.Pass, pub.Pass, courier.Pass, t.Pass)
 		}},
 		{"validator", v.Pass},
 		{"assimilator", a.Pass},
@@ -78,13 +66,17 @@ func (s *Server) daemons(wake func()) []daemon {
 		{"filedeleter", d.Pass},
 		{"purger", g.Pass},
 		{"web", func(ctx context.Context, now time.Time) (int, error) { // work that its API promised
-			n, err := w.Pass(ctx, now)
-			if err != nil {
-				return n, err
-			}
-			m, err := programs.Expire(ctx, now)
-			return n + m, err
+			return passes(ctx, now, w.Pass, programs.Expire)
 		}},
 	}
 	return slices.DeleteFunc(all, func(d daemon) bool { return !s.part.has(d.name) })
+}
+
+// passes makes the passes of the parts of a daemon, one after the other. A part that fails does not stop the others.
+func passes(ctx context.Context, now time.Time, parts ...func(context.Context, time.Time) (int, error)) (n int, err error) {
+	for _, pass := range parts {
+		m, failed := pass(ctx, now)
+		n, err = n+m, errors.Join(err, failed)
+	}
+	return n, err
 }

@@ -1,8 +1,11 @@
 package server_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/starling-grid/starling/protocol"
@@ -150,5 +153,28 @@ func TestTemplatesOfFilesThatStay(t *testing.T) {
 	}
 	if wu := storetest.Get(t, w.p.Store, (*store.View).WorkunitByName, "wu"); wu.RscBandwidthBound != 1000 {
 		t.Errorf("rsc_bandwidth_bound %v", wu.RscBandwidthBound)
+	}
+}
+
+// An input file that came, and that the server may not read, delays the workunits that wait for it, and nothing else.
+func TestAnAwaitedFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp()
+	w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "waits"}, Await: true, Inputs: []workgen.Given{{Path: "a.dat", Kind: workgen.Staged}}}))
+	w.step()
+	// A folder of that name cannot be read, like a file that root has copied there.
+	_, err := w.p.Download.Put(t.Context(), "a.dat", strings.NewReader("x"))
+	w.must(err)
+	w.must(filepath.WalkDir(filepath.Join(w.dir, "download"), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Base(path) != "a.dat" {
+			return err
+		}
+		return errors.Join(os.Remove(path), os.Mkdir(path, 0o755))
+	}))
+	w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "wu"}, Inputs: []workgen.Given{{Path: w.file("in", "hello"), Logical: "in"}}}))
+	w.step()
+	if st := w.status(); st.Results.ByServerState["unsent"] != 1 {
+		t.Errorf("the other workunit has no result that can be sent: %+v", st.Results)
 	}
 }

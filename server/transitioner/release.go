@@ -21,6 +21,8 @@ type Releaser struct {
 	Store *store.Store
 	Log   *slog.Logger
 	Files Files // input files
+
+	off map[string]time.Time // when files that could not be read are tried again
 }
 
 // Files is a tree of files.
@@ -38,12 +40,30 @@ func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err e
 		}
 		for _, name := range names {
 			after = name
-			if _, err := r.Files.Size(ctx, name); errors.Is(err, fs.ErrNotExist) {
+			if r.off[name].After(now) && r.off[name].Sub(now) <= retry {
 				continue
-			} else if err != nil {
-				return released, err
 			}
-			n, err := r.arrived(ctx, name, now)
+			_, err := r.Files.Size(ctx, name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			var sum blob.Info
+			if err == nil {
+				sum, err = r.Files.Sum(ctx, name)
+			}
+			if ctx.Err() != nil {
+				return released, context.Cause(ctx)
+			}
+			if err != nil { // others are not to wait for it
+				r.Log.Error("can't read an awaited input file", "file", name, "err", err, "retry_in", retry)
+				if r.off == nil {
+					r.off = make(map[string]time.Time)
+				}
+				r.off[name] = now.Add(retry)
+				continue
+			}
+			delete(r.off, name)
+			n, err := r.arrived(ctx, name, sum, now)
 			released += n
 			if err != nil {
 				return released, err
@@ -54,11 +74,7 @@ func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err e
 
 // arrived releases the workunits that wait for a file, because it is there. Files are put into
 // place whole, and their content never changes.
-func (r *Releaser) arrived(ctx context.Context, name string, now time.Time) (released int, err error) {
-	sum, err := r.Files.Sum(ctx, name)
-	if err != nil {
-		return 0, err
-	}
+func (r *Releaser) arrived(ctx context.Context, name string, sum blob.Info, now time.Time) (released int, err error) {
 	for {
 		var ids []int64
 		done := 0
