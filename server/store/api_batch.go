@@ -52,7 +52,7 @@ var (
 	apiBatchByName = `SELECT ` + apiBatchColumns.List() + ` FROM api_batch WHERE tokenid = $1 AND name = $2`
 	apiBatches     = `SELECT ` + apiBatchColumns.List() + ` FROM api_batch WHERE tokenid = $1 ORDER BY id DESC LIMIT 0 + $2`
 	expiredBatches = `SELECT ` + apiBatchColumns.List() + ` FROM api_batch
-WHERE  expire_time > 0 AND expire_time <= $1 AND retired_time = 0 ORDER BY expire_time LIMIT 0 + $2`
+WHERE  expire_time > 0 AND expire_time <= $1 AND retired_time = 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
 	workunitsIn = `SELECT ` + workunitColumns.List() + ` FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
 	apiWorkunit = `SELECT ` + workunitColumns.List() + ` FROM workunit
 WHERE  name IN (SELECT 'api' || id || '_' || $2 FROM api_batch WHERE tokenid = $1 UNION ALL SELECT '' || $2)
@@ -79,10 +79,10 @@ func (t *Tx) SaveAPIBatch(old, now APIBatch) error {
 	return t.run(dropOutput, old.ID)
 }
 
-// ExpiredAPIBatches returns batches that have expired by a time and are not retired, the earliest
-// first.
-func (t *View) ExpiredAPIBatches(now time.Time, limit int) ([]APIBatch, error) {
-	return all(t, apiBatchColumns.Scan, expiredBatches, unix(now), limit)
+// ExpiredAPIBatches returns batches with ids above after that have expired by a time and are not retired, in the order
+// of their ids.
+func (t *View) ExpiredAPIBatches(now time.Time, after int64, limit int) ([]APIBatch, error) {
+	return all(t, apiBatchColumns.Scan, expiredBatches, unix(now), after, limit)
 }
 
 // APIBatch returns a batch of a token, or ErrNotFound.

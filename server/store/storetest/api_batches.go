@@ -125,11 +125,11 @@ func apiBatches(t *testing.T, s *store.Store) {
 		)
 	})
 	view(t, s, func(tx *store.View) error {
-		list, err := tx.ExpiredAPIBatches(T0.Add(2*time.Hour), 9)
+		list, err := tx.ExpiredAPIBatches(T0.Add(2*time.Hour), 0, 9)
 		if len(list) != 1 || list[0].ID != batches[1].ID || !list[0].ExpireTime.Equal(T0.Add(time.Minute)) {
 			t.Errorf("expired are %+v, %v", list, err)
 		}
-		if list, err = tx.ExpiredAPIBatches(T0, 9); len(list) != 0 {
+		if list, err = tx.ExpiredAPIBatches(T0, 0, 9); len(list) != 0 {
 			t.Errorf("too early: %+v", list)
 		}
 		return err
