@@ -181,3 +181,24 @@ func TestAnApplicationIsStopped(t *testing.T) {
 		t.Errorf("started again: %v", reply.Messages)
 	}
 }
+
+// A version is withdrawn, and its results taken back, when there may not be more results: that is no failure of the
+// workunit.
+func TestResultsThatAreTakenBackDoNotCountAgainstTheMost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp()
+	w.create(workgen.Params{Name: "wu", MinQuorum: 1, TargetNResults: 1, MaxTotalResults: 1, MaxErrorResults: 1, MaxSuccessResults: 1}, "hello")
+	a := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	if first := a.fetch(); len(first.Results) != 1 {
+		t.Fatalf("got %+v", first.Results)
+	}
+	w.version("1.01")
+	if got, err := operate.Deprecate(t.Context(), w.p, operate.VersionSpec{App: "upper", Number: "1.00"}, true, w.now()); err != nil || got[0].TakenBack != 1 {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	w.step()
+	if st := w.status(); st.Workunits.Error != 0 || st.Results.ByServerState["unsent"] != 1 {
+		t.Errorf("got %+v, %+v", st.Results, st.Workunits)
+	}
+}

@@ -125,8 +125,9 @@ func (d *decision) timeOut() {
 func (d *decision) look() {
 	for i := range d.results {
 		r := &d.results[i]
-		forgiven := r.ID <= d.wu.RetriedResultID // it came before the workunit was revived
-		if !forgiven {
+		forgiven := r.ID <= d.wu.RetriedResultID                                                  // it came before the workunit was revived
+		takenBack := r.ServerState == store.Over && r.Outcome == store.DidntNeed && r.HostID != 0 // with its app version
+		if !forgiven && !takenBack {
 			d.total++
 		}
 		switch r.ServerState {
