@@ -161,8 +161,12 @@ type wait struct {
 	err   string
 }
 
-// Due reports whether an id is not put off, or not any more.
-func (o *Off) Due(id int64, now time.Time) bool { return !now.Before(o.waits[id].until) }
+// Due reports whether an id is not put off, or not any more. If the clock was set back meanwhile, it waits no
+// longer for that.
+func (o *Off) Due(id int64, now time.Time) bool {
+	left := o.waits[id].until.Sub(now)
+	return left <= 0 || left > o.waits[id].delay
+}
 
 // Failed puts an id of an application off for its error, for first and each further time for twice as
 // long, at most for most, and returns for how long.

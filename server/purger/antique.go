@@ -36,7 +36,7 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 	if p.PurgeAfter > 0 {
 		every = sweepEvery
 	}
-	if now.Before(p.swept.Add(every)) {
+	if since := now.Sub(p.swept); since >= 0 && since < every {
 		return nil
 	}
 	held, err := store.Read(ctx, p.Store, func(tx *store.View) (bool, error) { return tx.DeletionHeld(now) })
