@@ -246,7 +246,7 @@ func TestNothingToUpload(t *testing.T) {
 	failure(t, up("out"), protocol.ErrNumPermanentHTTP)
 	failure(t, up("gone", "http://p.example/"), protocol.ErrNumFileMissing)
 	failure(t, up("../project/out", "http://p.example/"), 0) // not missing: it may be there later
-	if runtime.GOOS != "windows" {                            // there, a link to itself is a missing file
+	if runtime.GOOS != "windows" {                           // there, a link to itself is a missing file
 		must(t, os.Symlink("loop", filepath.Join(dir.Name(), "loop")))
 		failure(t, up("loop", "http://p.example/"), 0)
 	}
