@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -154,13 +155,23 @@ func (c *Copy) Assimilate(ctx context.Context, wu store.Workunit, results []stor
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, summary), append(text, '\n'), 0o644); err != nil { //nolint:gosec // for all to read
+	if err := writeNew(filepath.Join(dir, summary), append(text, '\n')); err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.made = append(c.made, finished{wu.Name, c.in(wu)})
 	return nil
+}
+
+// writeNew writes a file that must not exist: it could be a link to an output, which would be lost.
+func writeNew(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // for all to read
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
 
 func (c *Copy) aside(workunit string) string { return filepath.Join(c.apart, workunit) }
@@ -316,6 +327,9 @@ func (c *Copy) outputs(ctx context.Context, dir string, canon store.Result) ([]s
 func (c *Copy) put(ctx context.Context, dir string, ref protocol.FileRef) error {
 	if err := protocol.ValidFileName(ref.Logical()); err != nil {
 		return err
+	}
+	if strings.EqualFold(ref.Logical(), summary) {
+		return fmt.Errorf("output file %s is called %s like the description of the outcome: give it another open_name in the output template of future workunits, and let an assimilator exec:CMD take these", ref.FileName, ref.Logical())
 	}
 	err := c.Files.CopyTo(ctx, ref.FileName, filepath.Join(dir, ref.Logical()))
 	if err != nil {

@@ -224,3 +224,19 @@ func TestCopyOfTwo(t *testing.T) {
 }
 
 var must = testerr.Must
+
+// An output with the name of the summary is not taken, rather than lost with its upload.
+func TestAnOutputWithTheNameOfTheSummary(t *testing.T) {
+	dir := t.TempDir()
+	files := openFiles(t, t.TempDir())
+	canonical := finished(t, files)
+	canonical.XMLDocIn = strings.ReplaceAll(canonical.XMLDocIn, ">out<", ">result.json<")
+	wu := store.Workunit{Name: "wu", CanonicalResultID: 7, CanonicalCredit: 2}
+	c := &assimilator.Copy{Dir: dir, Files: files, App: "upper"}
+	if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err == nil || !strings.Contains(err.Error(), "open_name") {
+		t.Errorf("it is taken: %v", err)
+	}
+	if sum, err := files.Sum(t.Context(), "wu_0_r1_0"); err != nil || sum.NBytes != 4 {
+		t.Errorf("the uploaded file is spoiled: %+v, %v", sum, err)
+	}
+}

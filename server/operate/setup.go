@@ -209,6 +209,9 @@ func AddApp(ctx context.Context, p *project.Project, a NewApp, now time.Time) er
 	if err := workgen.CheckOutput(name, text); err != nil {
 		return err
 	}
+	if err := workgen.CheckNames(name, text, a.Assimilator); err != nil {
+		return err
+	}
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.InsertApp(store.App{
 			CreateTime: now, Name: a.Name, UserFriendlyName: a.FriendlyName,

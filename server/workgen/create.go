@@ -120,6 +120,9 @@ func New(st *store.Store, download Files, dir string, app store.App, now time.Ti
 	if err := CheckOutput(g.output, string(text)); err != nil {
 		return nil, err
 	}
+	if err := CheckNames(g.output, string(text), app.Assimilator); err != nil {
+		return nil, err
+	}
 	if g.uploads, g.outputs, err = uploads(string(text)); err != nil {
 		return nil, err
 	}

@@ -145,6 +145,23 @@ func (o *Output) elements(prefix string) (protocol.Elements, error) {
 	return e, nil
 }
 
+// reserved is the name of the description of an outcome, which the assimilator copy puts beside the output files.
+const reserved = "result.json"
+
+// CheckNames returns an error if the assimilator of an application could not take the output files of a template.
+func CheckNames(name, text, assimilator string) error {
+	_, outputs, err := uploads(text)
+	if err != nil || assimilator != "copy" {
+		return err
+	}
+	for _, o := range outputs {
+		if strings.EqualFold(o, reserved) {
+			return fmt.Errorf("output template %s: the open_name %s is taken by the description of each outcome in results/: use another one", name, o)
+		}
+	}
+	return nil
+}
+
 // uploads returns the maximum size in bytes of the files that a result uploads, and their names.
 func uploads(text string) (n int64, names []string, err error) {
 	e, err := (&Output{text}).elements("OUTFILE")
