@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,10 +42,21 @@ type Handler interface {
 
 // A Batched handler may be called for several workunits at a time. They count as
 // taken only when Flush has returned nil, which is called once after all of them,
-// also when none went well.
+// also when none went well. If it returns NotTaken, the other workunits are taken.
 type Batched interface {
 	Handler
 	Flush() error
+}
+
+// NotTaken has the names of workunits that Flush could not end, with the errors.
+type NotTaken map[string]error
+
+func (n NotTaken) Error() string {
+	var all []error
+	for _, name := range slices.Sorted(maps.Keys(n)) {
+		all = append(all, fmt.Errorf("workunit %s: %w", name, n[name]))
+	}
+	return errors.Join(all...).Error()
 }
 
 // A Keeper is a Handler that stores outcomes in the project's folder.
@@ -249,8 +262,14 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing, clock func() t
 
 // fail marks an application's workunits as not handled after all.
 func fail(list []*outgoing, app int64, err error) {
+	some, only := errors.AsType[NotTaken](err)
 	for _, o := range list {
-		if o.wu.AppID == app && o.err == nil {
+		if o.wu.AppID != app || o.err != nil {
+			continue
+		}
+		if only {
+			o.err = some[o.wu.Name]
+		} else {
 			o.err = err
 		}
 	}

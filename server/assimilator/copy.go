@@ -229,16 +229,17 @@ func (c *Copy) Flush() error {
 	if err := group.Sync(files, folders); err != nil {
 		return err
 	}
-	into := make(map[string]bool)
+	into, failed := make(map[string]bool), make(NotTaken)
 	for _, wu := range made {
 		if !into[wu.in] {
 			if err := os.MkdirAll(filepath.Join(c.Dir, wu.in), 0o750); err != nil {
-				return err
+				failed[wu.name] = err
+				continue
 			}
 			into[wu.in] = true
 		}
 		if err := c.place(wu); err != nil {
-			return err
+			failed[wu.name] = err
 		}
 	}
 	delete(into, "")
@@ -247,7 +248,10 @@ func (c *Copy) Flush() error {
 			return err
 		}
 	}
-	return atomicfile.SyncDir(c.Dir)
+	if err := atomicfile.SyncDir(c.Dir); err != nil || len(failed) == 0 {
+		return err
+	}
+	return failed
 }
 
 // Kept implements Keeper.
