@@ -11,7 +11,7 @@ import (
 // not have, because the reply was lost or the client dropped the result. It returns the number of
 // results sent. A host that gets some of these gets no new work in the same reply.
 //
-// A lost result that is no longer of use gets a deadline in the past, so that the transitioner ends
+// A lost result that is no longer of use, or that was lost for too long, gets a deadline in the past, so that the transitioner ends
 // it.
 func (r *rpc) resendLost() (int, error) {
 	if !r.resends() {
@@ -45,10 +45,11 @@ func (r *rpc) resendLost() (int, error) {
 		if v != nil && v.ID != old.AppVersionID && (v.ID < 0 || old.AppVersionID < 0) {
 			v = nil // the record, which is not changed, shows whose program computes it
 		}
-		if v == nil || wu.ErrorMask != 0 || wu.CanonicalResultID != 0 {
+		due := resendDeadline(old, wu.DelayBound, r.now)
+		if v == nil || wu.ErrorMask != 0 || wu.CanonicalResultID != 0 || !due.After(r.now) {
 			x.ReportDeadline = r.now.Add(-time.Second)
 		} else {
-			x.ReportDeadline = resendDeadline(old, wu.DelayBound, r.now)
+			x.ReportDeadline = due
 			if err := r.add(wu.Name, wu.XMLDoc, x, v); err != nil {
 				r.s.Log.Error("result cannot be sent again", "result", x.Name, "err", err)
 				continue
@@ -70,16 +71,19 @@ func (r *rpc) resends() bool {
 	return r.look.lost && r.s.Config.ResendLostResults && r.req.Client.Major >= 6
 }
 
-// resendDeadline leaves the host half of the original time at least.
+// resendDeadline leaves the host half of the original time at least, until twice the delay bound after the result was
+// sent. A host that loses it again and again would keep it from others for ever.
 //
-// Source: BOINC sched/sched_resend.cpp.
+// Source: BOINC sched/sched_resend.cpp, which has no such limit.
 func resendDeadline(old store.Result, bound time.Duration, now time.Time) time.Time {
 	at := now.Add(old.ReportDeadline.Sub(old.SentTime) / 2)
 	if old.ReportDeadline.After(at) {
 		at = old.ReportDeadline
 	}
-	if last := now.Add(bound); at.After(last) {
-		at = last
+	for _, last := range []time.Time{now.Add(bound), old.SentTime.Add(2 * bound)} {
+		if at.After(last) {
+			at = last
+		}
 	}
 	return at
 }

@@ -64,6 +64,21 @@ func TestLostResultsAreSentAgain(t *testing.T) {
 	}
 }
 
+// A computer that loses its result again and again does not keep it from others for ever.
+func TestALostResultIsNotExtendedForEver(t *testing.T) {
+	w := newWorld(t)
+	w.addWork("a", 1)
+	host := w.first().HostID
+	sent := w.now
+	for n := range 4 {
+		w.now = w.now.Add(50 * time.Minute) // of an hour
+		w.as(host, n+1, "15-too-soon-asks-work")
+	}
+	if r := w.result("a_0"); r.ReportDeadline.After(w.now) {
+		t.Errorf("%v after it was sent for an hour, it is due in %v", w.now.Sub(sent), r.ReportDeadline.Sub(w.now))
+	}
+}
+
 func TestPlainProgramsGetCopies(t *testing.T) {
 	w := newWorld(t)
 	w.addVersion("x86_64-pc-linux-gnu", 101, true)
