@@ -37,6 +37,14 @@ func (t *Tx) AddMsgFromHost(m MsgFromHost) (bool, error) {
 	return n > 0, nil
 }
 
+const sizeOfMsgs = `SELECT count(*), COALESCE(sum(length(xml)), 0) FROM msg_from_host WHERE resultid = $1`
+
+// SizeOfMsgs returns the number of messages of a result that are stored, and of their characters.
+func (t *View) SizeOfMsgs(resultID int64) (n, size int64, err error) {
+	_, err = one(t, func(r row) (struct{}, error) { return struct{}{}, r.Scan(&n, &size) }, sizeOfMsgs, resultID)
+	return n, size, err
+}
+
 var msgFromHostColumns = db.ColumnsOf[MsgFromHost]()
 
 var handledMsg = db.Update("msg_from_host", "handled = 1", "handled = 0")
