@@ -13,8 +13,9 @@ type Rate[K comparable] struct {
 	Burst int
 	Every time.Duration
 
-	mu  sync.Mutex
-	has map[K]*rate.Limiter // one that is not there has its whole ration
+	mu   sync.Mutex
+	has  map[K]*rate.Limiter // one that is not there has its whole ration
+	look int                 // the number of entries from which it is worth looking at them again
 }
 
 // many is the number of entries from which Take looks for ones that have their whole allowance
@@ -29,7 +30,7 @@ func (r *Rate[K]) Take(k K, now time.Time) (wait time.Duration, ok bool) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.has) >= many {
+	if len(r.has) >= max(many, r.look) {
 		r.forgetWhole(now)
 	}
 	l := r.has[k]
@@ -54,6 +55,7 @@ func (r *Rate[K]) forgetWhole(now time.Time) {
 			delete(r.has, k)
 		}
 	}
+	r.look = 2 * len(r.has)
 }
 
 // Renew gives k its whole ration again.

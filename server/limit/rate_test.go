@@ -43,3 +43,26 @@ func TestRate(t *testing.T) {
 		t.Error("what has no limit is refused")
 	}
 }
+
+// Entries that have not their whole ration yet are not looked at by each request.
+func TestRateOfMany(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	r := Rate[int]{Burst: 10, Every: time.Minute}
+	looks, before := 0, 0
+	for k := range 64 * many {
+		r.Take(k, now)
+		if r.look != before {
+			looks, before = looks+1, r.look
+		}
+	}
+	if looks > 8 {
+		t.Errorf("%d entries were looked at %d times", len(r.has), looks)
+	}
+	r.Take(-1, now.Add(time.Hour))
+	for k := range 128 * many {
+		r.Take(k, now.Add(time.Duration(k)*time.Hour))
+	}
+	if n := len(r.has); n > 2*many {
+		t.Errorf("%d are remembered that have their whole ration", n)
+	}
+}
