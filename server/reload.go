@@ -65,7 +65,7 @@ func (g *generation) next(fresh project.Config) *generation {
 	p := *g.s.Project
 	p.Config = merged
 	s := New(&p, g.s.part)
-	s.front, s.memory, s.disk, s.room = g.s.front, g.s.memory, g.s.disk, g.s.room
+	s.front, s.memory, s.disk, s.room, s.Console = g.s.front, g.s.memory, g.s.disk, g.s.room, g.s.Console
 	n, err := s.generation()
 	if err != nil {
 		log.Error("settings cannot be used; the previous ones stay in effect", "err", err)
