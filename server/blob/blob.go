@@ -19,6 +19,7 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
@@ -67,7 +68,25 @@ func Open(path string) (*Dir, error) {
 			return nil, err
 		}
 	}
-	return &Dir{root}, nil
+	d := &Dir{root}
+	d.sweep(time.Now())
+	return d, nil
+}
+
+// abandoned is the age from which a temporary file is taken to be left by a process that was killed.
+const abandoned = 48 * time.Hour
+
+// sweep removes temporary files that have not changed for long, best effort.
+func (d *Dir) sweep(now time.Time) {
+	list, err := fs.ReadDir(d.root.FS(), tmpDir)
+	if err != nil {
+		return
+	}
+	for _, e := range list {
+		if st, err := e.Info(); err == nil && now.Sub(st.ModTime()) > abandoned {
+			_ = d.root.Remove(filepath.Join(tmpDir, e.Name()))
+		}
+	}
 }
 
 // Close closes the tree. Its files stay.
