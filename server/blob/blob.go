@@ -36,6 +36,7 @@ const Fanout = 1024
 const (
 	tmpDir  = ".tmp"
 	partDir = ".part"
+	lockDir = ".lock"
 )
 
 // A Dir is a Tree in a folder.
@@ -62,7 +63,7 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{tmpDir, partDir} {
+	for _, dir := range []string{tmpDir, partDir, lockDir} {
 		if err := root.MkdirAll(dir, 0o750); err != nil {
 			_ = root.Close()
 			return nil, err

@@ -9,8 +9,47 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/starling-grid/starling/protocol"
 )
+
+// ErrLocked means that somebody else is changing a part.
+var ErrLocked = errors.New("another connection has this file")
+
+// LockPart implements Parts. The lock is a file that its holder removes: whoever gets a lock on a file that is not
+// there any more tries again.
+func (d *Dir) LockPart(name string) (release func(), err error) {
+	if err := protocol.ValidFileName(name); err != nil {
+		return nil, err
+	}
+	at := filepath.Join(lockDir, name)
+	path := filepath.Join(d.root.Name(), at)
+	for {
+		l := flock.New(path, flock.SetPermissions(0o644)) // processes may be of different users
+		switch ok, err := l.TryLock(); {
+		case err != nil:
+			return nil, err
+		case !ok:
+			_ = l.Close()
+			return nil, ErrLocked
+		}
+		held, err := l.Stat()
+		if err == nil {
+			var there fs.FileInfo
+			if there, err = d.root.Lstat(at); err == nil && os.SameFile(held, there) {
+				return func() {
+					_ = d.root.Remove(at)
+					_ = l.Close()
+				}, nil
+			}
+		}
+		_ = l.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+}
 
 // partName returns the path of a file that has not arrived whole.
 func partName(name string) string { return filepath.Join(partDir, name) }

@@ -60,6 +60,9 @@ type Lender interface {
 
 // Parts are the parts of incomplete files that have arrived. They are stored on this machine.
 type Parts interface {
+	// LockPart keeps all others, in this process and in others that share the folder, from changing a part until
+	// release is called. It returns ErrLocked if another one has it.
+	LockPart(name string) (release func(), err error)
 	// OpenPart opens the part of a file that has arrived for reading and writing, empty if nothing
 	// has.
 	OpenPart(name string) (Part, error)

@@ -21,7 +21,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -47,8 +46,6 @@ type Handler struct {
 	Files     Files
 	Certifier *Certifier
 	Log       *slog.Logger
-
-	busy sync.Map // names being written now
 }
 
 // Files is a tree of files.
@@ -138,10 +135,14 @@ func (h *Handler) receive(ctx context.Context, req protocol.UploadRequest, body 
 	if bad := check(req, h.Certifier); bad != nil {
 		return *bad
 	}
-	if _, taken := h.busy.LoadOrStore(req.Name, true); taken {
+	release, err := h.Files.LockPart(req.Name)
+	switch {
+	case errors.Is(err, blob.ErrLocked):
 		return later("file is being uploaded on another connection")
+	case err != nil:
+		return h.internalError(req.Name, "can't lock file", err)
 	}
-	defer h.busy.Delete(req.Name)
+	defer release()
 	switch _, err := h.Files.Size(ctx, req.Name); {
 	case err == nil:
 		return protocol.UploadReply{}

@@ -26,16 +26,18 @@ type world struct {
 	t     *testing.T
 	h     *upload.Handler
 	files *blob.Dir
+	dir   string // of files
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	files, err := blob.Open(t.TempDir())
+	dir := t.TempDir()
+	files, err := blob.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	return &world{t.Context(), t, &upload.Handler{Files: files, Certifier: upload.NewCertifier(readKey(t, "upload_private")), Log: slog.New(slog.DiscardHandler)}, files}
+	return &world{t.Context(), t, &upload.Handler{Files: files, Certifier: upload.NewCertifier(readKey(t, "upload_private")), Log: slog.New(slog.DiscardHandler)}, files, dir}
 }
 
 func (w *world) post(body io.Reader) protocol.UploadReply {
@@ -276,5 +278,43 @@ func TestRealUploads(t *testing.T) {
 		if got := newWorld(t).post(bytes.NewReader(body)); got.Status != tt.status {
 			t.Errorf("%s: got %+v, want status %d", tt.file, got, tt.status)
 		}
+	}
+}
+
+// Two processes that serve one project, or a server before and after it has read its settings again, are two
+// handlers of the same files.
+func TestTwoHandlersDoNotMixAFile(t *testing.T) {
+	w := newWorld(t)
+	files, err := blob.Open(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	other := &world{w.ctx, t, &upload.Handler{Files: files, Certifier: w.h.Certifier, Log: w.h.Log}, files, w.dir}
+	r := w.request("out_1", "0123456789")
+	begin := func(w *world, data string) (*io.PipeWriter, chan protocol.UploadReply) {
+		pr, pw := io.Pipe()
+		done := make(chan protocol.UploadReply, 1)
+		go func() {
+			done <- w.post(pr)
+			_ = pr.Close()
+		}()
+		if _, err := pw.Write(append(r.Encode(), data[:len(data)-1]...)); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = pw.Write([]byte(data[len(data)-1:])) // the others were taken
+		return pw, done
+	}
+	first, firstDone := begin(w, "01234")
+	second, secondDone := begin(other, "01") // the client has given the first connection up
+	_, _ = first.Write([]byte("56789"))
+	_ = first.Close()
+	got := <-firstDone
+	_ = second.CloseWithError(io.ErrUnexpectedEOF)
+	if again := <-secondDone; again.Status != protocol.UploadTransient {
+		t.Errorf("the second connection is answered %+v", again)
+	}
+	if content := w.content("out_1"); got.Status != protocol.UploadOK || content != "0123456789" {
+		t.Errorf("the first is answered %+v, and the file has %q", got, content)
 	}
 }
