@@ -40,7 +40,10 @@ const (
 )
 
 // A Dir is a Tree in a folder.
-type Dir struct{ root *os.Root }
+type Dir struct {
+	root *os.Root
+	busy sync.Map // names of parts that are locked
+}
 
 // Info has the size and the checksum of a file's content.
 type Info struct {
@@ -69,7 +72,7 @@ func Open(path string) (*Dir, error) {
 			return nil, err
 		}
 	}
-	d := &Dir{root}
+	d := &Dir{root: root}
 	d.sweep(time.Now())
 	return d, nil
 }
@@ -77,15 +80,17 @@ func Open(path string) (*Dir, error) {
 // abandoned is the age from which a temporary file is taken to be left by a process that was killed.
 const abandoned = 48 * time.Hour
 
-// sweep removes temporary files that have not changed for long, best effort.
+// sweep removes temporary files and locks that have not changed for long, best effort.
 func (d *Dir) sweep(now time.Time) {
-	list, err := fs.ReadDir(d.root.FS(), tmpDir)
-	if err != nil {
-		return
-	}
-	for _, e := range list {
-		if st, err := e.Info(); err == nil && now.Sub(st.ModTime()) > abandoned {
-			_ = d.root.Remove(filepath.Join(tmpDir, e.Name()))
+	for _, dir := range []string{tmpDir, lockDir} {
+		list, err := fs.ReadDir(d.root.FS(), dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range list {
+			if st, err := e.Info(); err == nil && now.Sub(st.ModTime()) > abandoned {
+				_ = d.root.Remove(filepath.Join(dir, e.Name()))
+			}
 		}
 	}
 }

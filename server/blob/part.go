@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -17,16 +18,32 @@ import (
 // ErrLocked means that somebody else is changing a part.
 var ErrLocked = errors.New("another connection has this file")
 
-// LockPart implements Parts. The lock is a file that its holder removes: whoever gets a lock on a file that is not
-// there any more tries again.
+// LockPart implements Parts. On a file system without locks, other processes are not kept away.
 func (d *Dir) LockPart(name string) (release func(), err error) {
 	if err := protocol.ValidFileName(name); err != nil {
 		return nil, err
 	}
-	at := filepath.Join(lockDir, name)
-	path := filepath.Join(d.root.Name(), at)
+	if _, taken := d.busy.LoadOrStore(name, true); taken {
+		return nil, ErrLocked
+	}
+	unlock, err := d.lock(filepath.Join(lockDir, name))
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) {
+		unlock, err = func() {}, nil
+	}
+	if err != nil {
+		d.busy.Delete(name)
+		return nil, err
+	}
+	return func() {
+		unlock()
+		d.busy.Delete(name)
+	}, nil
+}
+
+// lock locks a file, which its holder removes: whoever gets the lock on one that is not there any more tries again.
+func (d *Dir) lock(at string) (release func(), err error) {
 	for {
-		l := flock.New(path, flock.SetPermissions(0o644)) // processes may be of different users
+		l := flock.New(filepath.Join(d.root.Name(), at), flock.SetPermissions(0o644)) // processes may be of different users
 		switch ok, err := l.TryLock(); {
 		case err != nil:
 			return nil, err
