@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -195,7 +196,15 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 			return err
 		}
 		there := err == nil
-		resumed := there && b.AppID == app.ID && b.Expected == len(s.Workunits) && takes(b, content, now)
+		made := 0
+		if there {
+			st, err := tx.BatchStatus(b.Number())
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+			made = int(st.Total)
+		}
+		resumed := there && b.AppID == app.ID && b.Expected == len(s.Workunits) && takes(b, content, made, now)
 		switch {
 		case there && !b.RetiredTime.IsZero() && !b.Made:
 			return refusal(http.StatusConflict, words.T("the batch {name} has expired", "name", strconv.Quote(s.Name)), words.T("choose another name"))
@@ -225,21 +234,41 @@ func nameTaken(name string) error {
 	return refusal(http.StatusConflict, words.T("there is another batch called {name}", "name", strconv.Quote(name)), words.T("choose another name, or repeat the same request"))
 }
 
-// takes reports whether a submission with some content may complete a batch. A submission that was
-// refused may be sent again with corrections, but not while another request is making the workunits.
-func takes(b store.APIBatch, content string, now time.Time) bool {
-	return b.Content == "" || b.Content == content || !b.Made && !now.Before(b.PromisedUntil)
+// takes reports whether a submission with some content may complete a batch of which some workunits are made. A
+// submission that was refused may be sent again with corrections of others, but not while another request is making the
+// workunits.
+func takes(b store.APIBatch, content string, made int, now time.Time) bool {
+	old, new := strings.Fields(b.Content), strings.Fields(content)
+	if len(old) == 0 || old[0] == new[0] {
+		return true
+	}
+	chunks := (made + chunk - 1) / chunk
+	return !b.Made && !now.Before(b.PromisedUntil) && (made == 0 || chunks < len(old) && chunks < len(new) && old[chunks] == new[chunks])
 }
 
-// contentOf returns a hash of the workunits of a submission.
+// contentOf returns a hash of the workunits of a submission, and then of the workunits up to the end of the first chunk, of
+// the second, and so on. They are made in this order.
 func contentOf(s *wire.Submission) (string, error) {
 	same := *s
 	same.Webhook = ""
-	h := sha256.New()
-	if err := json.NewEncoder(h).Encode(same); err != nil {
+	whole := sha256.New()
+	if err := json.NewEncoder(whole).Encode(same); err != nil {
 		return "", err
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	sums := []string{hex.EncodeToString(whole.Sum(nil))}
+	same.Workunits = nil
+	h := sha256.New()
+	part := json.NewEncoder(h)
+	if err := part.Encode(same); err != nil {
+		return "", err
+	}
+	for list := range slices.Chunk(s.Workunits, chunk) {
+		if err := part.Encode(list); err != nil {
+			return "", err
+		}
+		sums = append(sums, hex.EncodeToString(h.Sum(nil)))
+	}
+	return strings.Join(sums, " "), nil
 }
 
 // promised is the time for which the workunits of a batch count against the quota that a request
