@@ -34,3 +34,20 @@ func (t *View) Clock() (Clock, error) {
 func (t *Tx) SaveClock(c Clock) error {
 	return t.run(saveClock, t.shard.daemon("transitioner"), unix(c.Seen), unix(c.From), unix(c.Until))
 }
+
+var (
+	lookAtSent = db.Change(`
+UPDATE workunit SET transition_time = $1
+WHERE  transition_time > $1 AND id IN (SELECT workunitid FROM result WHERE server_state = 4 AND sent_time > $2)`)
+	backdate = db.Change(`
+UPDATE result SET report_deadline = report_deadline - (sent_time - $1), sent_time = $1 WHERE server_state = 4 AND sent_time > $2`)
+)
+
+// Backdate makes the results in progress that were sent more than slack after now, by a clock that was ahead, sent now,
+// with the same time until their deadlines. The transitioner looks at their workunits.
+func (t *Tx) Backdate(now time.Time, slack time.Duration) error {
+	if err := t.run(lookAtSent, unix(now), unix(now.Add(slack))); err != nil {
+		return err
+	}
+	return t.run(backdate, unix(now), unix(now.Add(slack)))
+}

@@ -102,8 +102,11 @@ func (t *Transitioner) watch(ctx context.Context, now time.Time) error {
 	back := !c.back.IsZero()
 	if back {
 		t.Log.Warn("the clock was set back: all workunits that wait are looked at again", "by", c.back.Add(-extension).Sub(now.Round(0)))
-		if err := t.lookAgain(ctx, now, c.back); err != nil {
+		if err := t.Store.Update(ctx, func(tx *store.Tx) error { return tx.Backdate(now, clockSlack) }); err != nil {
 			return err // the next pass tries it again
+		}
+		if err := t.lookAgain(ctx, now, c.back); err != nil {
+			return err // likewise
 		}
 		c.back = time.Time{}
 	}

@@ -75,3 +75,41 @@ func TestWorkunitsAreLookedAtAgainAfterAFailure(t *testing.T) {
 		t.Errorf("after the mend: %v, %v", err, c.back)
 	}
 }
+
+// A result that was sent while the clock was a year ahead has the time that it was given, from when the clock was
+// corrected.
+func TestAResultThatWasSentWhileTheClockWasAhead(t *testing.T) {
+	st := storetest.Open(t, "")
+	w := storetest.Fill(t, st)
+	now := time.Now().Round(time.Second)
+	ahead := now.Add(365 * 24 * time.Hour)
+	wu := w.Workunit("wu")
+	_, rs := storetest.Add(t, st, wu, 1)
+	storetest.Update(t, st, func(tx *store.Tx) error {
+		r := rs[0]
+		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = 1, 1, ahead, ahead.Add(time.Hour)
+		if err := tx.Send(r); err != nil {
+			return err
+		}
+		return tx.PutOffTransition(r.WorkunitID, r.ReportDeadline)
+	})
+	tr := &Transitioner{
+		Store: st, Log: slog.New(slog.DiscardHandler), Clock: new(Clock),
+		Describe: func(store.Workunit, string, int64) (string, error) { return "<result>\n</result>\n", nil },
+	}
+	storetest.Update(t, st, func(tx *store.Tx) error { return tx.SaveClock(store.Clock{Seen: ahead}) })
+	state := func(at time.Duration) store.Result {
+		t.Helper()
+		if _, err := tr.Pass(t.Context(), now.Add(at)); err != nil {
+			t.Fatal(err)
+		}
+		return storetest.Get(t, st, (*store.View).ResultByName, rs[0].Name)
+	}
+	if r := state(0); r.ServerState != store.InProgress || !r.ReportDeadline.Equal(now.Add(time.Hour)) || r.SentTime.After(now) {
+		t.Errorf("at first: %v, sent %v, due %v", r.ServerState, r.SentTime.Sub(now), r.ReportDeadline.Sub(now))
+	}
+	tr.Clock.last = now.Add(59 * time.Minute)
+	if r := state(time.Hour + 2*time.Second); r.Outcome != store.NoReply {
+		t.Errorf("after its hour: %v, %v", r.ServerState, r.Outcome)
+	}
+}

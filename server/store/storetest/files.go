@@ -206,6 +206,9 @@ func messages(t *testing.T, s *store.Store) {
 				}
 			}
 		}
+		if n, size, err := tx.SizeOfMsgs(list[0].ResultID); n < 1 || size < int64(len(list[0].XML)) || err != nil {
+			t.Errorf("%d messages of %d bytes, %v", n, size, err)
+		}
 		if n, err := tx.PurgeMsgs(T0.Add(time.Hour)); n != 1 || err != nil {
 			t.Errorf("purged %d, %v; want 1", n, err)
 		}

@@ -102,6 +102,28 @@ func clock(t *testing.T, s *store.Store) {
 	Update(t, second, func(tx *store.Tx) error { return tx.SaveClock(newer) })
 	check(second, newer)
 	check(s, store.Clock{Seen: T0.Add(3 * time.Hour)})
+	w := Fill(t, s)
+	wu, rs := Add(t, s, w.Workunit("ahead"), 2)
+	Update(t, s, func(tx *store.Tx) error {
+		list := w.sent(rs)
+		list[0].SentTime, list[0].ReportDeadline = T0.Add(100*time.Hour), T0.Add(101*time.Hour)
+		list[1].SentTime, list[1].ReportDeadline = T0, T0.Add(time.Hour)
+		if err := tx.Send(list...); err != nil {
+			return err
+		}
+		if err := tx.PutOffTransition(wu.ID, T0.Add(50*time.Hour)); err != nil {
+			return err
+		}
+		return tx.Backdate(T0.Add(time.Minute), time.Minute)
+	})
+	for i, want := range []time.Duration{time.Minute, 0} {
+		if r := Get(t, s, (*store.View).Result, rs[i].ID); !r.SentTime.Equal(T0.Add(want)) || !r.ReportDeadline.Equal(T0.Add(want+time.Hour)) {
+			t.Errorf("result %d: sent %v, due %v", i, r.SentTime.Sub(T0), r.ReportDeadline.Sub(T0))
+		}
+	}
+	if at := Get(t, s, (*store.View).Workunit, wu.ID).TransitionTime; !at.Equal(T0.Add(time.Minute)) {
+		t.Errorf("looked at %v later", at.Sub(T0))
+	}
 }
 
 func unsent(t *testing.T, s *store.Store) {
