@@ -11,7 +11,7 @@ import (
 )
 
 // A batch whose last workunit was refused is sent again with other command lines. Either all its workunits have these, or
-// it is refused: no workunit is computed as it was before and counts as one of the new ones.
+// it is refused.
 func TestABatchIsNotAMixtureOfTwoSubmissions(t *testing.T) {
 	t.Parallel()
 	w, _ := newSite(t)

@@ -49,7 +49,7 @@ func TestTheOutputOfAnExpiredBatchGoesAfterACrash(t *testing.T) {
 	}
 }
 
-// Batches that cannot end, since the assimilator of their application fails, keep no other batch from expiring.
+// Batches that cannot end, since the assimilator of their application fails, do not delay others.
 func TestBatchesThatCannotEndKeepNoOtherFromExpiring(t *testing.T) {
 	t.Parallel()
 	w, _ := newSite(t)

@@ -182,8 +182,7 @@ func TestAnApplicationIsStopped(t *testing.T) {
 	}
 }
 
-// A version is withdrawn, and its results taken back, when there may not be more results: that is no failure of the
-// workunit.
+// A version is withdrawn, and its results taken back, when there may not be more results. The workunit continues.
 func TestResultsThatAreTakenBackDoNotCountAgainstTheMost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -29,8 +29,8 @@ func (a *API) Expire(ctx context.Context, now time.Time) (retired int, err error
 	}
 }
 
-// expire gives up the work of a batch that has expired, or ends the batch. Nobody repeats that after a crash, so it is
-// recorded after the output is deleted.
+// expire gives up the work of a batch that has expired, or ends the batch. It is recorded after the output is deleted:
+// after a crash in between, the next pass repeats it.
 func (a *API) expire(ctx context.Context, b store.APIBatch) (ended bool, err error) {
 	count := func(tx *store.View) (s store.BatchStatus, err error) {
 		s, err = tx.BatchStatus(b.Number())

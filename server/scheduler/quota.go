@@ -96,14 +96,14 @@ func (r *rpc) reportedBack(old, x store.Result) {
 	switch {
 	case x.Outcome == store.Success:
 		e.now = hostversion.Succeeded(e.now, r.s.Config.DailyResultQuota)
-	case x.ExitStatus == protocol.ExitAbortedByProject && r.mayBeOrdered(old): // as the project said
+	case x.ExitStatus == protocol.ExitAbortedByProject && r.mayBeOrdered(old): // by the project's order
 	default:
 		e.now = hostversion.Failed(e.now, r.s.Config.DailyResultQuota)
 	}
 }
 
-// mayBeOrdered reports whether the project may have ordered the abort of a result that the host reports so. Any
-// host can say that.
+// mayBeOrdered reports whether the project may have ordered the abort of a result. The report alone is not enough: any
+// host can claim an order.
 func (r *rpc) mayBeOrdered(old store.Result) bool {
 	wu, there := r.look.aborted[old.WorkunitID]
 	return !there || old.ServerState != store.InProgress || // it was late

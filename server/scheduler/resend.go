@@ -11,8 +11,8 @@ import (
 // not have, because the reply was lost or the client dropped the result. It returns the number of
 // results sent. A host that gets some of these gets no new work in the same reply.
 //
-// A lost result that is no longer of use, or that was lost for too long, gets a deadline in the past, so that the transitioner ends
-// it.
+// A lost result that is no longer of use, or that was lost for too long, gets a deadline in the past, so that the
+// transitioner ends it.
 func (r *rpc) resendLost() (int, error) {
 	if !r.resends() {
 		return 0, nil
@@ -74,7 +74,7 @@ func (r *rpc) resends() bool {
 // resendDeadline leaves the host half of the original time at least, until twice the delay bound after the result was
 // sent. A host that loses it again and again would keep it from others for ever.
 //
-// Source: BOINC sched/sched_resend.cpp, which has no such limit.
+// Source: BOINC sched/sched_resend.cpp. The limit is ours.
 func resendDeadline(old store.Result, bound time.Duration, now time.Time) time.Time {
 	at := now.Add(old.ReportDeadline.Sub(old.SentTime) / 2)
 	if old.ReportDeadline.After(at) {

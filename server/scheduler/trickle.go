@@ -19,8 +19,8 @@ const (
 )
 
 // takeTrickles stores messages from running applications to the project. The acknowledgement covers
-// all messages of the request. Therefore a message that cannot be of use, or is one too many of its result, is dropped rather than
-// left out: the client would repeat it forever. A message that was stored before, because an
+// all messages of the request. Therefore a message that cannot be of use, or is one too many of its result, is
+// dropped rather than left out: the client would repeat it forever. A message that was stored before, because an
 // acknowledgement was lost, is not stored again.
 func (r *rpc) takeTrickles() error {
 	room := make(map[int64]*trickleRoom)

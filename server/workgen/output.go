@@ -145,7 +145,7 @@ func (o *Output) elements(prefix string) (protocol.Elements, error) {
 	return e, nil
 }
 
-// reserved is the name of the description of an outcome, which the assimilator copy puts beside the output files.
+// reserved is the name of the description of an outcome, which the assimilator copy puts into the folder of the output files.
 const reserved = "result.json"
 
 // CheckNames returns an error if the assimilator of an application could not take the output files of a template.
