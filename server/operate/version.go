@@ -90,10 +90,19 @@ func UsualPlatform(name string) (usual bool, meant string) {
 }
 
 // AddVersion signs the files of an app version, unless they were signed elsewhere, puts them
-// where clients fetch them, and makes the version known. Schedulers send it from then on.
-func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.Time) error {
+// where clients fetch them, and makes the version known. Schedulers send it from then on. It returns
+// project.ErrRotating while the key is being rotated.
+func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.Time) (err error) {
 	number, err := v.check()
 	if err != nil {
+		return err
+	}
+	done, err := p.Serving() // keeps the key from being rotated
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if err := p.ReadKeys(); err != nil { // they may have been rotated since the project was opened
 		return err
 	}
 	if v.Image != nil && v.DockerWrapper == "" {
