@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -78,6 +79,7 @@ func (p *Pages) again(r *http.Request, visit *account.Proof) (account.Proof, err
 }
 
 func (p *Pages) delete(w http.ResponseWriter, r *http.Request, visit *account.Proof, proof account.Proof) error {
+	r = r.WithContext(context.WithoutCancel(r.Context())) // its owner cannot ask for the rest again
 	now := time.Now()
 	err := p.Gate.Update(r.Context(), proof, func(tx *store.Tx, u store.User) error { return deletion.Erase(tx, u, now) })
 	if err != nil {
