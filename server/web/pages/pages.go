@@ -45,10 +45,11 @@ type Config struct {
 // Pages are the pages of a project. They may be asked concurrently.
 type Pages struct {
 	Config
-	base    string            // path of all pages
-	links   limit.Rate[int64] // mailed to an account whose password was forgotten
-	founded limit.Rate[int64] // teams, by an account
-	mailing chan struct{}     // a place for each mail that is being sent
+	base      string            // path of all pages
+	forgotten limit.Rate[int64] // links mailed to an account whose password was forgotten, as anybody may say
+	links     limit.Rate[int64] // mailed to an account at its owner's request
+	founded   limit.Rate[int64] // teams, by an account
+	mailing   chan struct{}     // a place for each mail that is being sent
 }
 
 // New returns the pages of a project.
@@ -57,7 +58,7 @@ func New(c Config) *Pages {
 	if u, err := url.Parse(c.Gate.MasterURL); err == nil {
 		base = u.Path
 	}
-	p := &Pages{Config: c, base: base, links: limit.Rate[int64]{Burst: 3, Every: time.Hour}, founded: limit.Rate[int64]{Burst: 3, Every: 24 * time.Hour}, mailing: make(chan struct{}, maxMailing)}
+	p := &Pages{Config: c, base: base, forgotten: limit.Rate[int64]{Burst: 3, Every: time.Hour}, links: limit.Rate[int64]{Burst: 3, Every: time.Hour}, founded: limit.Rate[int64]{Burst: 3, Every: 24 * time.Hour}, mailing: make(chan struct{}, maxMailing)}
 	c.Gate.Made = p.welcome
 	return p
 }

@@ -163,7 +163,7 @@ func (p *Pages) forgot(w http.ResponseWriter, r *http.Request) {
 	}
 	u, err := p.Gate.User(r.Context(), r.PostFormValue("email"))
 	if err == nil {
-		_, ok := p.links.Take(u.ID, time.Now())
+		_, ok := p.forgotten.Take(u.ID, time.Now())
 		if !ok {
 			err = account.ErrGuesses
 		}
