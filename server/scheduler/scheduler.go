@@ -79,6 +79,9 @@ const maxRequest = 8 << 20
 // ordinary request fits.
 const maxStranger = 256 << 10
 
+// step is the part of a stranger's request that is read at a time. maxStranger is a multiple of it.
+const step = 16 << 10
+
 // Bound limits the part of a request's body that is read.
 var Bound = limit.Bound{Stranger: maxStranger, Most: maxRequest, Kept: limit.Shared}
 
@@ -149,24 +152,36 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if from.IsValid() {
 		ip = from.String()
 	}
-	hold := func(n int64) (release func(), ok bool) {
+	var held []func()
+	release := func() {
+		for _, release := range held {
+			release()
+		}
+		held = nil
+	}
+	defer func() { release() }()
+	hold := func(n int64) (ok bool) {
 		release, err := s.Bodies.Hold(r.Context(), from, n)
 		if err != nil {
 			s.Log.Warn("scheduler request postponed", "ip", from, "bytes", n, "err", err)
 			limit.Busy(w, err.Error())
+			return false
 		}
-		return release, err == nil
+		held = append(held, release)
+		return true
 	}
-	release, ok := hold(min(n, maxStranger))
-	if !ok {
-		return
-	}
-	defer func() { release() }()
-	body := bytes.NewBuffer(make([]byte, 0, min(n, 64<<10)+bytes.MinRead))
+	body := bytes.NewBuffer(make([]byte, 0, min(n, step)+bytes.MinRead))
 	in := http.MaxBytesReader(w, r.Body, maxRequest)
-	if _, err := body.ReadFrom(io.LimitReader(in, maxStranger)); err != nil {
-		http.Error(w, "can't read the request", http.StatusBadRequest)
-		return
+	for whole := false; !whole && body.Len() < maxStranger; {
+		// What has arrived counts, and not what is announced: announcing costs a stranger nothing.
+		k, err := body.ReadFrom(io.LimitReader(in, step))
+		if err != nil {
+			http.Error(w, "can't read the request", http.StatusBadRequest)
+			return
+		}
+		if whole = k < step; k > 0 && !hold(k) {
+			return
+		}
 	}
 	if body.Len() == maxStranger { // a large one: whose is it?
 		known, err := s.known(r.Context(), body.Bytes())
@@ -179,8 +194,7 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		release() // else one alone could not have more than there is for all
-		if release, ok = hold(n); !ok {
-			release = func() {}
+		if !hold(n) {
 			return
 		}
 		if r.ContentLength > int64(body.Len()) {
