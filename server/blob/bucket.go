@@ -124,12 +124,21 @@ func (b *Bucket) key(name string) (string, error) {
 	return b.prefix + name, nil
 }
 
-// missing turns the service's words for a file that is not there into fs.ErrNotExist.
-func missing(name string, err error) error {
-	if err != nil && minio.ToErrorResponse(err).StatusCode == http.StatusNotFound {
-		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+// missing turns the service's words for a file that is not there into fs.ErrNotExist, if the bucket is there: that of
+// a service whose disks are not mounted is not, and all results whose files it holds would fail.
+func (b *Bucket) missing(ctx context.Context, name string, err error) error {
+	if err == nil || minio.ToErrorResponse(err).StatusCode != http.StatusNotFound {
+		return err
 	}
-	return err
+	ctx, done := context.WithTimeout(ctx, patience)
+	defer done()
+	switch there, err := b.client.BucketExists(ctx, b.bucket); {
+	case err != nil:
+		return err
+	case !there:
+		return fmt.Errorf("file %s: the bucket %s does not exist any more", name, b.bucket)
+	}
+	return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
 func (b *Bucket) stat(ctx context.Context, name string) (minio.ObjectInfo, error) {
@@ -140,7 +149,7 @@ func (b *Bucket) stat(ctx context.Context, name string) (minio.ObjectInfo, error
 	ctx, done := context.WithTimeout(ctx, patience)
 	defer done()
 	st, err := b.client.StatObject(ctx, b.bucket, key, minio.StatObjectOptions{})
-	return st, missing(name, err)
+	return st, b.missing(ctx, name, err)
 }
 
 // Size implements Tree.
@@ -174,12 +183,12 @@ func (b *Bucket) Open(ctx context.Context, name string) (*File, error) {
 	}
 	o, err := b.client.GetObject(ctx, b.bucket, key, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, missing(name, err)
+		return nil, b.missing(ctx, name, err)
 	}
 	st, err := o.Stat()
 	if err != nil {
 		_ = o.Close()
-		return nil, missing(name, err)
+		return nil, b.missing(ctx, name, err)
 	}
 	return &File{o, st.Size, st.LastModified}, nil
 }
@@ -274,7 +283,7 @@ func (b *Bucket) Remove(ctx context.Context, name string) error {
 	asked, done := context.WithTimeout(ctx, patience)
 	defer done()
 	err = b.client.RemoveObject(asked, b.bucket, key, minio.RemoveObjectOptions{})
-	if err = missing(name, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err = b.missing(ctx, name, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	b.cache.remove(name)
