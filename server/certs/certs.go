@@ -26,7 +26,12 @@ type Files struct {
 	mu      sync.Mutex
 	stamp   stamp
 	current *tls.Certificate
+	failed  time.Time // when the files were not usable (zero: they are)
 }
+
+// again is the time after which files that were not usable are read again, even if they have not changed: they may have
+// another owner now, or the process was short of descriptors.
+var again = time.Minute
 
 // Check returns an error if a certificate and its key in files cannot be read or do not match, if
 // clients would not accept the certificate for host, or if it is not valid at now. It does not
@@ -79,16 +84,17 @@ func (f *Files) get() *tls.Certificate {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at, err := f.look()
-	if err != nil || at == f.stamp {
+	if err != nil || at == f.stamp && (f.failed.IsZero() || time.Since(f.failed) < again) {
 		return f.current
 	}
-	f.stamp = at // once is enough, until they change again
+	f.stamp = at
 	pair, err := tls.LoadX509KeyPair(f.cert, f.key)
 	if err != nil {
+		f.failed = time.Now()
 		f.log.Warn("certificate files are not usable; the last certificate stays in use", "cert", f.cert, "key", f.key, "err", err)
 		return f.current
 	}
-	f.current = &pair
+	f.current, f.failed = &pair, time.Time{}
 	f.log.Info("certificate reloaded", "cert", f.cert, "expires", pair.Leaf.NotAfter)
 	return f.current
 }
