@@ -19,7 +19,7 @@ func TestAnnouncedRequestsTakeNoMemory(t *testing.T) {
 		t.Cleanup(func() { _ = c.Close() })
 		_, err = fmt.Fprintf(c, "POST /demo/cgi HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 2001:db8:0:%d::1\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", network, n)
 		b.must(err)
-		_, err = c.Read(make([]byte, 1)) // it is asked to go on, so the room is held
+		_, err = c.Read(make([]byte, 1)) // it is asked to continue, so the room is held
 		b.must(err)
 	}
 	for network := range 4 { // of one household

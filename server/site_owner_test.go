@@ -25,7 +25,7 @@ func TestStrangersUseUpNoMailOfTheOwner(t *testing.T) {
 	v.wants(200, "sent an e-mail to the new address")(v.do("POST", "settings", url.Values{"what": {"email"}, "email": {"lovelace@example.org"}, "old": {"long enough"}}))
 }
 
-// A leaver is a browser that goes away once something has happened.
+// A leaver is a browser that leaves once something has happened.
 type leaver struct {
 	*httptest.ResponseRecorder
 	is   func() bool

@@ -124,8 +124,8 @@ func (b *Bucket) key(name string) (string, error) {
 	return b.prefix + name, nil
 }
 
-// missing turns the service's words for a file that is not there into fs.ErrNotExist, if the bucket is there: that of
-// a service whose disks are not mounted is not, and all results whose files it holds would fail.
+// missing turns the service's answer for a file that is not there into fs.ErrNotExist, if the bucket is there. While
+// the disks of the service are not mounted it lacks the bucket, and all results whose files it holds would fail.
 func (b *Bucket) missing(ctx context.Context, name string, err error) error {
 	if err == nil || minio.ToErrorResponse(err).StatusCode != http.StatusNotFound {
 		return err
@@ -136,7 +136,7 @@ func (b *Bucket) missing(ctx context.Context, name string, err error) error {
 	case err != nil:
 		return err
 	case !there:
-		return fmt.Errorf("file %s: the bucket %s does not exist any more", name, b.bucket)
+		return fmt.Errorf("file %s: the bucket %s no longer exists", name, b.bucket)
 	}
 	return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 )
 
-// A service whose disks are not mounted has no buckets. Then no file is taken for one that does not exist: all results
+// A service whose disks are not mounted loses all buckets. Then no file is taken for one that does not exist: all results
 // whose files the bucket holds would fail.
 func TestABucketThatIsGone(t *testing.T) {
 	s3 := tests3.Start(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 )
 
-// What a killed process has left of a file that it was storing does not stay for ever.
+// Temporary files of a killed process do not stay for ever.
 func TestAbandonedFilesGo(t *testing.T) {
 	dir := t.TempDir()
 	d, err := blob.Open(dir)

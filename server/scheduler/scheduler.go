@@ -173,7 +173,7 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := bytes.NewBuffer(make([]byte, 0, min(n, step)+bytes.MinRead))
 	in := http.MaxBytesReader(w, r.Body, maxRequest)
 	for whole := false; !whole && body.Len() < maxStranger; {
-		// What has arrived counts, and not what is announced: announcing costs a stranger nothing.
+		// The bytes that have arrived count, and not those announced: announcing costs a stranger nothing.
 		k, err := body.ReadFrom(io.LimitReader(in, step))
 		if err != nil {
 			http.Error(w, "can't read the request", http.StatusBadRequest)

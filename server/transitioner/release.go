@@ -45,6 +45,7 @@ func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err e
 			}
 			_, err := r.Files.Size(ctx, name)
 			if errors.Is(err, fs.ErrNotExist) {
+				delete(r.off, name)
 				continue
 			}
 			var sum blob.Info

@@ -44,7 +44,7 @@ func Check(ctx context.Context, from string) (Report, error) {
 // Restore makes a project from a backup in dir, which is empty or does not exist. If w has another
 // address, the project listens there and on no other port of the backup, since the original may be
 // served on the same computer. Its database must be empty, and so must its bucket, unless Where
-// names it. The settings are written last. An error before that removes from dir what was restored so far.
+// names it. The settings are written last. An error before that empties dir again.
 func Restore(ctx context.Context, from, dir string, w Where, log *slog.Logger) (rep Report, err error) {
 	if err := project.Vacant(dir); err != nil {
 		return rep, err

@@ -46,7 +46,7 @@ type Config struct {
 type Pages struct {
 	Config
 	base      string            // path of all pages
-	forgotten limit.Rate[int64] // links mailed to an account whose password was forgotten, as anybody may say
+	forgotten limit.Rate[int64] // links mailed to an account because somebody asked for a new password
 	links     limit.Rate[int64] // mailed to an account at its owner's request
 	founded   limit.Rate[int64] // teams, by an account
 	mailing   chan struct{}     // a place for each mail that is being sent
