@@ -90,6 +90,9 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 		if err != nil {
 			return err
 		}
+		if err := addPrograms(tx.View, shared); err != nil {
+			return err
+		}
 		var gone []string
 		for _, id := range ids {
 			if err := d.inputsOf(ctx, tx, wus[id], shared, &gone); err != nil && !errors.Is(err, store.ErrLost) {
@@ -123,6 +126,27 @@ func readShared(tx *store.View, wus map[int64]store.Workunit) (map[string]bool, 
 		shared[name] = others[name]
 	}
 	return shared, err
+}
+
+// addPrograms adds the files of app versions: a workunit may have one of them as an input, too, as its sender names
+// it, or because it is called the same and has the same content.
+func addPrograms(tx *store.View, shared map[string]bool) error {
+	versions, err := tx.AllAppVersions()
+	if err != nil {
+		return err
+	}
+	for _, v := range versions {
+		e, err := protocol.ParseElements([]byte(v.XMLDoc))
+		if err != nil {
+			return fmt.Errorf("app version %d: %w", v.ID, err)
+		}
+		for _, f := range e.Files {
+			for _, name := range blob.Names(f) {
+				shared[name] = true
+			}
+		}
+	}
+	return nil
 }
 
 func (d *Deleter) inputsOf(ctx context.Context, tx *store.Tx, old store.Workunit, shared map[string]bool, gone *[]string) error {
