@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -158,8 +159,8 @@ type Removed struct {
 	Kept  bool     // the number is not free, as computers may have files of the version
 }
 
-// RemoveVersion deletes the files of deprecated versions, except files that other versions have
-// too, and the records of the versions. It refuses the whole request if one of them may still be
+// RemoveVersion deletes the files of deprecated versions, except files that other versions or unfinished
+// workunits have too, and the records of the versions. It refuses the whole request if one of them may still be
 // sent, or if computers have results of it in progress: they may be fetching its files.
 func RemoveVersion(ctx context.Context, p *project.Project, s VersionSpec) ([]Removed, error) {
 	var out []Removed
@@ -221,6 +222,12 @@ func RemoveVersion(ctx context.Context, p *project.Project, s VersionSpec) ([]Re
 			if err != nil {
 				return err
 			}
+			inputs, err := view.SharedFiles(out[i].Files, nil)
+			if err != nil {
+				return err
+			}
+			// These are deleted with the last workunit that needs them.
+			out[i].Files = slices.DeleteFunc(out[i].Files, func(name string) bool { return inputs[name] })
 		}
 		return nil
 	})
