@@ -153,11 +153,13 @@ func (a *API) hasFile(ctx context.Context, owner int64, name string) (own string
 	return "", false, nil
 }
 
-// staged is a file that was uploaded, or that the operator has staged.
+// staged is a file that was uploaded, or that the operator has staged. The operator's stay, since others may need them:
+// other tokens, or computers that were ordered to fetch them.
 func (a *API) staged(ctx context.Context, in wire.Input, owner int64) (g workgen.Given, err error) {
 	name, there, err := a.hasFile(ctx, owner, in.Staged)
 	if err == nil && !there {
 		err = &inputError{fmt.Sprintf("names the file %q, which the project does not have", in.Staged), "upload it first; files are deleted after the last workunit that needs them"}
 	}
-	return workgen.Given{Kind: workgen.Staged, Path: name, Base: in.Staged, Logical: in.Name, Counted: name == physical(owner, in.Staged)}, err
+	own := name == physical(owner, in.Staged)
+	return workgen.Given{Kind: workgen.Staged, Path: name, Base: in.Staged, Logical: in.Name, Counted: own, Keep: !own}, err
 }

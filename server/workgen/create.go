@@ -57,6 +57,7 @@ type Given struct {
 	Remote  Remote // Elsewhere, if the template does not set it
 	Of      string // OutputOf: the name of the workunit
 	Counted bool   // among the files of the workunit's token, if the project stores it
+	Keep    bool   // the file stays when no workunit needs it any more, as with the template's no_delete
 
 	placed *protocol.FileInfo // Content, once it is in download/
 }
@@ -312,6 +313,7 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 	logical := make(map[string]bool)
 	add := func(info protocol.FileInfo, ref protocol.FileRef, from Given) error {
 		ref.FileName = info.Name
+		info.NoDelete = info.NoDelete || from.Keep
 		if err := protocol.ValidFileName(ref.Logical()); err != nil {
 			return fmt.Errorf("input file %s: %w", from.Path, err)
 		}
