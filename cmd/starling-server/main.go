@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"os/user"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -83,11 +84,33 @@ func inProject(fn func(ctx context.Context, p *project.Project, args []string) e
 	}
 }
 
+// inUse keeps a project from being moved until done is called. Faults of the folder are left to those who open it.
+func inUse(dir string) (done func(), err error) {
+	if _, err := os.Stat(filepath.Join(dir, "server.toml")); err != nil {
+		return func() {}, nil //nolint:nilerr // not a project's
+	}
+	release, err := project.Serving(dir)
+	switch {
+	case errors.Is(err, project.ErrRotating):
+		return nil, err
+	case err != nil:
+		return func() {}, nil //nolint:nilerr // as above
+	}
+	return func() { _ = release() }, nil
+}
+
 // withOpened is withProject with another way to open it.
 func withOpened(cmd *cobra.Command, dir string, open func(context.Context, string, *slog.Logger) (*project.Project, error), fn func(ctx context.Context, p *project.Project) error) (err error) {
 	log, err := newLog(cmd)
 	if err != nil {
 		return err
+	}
+	if changes(cmd) && action(cmd) != "key rotate" { // which keeps all others away
+		done, err := inUse(dir)
+		if err != nil {
+			return err
+		}
+		defer done()
 	}
 	p, err := open(cmd.Context(), dir, log)
 	if err != nil {

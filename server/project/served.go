@@ -14,20 +14,23 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 )
 
-// servedFile is locked in the project's directory: shared by every process that serves the project,
+// servedFile is locked in the project's directory: shared by every process that serves or changes the project,
 // and exclusively by operations that must not run at the same time. The system releases the lock of
 // a process that dies. The lock covers only processes on this computer.
 const servedFile = "served.lock"
 
-// Errors of Serve and RotateKey, which exclude each other.
+// Errors of Serving and Alone, which exclude each other.
 var (
-	ErrServed   = errors.New("a server of this project is running; stop it first")
-	ErrRotating = errors.New("the project's code signing key is being rotated")
+	ErrServed   = errors.New("a server of this project is running; stop it first (or another command is changing the project: wait for its end)")
+	ErrRotating = errors.New("the project's code signing key is being rotated, or the project is being moved: try again after that")
 )
 
 // Serving notes that this process serves the project, until done is called.
-func (p *Project) Serving() (done func() error, err error) {
-	l := servedLock(p.Dir)
+func (p *Project) Serving() (done func() error, err error) { return Serving(p.Dir) }
+
+// Serving is Project.Serving for a project that is not open, and for commands that change it.
+func Serving(dir string) (done func() error, err error) {
+	l := servedLock(dir)
 	return l.Unlock, locked(l.TryRLock, ErrRotating)
 }
 
