@@ -36,6 +36,8 @@ func TestRetryApp(t *testing.T) {
 			w.create(workgen.Params{Name: "wu"}, "hello")
 			c := &client{w: w, key: w.user("a@example.org"), name: "a"}
 			c.compute(c.fetch())
+			w.create(workgen.Params{Name: "other", MinQuorum: 2}, "hello")
+			c.compute(c.fetch())
 			if wu := storetest.Get(t, w.p.Store, (*store.View).WorkunitByName, "wu"); wu.NeedValidate || !wu.TransitionTime.After(w.now()) {
 				t.Fatalf("got %+v, want a workunit that waits", wu)
 			}

@@ -225,10 +225,11 @@ const unvalidated = `
 SELECT id FROM workunit
 WHERE  canonical_resultid + error_mask = 0 AND appid = +$1 AND id > $2 AND need_validate = 0 AND +transition_time > $3
 AND    EXISTS (SELECT 1 FROM result WHERE workunitid = workunit.id AND outcome = 1 AND validate_state = 0)
+AND    min_quorum <= (SELECT count(*) FROM result WHERE workunitid = workunit.id AND outcome = 1 AND validate_state IN (0, 4))
 ORDER  BY id LIMIT 0 + $4`
 
-// Unvalidated returns unfinished workunits of an application, with ids above after, that have a success that was
-// not compared and are looked at again only after now. It looks at all unfinished workunits.
+// Unvalidated returns unfinished workunits of an application, with ids above after, that have enough successes for their
+// quorum, one of them not compared, and are looked at again only after now. It looks at all unfinished workunits.
 func (t *View) Unvalidated(appID, after int64, now time.Time, limit int) ([]int64, error) {
 	return all(t, scanID, unvalidated, appID, after, unix(now), limit)
 }
